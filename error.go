@@ -1,0 +1,88 @@
+package hearken
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Code names a kind of failure in a way that programs can act on.
+type Code string
+
+// The nine domain errors, and the few that every door needs besides.
+const (
+	SessionNotFound          Code = "session_not_found"
+	SessionAlreadyStopped    Code = "session_already_stopped"
+	SessionAlreadyActive     Code = "session_already_active"
+	ProviderConnectionFailed Code = "provider_connection_failed"
+	ProviderNotConfigured    Code = "provider_not_configured"
+	APIKeyMissing            Code = "api_key_missing"
+	AudioWebSocketClosed     Code = "audio_websocket_closed"
+	BufferOverflow           Code = "buffer_overflow"
+	RepositoryError          Code = "repository_error"
+
+	Invalid      Code = "invalid"      // the caller's input is wrong
+	Unauthorized Code = "unauthorized" // no key, or a wrong one
+	Forbidden    Code = "forbidden"    // a key, but not for this
+	NotFound     Code = "not_found"    // something other than a session
+	Busy         Code = "busy"         // no room now; try later
+	Undecodable  Code = "undecodable"  // sound that cannot be decoded
+)
+
+// RPC is the code's number as a JSON-RPC error.
+func (c Code) RPC() int64 {
+	switch c {
+	case SessionNotFound:
+		return -32001
+	case SessionAlreadyStopped:
+		return -32002
+	case ProviderNotConfigured:
+		return -32003
+	case APIKeyMissing:
+		return -32004
+	case Invalid:
+		return -32602
+	case Unauthorized:
+		return 401
+	case Forbidden:
+		return 403
+	}
+	return -32000
+}
+
+// An Error is a failure that a person or an agent sees: a code, a plain
+// sentence, and where it helps a thing to try.
+type Error struct {
+	Code    Code
+	Message string
+	Try     string // a command or a step, without the word "Try"
+	Err     error  // the cause; not shown, kept for errors.Is and As
+}
+
+// Errorf makes an [Error]. A %w in the format keeps the cause.
+func Errorf(code Code, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err)}
+}
+
+// WithTry adds the next step to take.
+func (e *Error) WithTry(format string, args ...any) *Error {
+	e.Try = fmt.Sprintf(format, args...)
+	return e
+}
+
+func (e *Error) Error() string {
+	if e.Try != "" {
+		return e.Message + " Try: " + e.Try
+	}
+	return e.Message
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// CodeOf is the code of the first [Error] in err's chain, or the empty code.
+func CodeOf(err error) Code {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ""
+}

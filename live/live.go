@@ -1,0 +1,97 @@
+// Package live hears and remembers: it takes sound from sources, feeds it to
+// an engine, and keeps what comes out, so that no confirmed word is ever lost.
+//
+// A [Hub] owns every active session. Sound arrives at an input, goes to a
+// bounded spool and from there to a provider; confirmed segments go to the
+// journal, then to readers, and periodically to the store. See
+// docs/durability.md for what survives which failure.
+package live
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// Config is what a [Hub] is made of. Store and Providers are required.
+type Config struct {
+	Dir       string // holds journal/ and spool/
+	Store     hearken.Store
+	Providers []hearken.Provider // the first is the default
+
+	// Languages maps a provider's name to the language of sessions that name
+	// none. A provider that is missing gets DefaultLanguage.
+	Languages       map[string]string
+	DefaultLanguage string
+
+	Vocabulary []string // names and terms for every session
+
+	PersistSegments int           // write to the store after so many segments
+	PersistInterval time.Duration // or after this long
+	BufferChunks    int           // chunks of sound in memory before the disk
+	SpoolSeconds    int           // seconds of sound on disk before any is dropped
+	SpoolMemory     bool          // no sound on disk at all
+	ReturnWithin    time.Duration // how long a session waits for its sender to return
+	ArriveWithin    time.Duration // how long a new session waits for its first sender
+	MaxSessions     int           // active ones; more are refused as busy
+	Retention       time.Duration // stopped sessions older than this are deleted; 0 keeps them
+
+	Log *slog.Logger
+	Now func() time.Time // time.Now unless a test says otherwise
+}
+
+// StartRequest asks for a new session. All fields are optional.
+type StartRequest struct {
+	Provider   string
+	Language   string
+	Title      string
+	Model      string
+	Vocabulary []string
+	KeepAudio  bool
+	Principal  string
+	APIKey     string // the caller's own key for the provider; empty for the hub's
+}
+
+// ReadRequest asks for entries of one session.
+type ReadRequest struct {
+	Session string
+	// From is the number of entries to pass over; negative counts from the
+	// end, so -50 is the newest 50.
+	From  int
+	Limit int // at most this many; 0 for 50
+	// Tokens bounds the size of the page by an estimate; 0 for no bound. At
+	// least one entry is returned.
+	Tokens  int
+	Words   bool
+	Interim bool          // also what is not yet confirmed
+	Wait    time.Duration // how long to wait if there is nothing from From on
+}
+
+// A Page is what a read returns.
+type Page struct {
+	Session  hearken.Session
+	Segments []hearken.Segment // confirmed entries, in order
+	Interim  []hearken.Segment // what is not yet confirmed, at most one for each channel
+	Total    int               // confirmed entries in the session
+	Next     int               // From of the read that goes on after this page
+	More     bool              // whether there is something there already
+}
+
+// Status is what the evidence says about one session.
+type Status struct {
+	Session       hearken.Session
+	Sender        string     // "connected", "waiting" or "none"
+	LastAudio     *time.Time // when the last byte of sound came
+	LastWord      *time.Time // when the last confirmed word came
+	Lag           float64    // seconds of sound that the engine has not dealt with
+	Dropped       float64    // seconds of sound that were lost for want of room
+	SpoolBytes    int64
+	Unsaved       int    // entries that the store does not have yet
+	Durable       bool   // whether every shown entry is in the journal or the store
+	StoreError    string // why the last write to the store failed; empty if it did not
+	ProviderState string // "idle", "open", "retrying" or "failed"
+	// Health is the summary: "ok", "waiting_for_audio", "silent" (sound comes,
+	// no words), "lagging", "storage_trouble", "provider_trouble", "stopped".
+	Health string
+}

@@ -1,0 +1,62 @@
+package hearken
+
+import "time"
+
+// Origin tells where the sound of an entry came from.
+type Origin string
+
+const (
+	Microphone Origin = "M" // this side: the microphone, or the only channel
+	System     Origin = "S" // the far side: system audio, or the second channel
+	Happening  Origin = "E" // no sound at all: something the hub itself noted
+)
+
+// Status tells how settled an entry is.
+type Status string
+
+const (
+	Unconfirmed Status = "U" // may still change; never stored
+	Confirmed   Status = "C" // final
+	Translated  Status = "T" // a translation of a confirmed entry
+	NoSpeech    Status = "N" // sound without speech, or speech nobody could make out
+)
+
+// A Segment is one entry of a session's transcript: a stretch of speech, a
+// stretch without speech, or an event. A confirmed segment never changes.
+type Segment struct {
+	ID         string    `json:"id"`
+	Line       int       `json:"line"` // 1 for the first entry; set when confirmed
+	Origin     Origin    `json:"source"`
+	Status     Status    `json:"status"`
+	Text       string    `json:"text"`
+	Words      []Word    `json:"words"`
+	StartTime  float64   `json:"startTime"` // seconds on the session's clock
+	EndTime    float64   `json:"endTime"`
+	Confidence *float64  `json:"confidence,omitempty"` // expected word accuracy, 0 to 1
+	Speaker    *int      `json:"speaker,omitempty"`
+	Language   string    `json:"language,omitempty"`
+	IsFinal    bool      `json:"isFinal"`
+	Timestamp  time.Time `json:"timestamp"` // wall time of StartTime
+	Echo       bool      `json:"echo,omitempty"`
+	Durable    bool      `json:"durable"` // false if it could not be journaled before it was shown
+
+	// Original is the engine's own text where a vocabulary corrected it.
+	Original string `json:"original,omitempty"`
+	// Estimated marks word times that were spread over the segment and not
+	// measured.
+	Estimated bool `json:"estimated,omitempty"`
+}
+
+// Spoken reports whether the entry holds words that somebody said.
+func (s *Segment) Spoken() bool {
+	return s.Origin != Happening && s.Status != NoSpeech && s.Text != ""
+}
+
+// A Word is one word of a segment with its place on the session's clock.
+type Word struct {
+	Word       string   `json:"word"`
+	StartTime  float64  `json:"startTime"`
+	EndTime    float64  `json:"endTime"`
+	Confidence *float64 `json:"confidence,omitempty"`
+	Speaker    *int     `json:"speaker,omitempty"`
+}
