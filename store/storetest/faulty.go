@@ -1,0 +1,217 @@
+package storetest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+var _ hearken.Store = (*Faulty)(nil)
+
+// Faulty is a store in trouble: it passes calls on to another store, but
+// fails, stalls or dawdles when it is told to. All switches may be turned at
+// any time. The zero value of each switch is no trouble at all.
+//
+// Close is never in trouble, so that a test can always clean up.
+type Faulty struct {
+	store hearken.Store
+
+	mu     sync.Mutex
+	err    error         // what calls fail with
+	left   int           // how many calls still fail; negative for all
+	late   bool          // fail after the store has done its work
+	delay  time.Duration // what each call takes in addition
+	gate   chan struct{} // calls wait until it is closed; nil for no waiting
+	only   []string      // the methods that are in trouble; empty for all
+	counts map[string]int
+	stuck  int
+}
+
+// NewFaulty wraps a store that works.
+func NewFaulty(s hearken.Store) *Faulty {
+	return &Faulty{store: s, counts: map[string]int{}}
+}
+
+// Fail makes every call fail with err, and with nil lets them succeed again.
+func (f *Faulty) Fail(err error) { f.setErr(err, -1, false) }
+
+// FailNext makes the next n calls fail with err.
+func (f *Faulty) FailNext(n int, err error) { f.setErr(err, n, false) }
+
+// LoseAnswers makes every call do its work and report err all the same, as a
+// connection does that breaks after the commit. Nil ends it.
+func (f *Faulty) LoseAnswers(err error) { f.setErr(err, -1, true) }
+
+func (f *Faulty) setErr(err error, n int, late bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.err, f.left, f.late = err, n, late
+}
+
+// Slow makes each call take d longer. A context that ends cuts it short.
+func (f *Faulty) Slow(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.delay = d
+}
+
+// Stall makes calls hang until release is called or their context ends.
+func (f *Faulty) Stall() (release func()) {
+	gate := make(chan struct{})
+	f.mu.Lock()
+	f.gate = gate
+	f.mu.Unlock()
+	return sync.OnceFunc(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.gate == gate {
+			f.gate = nil
+		}
+		close(gate)
+	})
+}
+
+// Only confines the trouble to the methods named, such as "Save". Without
+// names all methods are in trouble.
+func (f *Faulty) Only(methods ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.only = methods
+}
+
+// Calls is how often a method was called, failed calls included.
+func (f *Faulty) Calls(method string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.counts[method]
+}
+
+// Stuck is how many calls hang at the moment.
+func (f *Faulty) Stuck() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.stuck
+}
+
+// do runs one call with whatever trouble is switched on.
+func (f *Faulty) do(ctx context.Context, method string, call func() error) error {
+	f.mu.Lock()
+	f.counts[method]++
+	var err error
+	var late bool
+	var delay time.Duration
+	var gate chan struct{}
+	if len(f.only) == 0 || slices.Contains(f.only, method) {
+		if f.err != nil && f.left != 0 {
+			err, late = f.err, f.late
+			f.left--
+		}
+		delay, gate = f.delay, f.gate
+	}
+	f.mu.Unlock()
+
+	if gate != nil {
+		if err := f.hang(ctx, gate); err != nil {
+			return err
+		}
+	}
+	if delay > 0 {
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if err == nil {
+		return call()
+	}
+	if late {
+		if err := call(); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (f *Faulty) hang(ctx context.Context, gate chan struct{}) error {
+	count := func(n int) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.stuck += n
+	}
+	count(1)
+	defer count(-1)
+	select {
+	case <-gate:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ask is do for a call that returns something besides an error.
+func ask[T any](ctx context.Context, f *Faulty, method string, call func() (T, error)) (T, error) {
+	var answer, none T
+	err := f.do(ctx, method, func() (err error) {
+		answer, err = call()
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return answer, nil
+}
+
+func (f *Faulty) Save(ctx context.Context, s *hearken.Session, segments []hearken.Segment) error {
+	return f.do(ctx, "Save", func() error { return f.store.Save(ctx, s, segments) })
+}
+
+func (f *Faulty) Session(ctx context.Context, id string) (*hearken.Session, error) {
+	return ask(ctx, f, "Session", func() (*hearken.Session, error) { return f.store.Session(ctx, id) })
+}
+
+func (f *Faulty) Sessions(ctx context.Context, sf hearken.SessionFilter) ([]hearken.Session, error) {
+	return ask(ctx, f, "Sessions", func() ([]hearken.Session, error) { return f.store.Sessions(ctx, sf) })
+}
+
+func (f *Faulty) Segments(ctx context.Context, id string, line, limit int, words bool) ([]hearken.Segment, error) {
+	return ask(ctx, f, "Segments", func() ([]hearken.Segment, error) {
+		return f.store.Segments(ctx, id, line, limit, words)
+	})
+}
+
+func (f *Faulty) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, error) {
+	return ask(ctx, f, "Search", func() ([]hearken.Hit, error) { return f.store.Search(ctx, q) })
+}
+
+func (f *Faulty) Delete(ctx context.Context, id string) error {
+	return f.do(ctx, "Delete", func() error { return f.store.Delete(ctx, id) })
+}
+
+func (f *Faulty) Forget(ctx context.Context, id string, line int) error {
+	return f.do(ctx, "Forget", func() error { return f.store.Forget(ctx, id, line) })
+}
+
+func (f *Faulty) SaveNote(ctx context.Context, n *hearken.Note) error {
+	return f.do(ctx, "SaveNote", func() error { return f.store.SaveNote(ctx, n) })
+}
+
+func (f *Faulty) Note(ctx context.Context, session string) (*hearken.Note, error) {
+	return ask(ctx, f, "Note", func() (*hearken.Note, error) { return f.store.Note(ctx, session) })
+}
+
+func (f *Faulty) SaveKey(ctx context.Context, k *hearken.Key) error {
+	return f.do(ctx, "SaveKey", func() error { return f.store.SaveKey(ctx, k) })
+}
+
+func (f *Faulty) Keys(ctx context.Context) ([]hearken.Key, error) {
+	return ask(ctx, f, "Keys", func() ([]hearken.Key, error) { return f.store.Keys(ctx) })
+}
+
+// Close closes the store behind.
+func (f *Faulty) Close() error { return f.store.Close() }
