@@ -1,0 +1,125 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hearken-dev/hearken"
+)
+
+func TestArguments_Read(t *testing.T) {
+	args := newArguments[readIn]("get_transcription")
+	full := readIn{SessionID: "x", Limit: 50}
+	for _, tt := range []struct {
+		name, raw string
+		want      readIn
+		err       string // part of the message; empty for none
+	}{
+		{name: "Defaults", raw: `{"sessionId":"x"}`, want: full},
+		{name: "NullIsLeftOut", raw: `{"sessionId":"x","limit":null,"cursor":null}`, want: full},
+		{name: "All", raw: `{"sessionId":"x","fromSegment":-5,"limit":7,"includeWords":true,"waitSeconds":20}`,
+			want: readIn{SessionID: "x", FromSegment: -5, Limit: 7, IncludeWords: true, WaitSeconds: 20}},
+		{name: "Missing", raw: `{}`, err: "sessionId is required."},
+		{name: "None", raw: ``, err: "sessionId is required."},
+		{name: "LimitZero", raw: `{"sessionId":"x","limit":0}`, err: "limit must be between 1 and 500, not 0."},
+		{name: "LimitHuge", raw: `{"sessionId":"x","limit":1000000}`, err: "limit must be between 1 and 500, not 1000000."},
+		{name: "LimitOverflows", raw: `{"sessionId":"x","limit":99999999999999999999}`, err: "limit must be a whole number, not a number."},
+		{name: "WaitNegative", raw: `{"sessionId":"x","waitSeconds":-1}`, err: "waitSeconds must be between 0 and 20"},
+		{name: "WrongType", raw: `{"sessionId":"x","limit":"ten"}`, err: "limit must be a whole number, not a string."},
+		{name: "Fraction", raw: `{"sessionId":"x","limit":1.5}`, err: "limit must be a whole number, not a number."},
+		{name: "IDNotAString", raw: `{"sessionId":7}`, err: "sessionId must be a string, not a number."},
+		{name: "Unknown", raw: `{"sessionId":"x","from":1}`, err: `get_transcription has no argument "from"; it takes sessionId, fromSegment,`},
+		{name: "NotAnObject", raw: `[1]`, err: "must be an object, not an array."},
+		{name: "CursorLong", raw: `{"sessionId":"x","cursor":"` + strings.Repeat("a", 81) + `"}`, err: "cursor must be at most 80 characters long, not 81."},
+		{name: "Broken", raw: `{"sessionId"`, err: "not valid JSON"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := args.read(json.RawMessage(tt.raw))
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Fatalf("error %v, want one with %q", err, tt.err)
+				}
+				if code := hearken.CodeOf(err); code != hearken.Invalid {
+					t.Errorf("code %q, want %q", code, hearken.Invalid)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestArguments_EnumAndLists(t *testing.T) {
+	list := newArguments[listIn]("list_sessions")
+	if got, err := list.read(nil); err != nil || got.Status != "all" || got.Limit != 20 {
+		t.Errorf("defaults: %+v, %v", got, err)
+	}
+	if _, err := list.read(json.RawMessage(`{"status":"paused"}`)); err == nil || err.Error() != `status must be one of active, stopped, all, not "paused".` {
+		t.Errorf("unknown status: %v", err)
+	}
+	start := newArguments[startIn]("start_transcription")
+	many := `{"vocabulary":[` + strings.Repeat(`"a",`, 500) + `"a"]}`
+	if _, err := start.read(json.RawMessage(many)); err == nil || !strings.Contains(err.Error(), "vocabulary must be at most 500 entries long, not 501.") {
+		t.Errorf("long vocabulary: %v", err)
+	}
+	// A default must not be shared between calls.
+	if _, err := start.read(json.RawMessage(`{"vocabulary":["a"]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := start.read(nil); err != nil || got.Vocabulary != nil {
+		t.Errorf("after another call: %+v, %v", got, err)
+	}
+}
+
+func TestCursor(t *testing.T) {
+	const id, other = "0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+	c := cursor{id, 2, 117}
+	if got, err := parseCursor(c.String(), id); err != nil || got != c {
+		t.Errorf("there and back: %+v, %v", got, err)
+	}
+	for _, text := range []string{c.String() + ".1", "x", "0f8fad5b.2", "0f8fad5b.-1.3", "0f8fad5b.1.-3", "0f8fad5b.1.x", ".1.1", "0f8fad5b.1.99999999999999999999", cursor{other, 1, 1}.String()} {
+		if _, err := parseCursor(text, id); hearken.CodeOf(err) != hearken.Invalid {
+			t.Errorf("%q: %v, want an invalid cursor", text, err)
+		}
+	}
+}
+
+func TestToolsets(t *testing.T) {
+	count := func(names ...string) (n int) {
+		for _, tool := range tools() {
+			if tool.in(names) {
+				n++
+			}
+		}
+		return n
+	}
+	all := len(tools())
+	if count() != all || count(AllTools) != all || count(Scribe, AllTools) != all {
+		t.Errorf("not all tools: %d, %d of %d", count(), count(AllTools), all)
+	}
+	for _, tool := range tools() {
+		if tool.in([]string{ReadOnly}) != tool.Annotations.ReadOnlyHint {
+			t.Errorf("%s does not belong in read, or does", tool.Name)
+		}
+		if tool.in([]string{tool.set, ReadOnly}) != tool.Annotations.ReadOnlyHint {
+			t.Errorf("%s with its set and read", tool.Name)
+		}
+	}
+	if n := count("reed"); n != 0 {
+		t.Errorf("a misspelt toolset gives %d tools", n)
+	}
+	if err := CheckToolsets([]string{"transcription", "read"}); err != nil {
+		t.Error(err)
+	}
+	if err := CheckToolsets([]string{"reed"}); hearken.CodeOf(err) != hearken.Invalid {
+		t.Errorf("misspelt: %v", err)
+	}
+}

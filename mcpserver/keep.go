@@ -1,0 +1,96 @@
+package mcpserver
+
+import (
+	"context"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+type noteIn struct {
+	SessionID string `json:"sessionId" jsonschema:"UUID of the session"`
+	Text      string `json:"text,omitempty" jsonschema:"markdown; replaces an earlier note" max:"50000"`
+	Title     string `json:"title,omitempty" jsonschema:"gives the session this title" max:"200"`
+}
+
+type noteOut struct {
+	SessionID string     `json:"sessionId"`
+	Title     string     `json:"title,omitempty"`
+	SavedAt   *time.Time `json:"savedAt,omitempty"`
+}
+
+func saveNote() *tool {
+	return define("save_note", "Save a note",
+		"Keeps one markdown note with a session, such as your summary, and can give the session a title. Read it with get_session_status or export_session (md).",
+		effect{destructive: true, idempotent: true},
+		func(ctx context.Context, d *desk, in noteIn) (out noteOut, err error) {
+			if in.Text == "" && in.Title == "" {
+				return out, wrong("save_note needs a text, a title or both.")
+			}
+			if out.SessionID, err = session(in.SessionID); err != nil {
+				return out, err
+			}
+			s, err := d.hub.Session(ctx, out.SessionID)
+			if err != nil {
+				return out, err
+			}
+			if in.Title != "" {
+				if s, err = d.hub.Rename(ctx, out.SessionID, in.Title); err != nil {
+					return out, err
+				}
+			}
+			out.Title = s.Title
+			if in.Text != "" {
+				now := time.Now().UTC()
+				if err := d.hub.SaveNote(ctx, hearken.Note{Session: out.SessionID, Text: in.Text, SavedAt: now, By: d.caller.Principal}); err != nil {
+					return out, err
+				}
+				out.SavedAt = &now
+			}
+			return out, nil
+		})
+}
+
+type forgetIn struct {
+	SessionID string  `json:"sessionId" jsonschema:"UUID of the session"`
+	Minutes   float64 `json:"minutes" min:"0" max:"1440"`
+}
+
+type forgetOut struct {
+	SessionID string `json:"sessionId"`
+	Removed   int    `json:"removed" jsonschema:"segments that are gone"`
+}
+
+func forgetRecent() *tool {
+	return define("forget_recent", "Forget the last minutes",
+		"Removes for good what was said in the last minutes of a session. Only when the user asks for it.",
+		effect{destructive: true},
+		func(ctx context.Context, d *desk, in forgetIn) (out forgetOut, err error) {
+			if out.SessionID, err = session(in.SessionID); err != nil {
+				return out, err
+			}
+			out.Removed, err = d.hub.Forget(ctx, out.SessionID, time.Duration(in.Minutes*float64(time.Minute)))
+			return out, err
+		})
+}
+
+type deleteOut struct {
+	SessionID string `json:"sessionId"`
+	Deleted   bool   `json:"deleted"`
+}
+
+func deleteSession() *tool {
+	return define("delete_session", "Delete a session",
+		"Removes a session for good: transcript, note and sound. Only when the user asks for it.",
+		effect{destructive: true},
+		func(ctx context.Context, d *desk, in sessionIn) (out deleteOut, err error) {
+			if out.SessionID, err = session(in.SessionID); err != nil {
+				return out, err
+			}
+			if err := d.hub.Delete(ctx, out.SessionID); err != nil {
+				return out, err
+			}
+			out.Deleted = true
+			return out, nil
+		})
+}

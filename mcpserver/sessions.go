@@ -1,0 +1,127 @@
+package mcpserver
+
+import (
+	"context"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+type listIn struct {
+	Status string `json:"status,omitempty" enum:"active,stopped,all" default:"all"`
+	Limit  int    `json:"limit,omitempty" min:"1" max:"200" default:"20"`
+	Since  string `json:"since,omitempty" jsonschema:"started at or after: RFC 3339, a date, or an age such as 90m, 2h, 7d"`
+	Until  string `json:"until,omitempty" jsonschema:"started before, likewise"`
+}
+
+type listOut struct {
+	Sessions []listed `json:"sessions"`
+	// Truncated tells that there are older ones.
+	Truncated bool `json:"truncated,omitempty" jsonschema:"there are older ones: raise limit, or set until to the last startedAt"`
+}
+
+// listed is a session as a list shows it.
+type listed struct {
+	ID           string                `json:"id"`
+	Title        string                `json:"title,omitempty"`
+	Status       hearken.SessionStatus `json:"status"`
+	StopReason   string                `json:"stopReason,omitempty"`
+	Language     string                `json:"language"`
+	Provider     string                `json:"provider,omitempty"`
+	StartedAt    time.Time             `json:"startedAt"`
+	Duration     float64               `json:"duration,omitempty"`
+	SegmentCount int                   `json:"segmentCount"`
+}
+
+func listSessions() *tool {
+	return define("list_sessions", "List sessions",
+		"Lists sessions, newest first.",
+		effect{readOnly: true},
+		func(ctx context.Context, d *desk, in listIn) (listOut, error) {
+			f := hearken.SessionFilter{Limit: in.Limit + 1} // one more tells whether there are more
+			if in.Status != "all" {
+				f.Status = hearken.SessionStatus(in.Status)
+			}
+			var err error
+			if f.Since, f.Until, err = span(in.Since, in.Until); err != nil {
+				return listOut{}, err
+			}
+			sessions, err := d.hub.Sessions(ctx, f)
+			if err != nil {
+				return listOut{}, err
+			}
+			out := listOut{Sessions: make([]listed, 0, len(sessions))}
+			for i := range sessions {
+				if i == in.Limit {
+					out.Truncated = true
+					break
+				}
+				s := &sessions[i]
+				out.Sessions = append(out.Sessions, listed{
+					ID: s.ID, Title: s.Title, Status: s.Status, StopReason: s.StopReason, Language: s.Language,
+					Provider: s.Provider, StartedAt: s.StartedAt, Duration: round(s.Duration), SegmentCount: s.SegmentCount,
+				})
+			}
+			return out, nil
+		})
+}
+
+type statusIn struct {
+	SessionID   string `json:"sessionId" jsonschema:"UUID of the session"`
+	IncludeNote bool   `json:"includeNote,omitempty" jsonschema:"also the text of its note"`
+}
+
+// statusOut is the session itself and what the evidence says about it.
+type statusOut struct {
+	hearken.Session
+	Health          string        `json:"health" jsonschema:"ok, waiting_for_audio, silent, lagging, storage_trouble, provider_trouble or stopped"`
+	Sender          string        `json:"sender"`
+	ProviderState   string        `json:"providerState"`
+	LastAudioAt     *time.Time    `json:"lastAudioAt,omitempty"`
+	LastWordAt      *time.Time    `json:"lastWordAt,omitempty"`
+	LagSeconds      float64       `json:"lagSeconds"`
+	DroppedSeconds  float64       `json:"droppedSeconds"`
+	SpoolBytes      int64         `json:"spoolBytes"`
+	UnsavedSegments int           `json:"unsavedSegments"`
+	Durable         bool          `json:"durable"`
+	StoreError      string        `json:"storeError,omitempty"`
+	Note            *attachedNote `json:"note,omitempty"`
+}
+
+type attachedNote struct {
+	SavedAt time.Time `json:"savedAt"`
+	By      string    `json:"by,omitempty"`
+	Text    string    `json:"text,omitempty"`
+}
+
+func getSessionStatus() *tool {
+	return define("get_session_status", "Session status",
+		"Tells how a session is doing from evidence: last sound, last word, lag, losses, storage. Also its note.",
+		effect{readOnly: true},
+		func(ctx context.Context, d *desk, in statusIn) (*statusOut, error) {
+			id, err := session(in.SessionID)
+			if err != nil {
+				return nil, err
+			}
+			st, err := d.hub.Status(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			out := &statusOut{
+				Session: st.Session, Health: st.Health, Sender: st.Sender, ProviderState: st.ProviderState,
+				LastAudioAt: st.LastAudio, LastWordAt: st.LastWord, LagSeconds: round(st.Lag), DroppedSeconds: round(st.Dropped),
+				SpoolBytes: st.SpoolBytes, UnsavedSegments: st.Unsaved, Durable: st.Durable, StoreError: st.StoreError,
+			}
+			out.Duration = round(out.Duration)
+			note, err := d.hub.Note(ctx, id)
+			switch {
+			case err == nil:
+				out.Note = &attachedNote{SavedAt: note.SavedAt, By: note.By}
+				if in.IncludeNote {
+					out.Note.Text = note.Text
+				}
+			case hearken.CodeOf(err) == "": // the store is down, which the status above tells
+			}
+			return out, nil
+		})
+}

@@ -1,0 +1,95 @@
+package mcpserver
+
+import (
+	"context"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/live"
+)
+
+type startIn struct {
+	Language   string   `json:"language,omitempty" jsonschema:"BCP 47 tag such as en or pt-BR; left out: the provider's default" max:"35"`
+	Provider   string   `json:"provider,omitempty" jsonschema:"speech engine, such as local or deepgram; left out: the hub's default" max:"64"`
+	Title      string   `json:"title,omitempty" max:"200"`
+	Model      string   `json:"model,omitempty" jsonschema:"the provider's name for a model" max:"100"`
+	Vocabulary []string `json:"vocabulary,omitempty" jsonschema:"names and terms to expect" max:"500"`
+}
+
+type startOut struct {
+	SessionID  string `json:"sessionId"`
+	WSEndpoint string `json:"wsEndpoint"`
+	Language   string `json:"language"`
+	Provider   string `json:"provider"`
+}
+
+func startTranscription() *tool {
+	return define("start_transcription", "Start a transcription",
+		"Starts a session. Send its sound as binary WebSocket frames to wsEndpoint (PCM16, WAV, Ogg/Opus or WebM/Opus; the address is a secret), then read it with get_transcription.",
+		effect{openWorld: true},
+		func(ctx context.Context, d *desk, in startIn) (startOut, error) {
+			s, err := d.hub.Start(ctx, d.startRequest(in))
+			if err != nil {
+				return startOut{}, err
+			}
+			ticket, err := d.hub.Ticket(s.ID)
+			if err != nil {
+				return startOut{}, err
+			}
+			return startOut{s.ID, d.audioURL(s.ID, ticket), s.Language, s.Provider}, nil
+		})
+}
+
+// startRequest completes what a call says by what the caller brought along.
+// The caller's key goes to the caller's own provider and to no other; so does
+// the language, since what one engine speaks another may not.
+func (d *desk) startRequest(in startIn) live.StartRequest {
+	req := live.StartRequest{
+		Provider:   in.Provider,
+		Language:   in.Language,
+		Title:      in.Title,
+		Model:      in.Model,
+		Vocabulary: in.Vocabulary,
+		Principal:  d.caller.Principal,
+	}
+	if req.Provider == "" {
+		req.Provider = d.caller.Provider
+	}
+	if req.Provider == d.caller.Provider {
+		if req.Language == "" {
+			req.Language = d.caller.Language
+		}
+		if req.Provider != "" {
+			req.APIKey = d.caller.APIKey
+		}
+	}
+	return req
+}
+
+// sessionIn is the input of the tools that need nothing but a session.
+type sessionIn struct {
+	SessionID string `json:"sessionId" jsonschema:"UUID of the session"`
+}
+
+type stopOut struct {
+	SessionID    string                `json:"sessionId"`
+	Duration     float64               `json:"duration" jsonschema:"seconds of sound"`
+	SegmentCount int                   `json:"segmentCount"`
+	Status       hearken.SessionStatus `json:"status"`
+}
+
+func stopTranscription() *tool {
+	return define("stop_transcription", "Stop a transcription",
+		"Ends an active session after the last sound is transcribed. Its transcript stays readable.",
+		effect{},
+		func(ctx context.Context, d *desk, in sessionIn) (stopOut, error) {
+			id, err := session(in.SessionID)
+			if err != nil {
+				return stopOut{}, err
+			}
+			s, err := d.hub.Stop(ctx, id)
+			if err != nil {
+				return stopOut{}, err
+			}
+			return stopOut{s.ID, round(s.Duration), s.SegmentCount, s.Status}, nil
+		})
+}

@@ -1,0 +1,66 @@
+package mcpserver
+
+import (
+	"unicode/utf8"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// pageTokens bounds a page of a transcript, so that one call never fills a
+// model's context.
+const pageTokens = 8000
+
+// Tokens are estimated on the safe side, in thirds: an ASCII byte of JSON is a
+// third of a token, any other character a whole one.
+const (
+	segmentThirds = 330 // a segment's JSON without its text, at its longest
+	wordThirds    = 100 // a word's
+)
+
+// segmentTokens estimates what a segment adds to a page.
+func segmentTokens(s *hearken.Segment) int {
+	n := segmentThirds + thirds(s.ID) + thirds(s.Text) + thirds(s.Original) + thirds(s.Language)
+	for i := range s.Words {
+		n += wordThirds + thirds(s.Words[i].Word)
+	}
+	return (n + 2) / 3
+}
+
+// thirds estimates a string inside of JSON.
+func thirds(s string) int {
+	n := 0
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			n += 2
+		case r < ' ' || r == '<' || r == '>' || r == '&' || r == '\u2028' || r == '\u2029':
+			n += 6 // \u003c
+		case r < utf8.RuneSelf:
+			n++
+		default:
+			n += 3
+		}
+	}
+	return n
+}
+
+// Tokens estimates how many tokens a text costs a model, on the safe side.
+func Tokens(text string) int {
+	n := 0
+	for _, r := range text {
+		if r < utf8.RuneSelf {
+			n++
+		} else {
+			n += 3
+		}
+	}
+	return (n + 2) / 3
+}
+
+// clip cuts a text to at most n characters.
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,122 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/live"
+)
+
+// A desk is where one caller's calls are dealt with.
+type desk struct {
+	hub      *live.Hub
+	caller   Caller
+	audioURL func(session, ticket string) string
+	log      *slog.Logger
+}
+
+// A tool is what is offered to a model, and what happens on a call.
+type tool struct {
+	*mcp.Tool
+	set   string
+	input *jsonschema.Schema
+	call  func(ctx context.Context, d *desk, arguments json.RawMessage) (any, error)
+}
+
+// tools lists every tool. They are the same for all servers of a process.
+var tools = sync.OnceValue(func() []*tool {
+	return []*tool{
+		startTranscription(),
+		stopTranscription(),
+		getTranscription(),
+		listSessions(),
+		getSessionStatus(),
+		searchTranscripts(),
+		saveNote(),
+		forgetRecent(),
+		deleteSession(),
+	}
+})
+
+// effect is what a call does to the world, in the words of tool annotations.
+type effect struct {
+	readOnly, destructive, idempotent, openWorld bool
+}
+
+// define makes a tool of a function. In and Out give the schemas; the function
+// gets arguments that keep to In's.
+func define[In, Out any](name, title, description string, e effect, run func(context.Context, *desk, In) (Out, error)) *tool {
+	in, out := newArguments[In](name), schemaOf[Out]()
+	return &tool{
+		Tool: &mcp.Tool{
+			Name:         name,
+			Title:        title,
+			Description:  description,
+			InputSchema:  in.schema,
+			OutputSchema: out,
+			Annotations: &mcp.ToolAnnotations{
+				ReadOnlyHint:    e.readOnly,
+				DestructiveHint: &e.destructive,
+				IdempotentHint:  e.idempotent || e.readOnly,
+				OpenWorldHint:   &e.openWorld,
+			},
+		},
+		set:   Transcription,
+		input: in.schema,
+		call: func(ctx context.Context, d *desk, arguments json.RawMessage) (any, error) {
+			args, err := in.read(arguments)
+			if err != nil {
+				return nil, err
+			}
+			return run(ctx, d, args)
+		},
+	}
+}
+
+// handler is what the SDK calls. The result is marshalled once: clients that
+// know output schemas read the structure, the others the same JSON as text.
+func (t *tool) handler(d *desk) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				// The value may hold what somebody said; its type does not.
+				d.log.Error("tool panicked", "tool", t.Name, "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+				res, err = nil, internalError()
+			}
+		}()
+		out, err := t.call(ctx, d, req.Params.Arguments)
+		if err != nil {
+			return d.failure(ctx, t.Name, err)
+		}
+		var buf bytes.Buffer
+		enc := json.NewEncoder(&buf)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(out); err != nil {
+			return d.failure(ctx, t.Name, fmt.Errorf("encode result: %w", err))
+		}
+		data := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+		return &mcp.CallToolResult{
+			Content:           []mcp.Content{&mcp.TextContent{Text: string(data)}},
+			StructuredContent: json.RawMessage(data),
+		}, nil
+	}
+}
+
+// session checks an id as a caller gave it. Some systems write UUIDs in upper
+// case; anything else that is not an id cannot be one of a session.
+func session(id string) (string, error) {
+	lower := bytes.ToLower([]byte(id))
+	if !hearken.ValidID(string(lower)) {
+		return "", hearken.Errorf(hearken.SessionNotFound, "%q is not the id of a session.", clip(id, 64)).WithTry("list_sessions")
+	}
+	return string(lower), nil
+}
