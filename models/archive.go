@@ -1,0 +1,155 @@
+package models
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+)
+
+const (
+	maxUnpacked = 4 << 30 // bytes of one archive, before we call it a bomb
+	maxEntries  = 50_000  // in one archive or directory
+)
+
+// takeFrom offers every file of a directory or an archive, archives inside
+// a directory included.
+func (t *taker) takeFrom(name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return hearken.Errorf(hearken.NotFound, "%s cannot be read: %w.", name, err)
+	}
+	if info.IsDir() {
+		return t.takeDir(name)
+	}
+	return t.takeArchive(name)
+}
+
+func (t *taker) takeDir(dir string) error {
+	entries := 0
+	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entries++; entries > maxEntries {
+			return hearken.Errorf(hearken.Invalid, "%s holds more than %d files; name the directory of the models.", dir, maxEntries)
+		}
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+			return nil
+		}
+		if isArchive(name) {
+			return t.takeArchive(name)
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("open model: %w", err)
+		}
+		defer f.Close()
+		return t.offer(name, f)
+	})
+}
+
+func isArchive(name string) bool {
+	for _, ext := range []string{".tgz", ".tar.gz", ".tar", ".zip"} {
+		if strings.HasSuffix(strings.ToLower(name), ext) {
+			return true
+		}
+	}
+	return false
+}
+
+// takeArchive goes by the first bytes, not by the name.
+func (t *taker) takeArchive(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("open archive: %w", err)
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 1<<16)
+	head, _ := r.Peek(4)
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		info, err := f.Stat()
+		if err != nil {
+			return fmt.Errorf("open archive: %w", err)
+		}
+		err = t.takeZip(f, info.Size())
+		return t.archiveError(name, err)
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return t.archiveError(name, err)
+		}
+		return t.archiveError(name, t.takeTar(z))
+	}
+	return t.archiveError(name, t.takeTar(r))
+}
+
+func (t *taker) archiveError(name string, err error) error {
+	if err == nil || errors.Is(err, errTaken) || hearken.CodeOf(err) != "" {
+		return err
+	}
+	return hearken.Errorf(hearken.Invalid, "%s cannot be unpacked: %w.", filepath.Base(name), err)
+}
+
+func (t *taker) takeTar(r io.Reader) error {
+	limited := &io.LimitedReader{R: r, N: maxUnpacked}
+	tr := tar.NewReader(limited)
+	for range maxEntries {
+		h, err := tr.Next()
+		if limited.N <= 0 {
+			return errors.New("it unpacks to more than it should")
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		if err := t.offer(h.Name, tr); err != nil {
+			return err
+		}
+	}
+	return errors.New("it holds more files than it should")
+}
+
+func (t *taker) takeZip(r io.ReaderAt, size int64) error {
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return err
+	}
+	if len(z.File) > maxEntries {
+		return errors.New("it holds more files than it should")
+	}
+	for _, entry := range z.File {
+		if !entry.Mode().IsRegular() {
+			continue
+		}
+		if err := t.takeZipEntry(entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *taker) takeZipEntry(entry *zip.File) error {
+	r, err := entry.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return t.offer(entry.Name, r)
+}

