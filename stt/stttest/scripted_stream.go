@@ -56,13 +56,15 @@ func (s *scriptedStream) Write(f hearken.Frame) error {
 
 func (s *scriptedStream) Events() <-chan hearken.StreamEvent { return s.out.ch }
 
-// Close confirms the line that is being said.
+// Close confirms the line that is being said, all its words in the time that
+// there was.
 func (s *scriptedStream) Close() error {
 	if s.err != nil {
 		return nil
 	}
 	s.err = errClosed
 	if l, ok := s.p.line(s.next); ok && s.started {
+		l.End = min(l.End, seconds(s.heard))
 		s.confirm(l)
 	}
 	s.tell()

@@ -1,0 +1,191 @@
+package stttest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// A hearing is everything that one stream told.
+type hearing struct {
+	done chan struct{}
+
+	events   []hearken.StreamEvent
+	finals   []hearken.Segment
+	copies   []hearken.Segment // of the finals, as they were when they came
+	partials []hearken.Segment
+	failed   error
+}
+
+// collect reads a stream's events until they end.
+func collect(stream hearken.Stream) *hearing {
+	h := &hearing{done: make(chan struct{})}
+	go func() {
+		defer close(h.done)
+		for e := range stream.Events() {
+			h.events = append(h.events, e)
+			switch e.Kind {
+			case hearken.Final:
+				h.finals = append(h.finals, e.Segment)
+				c := e.Segment
+				c.Words = append([]hearken.Word(nil), c.Words...)
+				h.copies = append(h.copies, c)
+			case hearken.Partial:
+				h.partials = append(h.partials, e.Segment)
+			case hearken.Failed:
+				h.failed = e.Err
+			}
+		}
+	}()
+	return h
+}
+
+// wait waits until the stream's events have ended.
+func (h *hearing) wait(t *testing.T, patience time.Duration) {
+	t.Helper()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-h.done:
+	case <-timer.C:
+		t.Fatalf("the events did not end within %s", patience)
+	}
+}
+
+// writeCut writes sound in frames of the sizes that next tells.
+func writeCut(stream hearken.Stream, pos int64, pcm []int16, next func() int) error {
+	buf := make([]int16, 0, 32000)
+	for len(pcm) > 0 {
+		n := min(next(), len(pcm))
+		buf = append(buf[:0], pcm[:n]...)
+		if err := stream.Write(hearken.Frame{Pos: pos, PCM: buf}); err != nil {
+			return err
+		}
+		clear(buf) // a receiver that keeps it must notice
+		pcm, pos = pcm[n:], pos+int64(n)
+	}
+	return nil
+}
+
+func (s *suite) hear(t *testing.T, cfg hearken.StreamConfig, pcm []int16, size int) *hearing {
+	t.Helper()
+	return s.hearCut(t, cfg, pcm, func() int { return size })
+}
+
+func (s *suite) hearCut(t *testing.T, cfg hearken.StreamConfig, pcm []int16, next func() int) *hearing {
+	t.Helper()
+	stream, err := s.provider.Open(t.Context(), cfg)
+	if err != nil {
+		t.Error(err)
+		return &hearing{}
+	}
+	h := collect(stream)
+	if err := writeCut(stream, cfg.Start, pcm, next); err != nil {
+		t.Errorf("Write: %v", err)
+	}
+	if err := stream.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	h.wait(t, s.Patience)
+	return h
+}
+
+// words are the words of all finals, as searches see them.
+func (h *hearing) words() []string {
+	var words []string
+	for _, f := range h.finals {
+		if f.Spoken() {
+			words = append(words, hearken.Terms(f.Text)...)
+		}
+	}
+	return words
+}
+
+// verify holds what was told about the sound from start on to the rules that
+// hold for every stream.
+func (h *hearing) verify(t *testing.T, start, samples int64) {
+	t.Helper()
+	const slack = 0.05 // seconds
+	if h.failed != nil {
+		t.Errorf("the stream failed: %v", h.failed)
+	}
+	if diff := cmp.Diff(h.copies, h.finals); diff != "" {
+		t.Errorf("a final changed: %s", diff)
+	}
+	from, to := seconds(start)-slack, seconds(start+samples)+slack
+	through, end := start, from
+	for _, e := range h.events {
+		seg := e.Segment
+		switch e.Kind {
+		case hearken.Final:
+			if !seg.IsFinal || (seg.Status != hearken.Confirmed && seg.Status != hearken.NoSpeech) {
+				t.Errorf("a final has status %q, isFinal %v", seg.Status, seg.IsFinal)
+			}
+			if seg.StartTime < end-slack {
+				t.Errorf("a segment starts at %.2f, before the last one ended at %.2f", seg.StartTime, end)
+			}
+			end = seg.EndTime
+			checkTimes(t, seg, from, to)
+		case hearken.Partial:
+			if seg.IsFinal || seg.Status != hearken.Unconfirmed || seg.Text == "" {
+				t.Errorf("a partial has status %q, isFinal %v, text %q", seg.Status, seg.IsFinal, seg.Text)
+			}
+			if seg.StartTime < end-slack {
+				t.Errorf("a partial starts at %.2f, before the last final ended at %.2f", seg.StartTime, end)
+			}
+			checkTimes(t, seg, from, to)
+		case hearken.SpeechStarted:
+			if e.Time < from || e.Time > to {
+				t.Errorf("speech started at %.2f, outside the sound", e.Time)
+			}
+		}
+		if e.Kind == hearken.Final || e.Kind == hearken.Progress {
+			if e.Through < through || e.Through > start+samples {
+				t.Errorf("through went from %d to %d with sound from %d to %d", through, e.Through, start, start+samples)
+			}
+			through = e.Through
+			if e.Lag < 0 {
+				t.Errorf("lag %f", e.Lag)
+			}
+		}
+	}
+}
+
+func checkTimes(t *testing.T, seg hearken.Segment, from, to float64) {
+	t.Helper()
+	const slack = 0.05
+	if seg.StartTime < from || seg.EndTime > to || seg.EndTime < seg.StartTime {
+		t.Errorf("a segment from %.2f to %.2f in sound from %.2f to %.2f", seg.StartTime, seg.EndTime, from, to)
+	}
+	last := seg.StartTime - slack
+	for _, w := range seg.Words {
+		if w.StartTime < last-1e-6 || w.EndTime < w.StartTime || w.EndTime > seg.EndTime+slack {
+			t.Errorf("word from %.3f to %.3f after %.3f in a segment from %.3f to %.3f", w.StartTime, w.EndTime, last, seg.StartTime, seg.EndTime)
+		}
+		last = w.StartTime
+	}
+}
+
+// Distance is the number of words to add, remove or change to get from one
+// text to the other.
+func Distance(a, b []string) int {
+	prev, cur := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := range a {
+		cur[0] = i + 1
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			cur[j+1] = min(prev[j+1]+1, cur[j]+1, prev[j]+cost)
+		}
+		prev, cur = cur, prev
+	}
+	return prev[len(b)]
+}
