@@ -1,0 +1,53 @@
+# Everything a developer or a CI machine does here. `make` alone prints help.
+# Tools are run at a fixed version and are not part of go.mod.
+
+GOLANGCI   := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
+GOVULN     := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+VERSION    := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS    := -s -w -X main.version=$(VERSION)
+export CGO_ENABLED ?= 0
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test lint vuln bench accept torture cross setup fmt clean
+
+help: ## Print this help
+	@echo "Hearken: live speech to text for people and agents, offline by default."
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## Build, fetch what is missing, and start the hub on 127.0.0.1:8080
+	bin/hearken models pull
+	exec bin/hearken serve
+
+build: ## Build bin/hearken
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/hearken
+
+test: ## Set up what the tests need and run them all; this is what CI runs
+	scripts/test
+
+lint: ## Run the linters
+	go run $(GOLANGCI) run
+
+vuln: ## Look for known vulnerabilities in what is linked (needs a network)
+	go run $(GOVULN) ./...
+
+fmt: ## Format the Go files
+	gofmt -w $$(git ls-files '*.go')
+
+bench: build ## Measure, and print a table (docs/benchmarks.md says what)
+	scripts/bench
+
+accept: build ## Heavy acceptance: real clients against the real binary
+	scripts/accept
+
+torture: ## Kill the hub hundreds of times and count the words
+	scripts/torture
+
+cross: ## Build and vet for macOS, Windows and ARM, without a C compiler
+	scripts/cross all
+
+setup: build ## Fetch what the tests need: models, node tools, PostgreSQL as root
+	scripts/setup
+
+clean: ## Remove what was built; fetched models stay in the cache
+	rm -rf bin dist tmp
