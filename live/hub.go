@@ -2,89 +2,261 @@ package live
 
 import (
 	"context"
-	"time"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
 
 	"github.com/hearken-dev/hearken"
 )
 
 // A Hub owns every active session. All methods may be called concurrently.
-type Hub struct{ cfg Config }
+type Hub struct {
+	cfg         Config
+	openJournal func(path string) (journalFile, error)
+
+	ctx    context.Context // ends with the hub
+	cancel context.CancelFunc
+	work   sync.WaitGroup // background loops and finishing sessions
+	saves  chan *session  // sessions that should be saved soon
+
+	mu       sync.RWMutex
+	sessions map[string]*session
+	closed   bool
+}
 
 // Open recovers the sessions that an earlier hub left behind and returns a
 // hub that goes on with them.
-func Open(ctx context.Context, cfg Config) (*Hub, error) { panic("being written") }
+func Open(ctx context.Context, cfg Config) (*Hub, error) {
+	return open(ctx, cfg, openJournalFile)
+}
 
-// Close drains every session until ctx ends and leaves those that are not
-// done for the next hub to recover.
-func (h *Hub) Close(ctx context.Context) error { panic("being written") }
+func open(ctx context.Context, cfg Config, journals func(string) (journalFile, error)) (*Hub, error) {
+	if len(cfg.Providers) == 0 || cfg.Store == nil {
+		return nil, errors.New("a hub needs a store and a provider")
+	}
+	h := &Hub{
+		cfg:         cfg.withDefaults(),
+		openJournal: journals,
+		saves:       make(chan *session, 64),
+		sessions:    map[string]*session{},
+	}
+	for _, dir := range []string{h.journalDir(), h.spoolDir()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, hearken.Errorf(hearken.RepositoryError, "the data directory cannot be written: %w.", err).
+				WithTry("HEARKEN_DATA_DIR=DIR with a directory of your own")
+		}
+	}
+	h.ctx, h.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if err := h.recover(); err != nil {
+		h.cancel()
+		return nil, err
+	}
+	for _, loop := range []func(){h.flushLoop, h.syncLoop, h.saveLoop, h.watchLoop} {
+		h.work.Go(loop)
+	}
+	return h, nil
+}
+
+func (h *Hub) journalDir() string { return filepath.Join(h.cfg.Dir, "journal") }
+func (h *Hub) spoolDir() string   { return filepath.Join(h.cfg.Dir, "spool") }
+func (h *Hub) audioDir() string   { return filepath.Join(h.cfg.Dir, "audio") }
+
+func (h *Hub) journalPath(id string) string {
+	return filepath.Join(h.journalDir(), id+journalSuffix)
+}
+
+// Close takes in what engines still hold, as far as ctx allows, and saves.
+// Sessions stay active: the next hub goes on with them if their senders
+// return.
+func (h *Hub) Close(ctx context.Context) error {
+	h.mu.Lock()
+	h.closed = true
+	sessions := h.listLocked()
+	h.mu.Unlock()
+	var drains sync.WaitGroup
+	for _, s := range sessions {
+		drains.Go(func() { s.drain(ctx) })
+	}
+	drains.Wait()
+	h.cancel()
+	h.work.Wait()
+	var errs []error
+	for _, s := range sessions {
+		errs = append(errs, s.close(ctx))
+	}
+	return errors.Join(errs...)
+}
 
 // Start makes a session after checking that its provider could serve it.
 func (h *Hub) Start(ctx context.Context, req StartRequest) (*hearken.Session, error) {
-	panic("being written")
+	info, err := h.plan(req)
+	if err != nil {
+		return nil, err
+	}
+	s := newSession(h, *info, rand.Text())
+	s.apiKey = req.APIKey
+	if err := h.provider(info.Provider).Check(ctx, s.streamConfig(hearken.Microphone, 0)); err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, hearken.Errorf(hearken.Busy, "the hub is shutting down.")
+	}
+	if n := len(h.sessions); n >= h.cfg.MaxSessions {
+		return nil, hearken.Errorf(hearken.Busy, "%d sessions are active, which is as many as this hub takes.", n).
+			WithTry("stop_transcription for one that is no longer needed, or set MAX_SESSIONS")
+	}
+	h.sessions[s.id] = s
+	s.journal.post(s.headLocked()) // nobody else has s yet
+	s.dirtyLocked()
+	return info, nil
 }
 
-// Stop drains a session and ends it. The session's own words are complete
-// when it returns.
-func (h *Hub) Stop(ctx context.Context, id string) (*hearken.Session, error) { panic("being written") }
-
-// Session finds a session, active or stored.
-func (h *Hub) Session(ctx context.Context, id string) (*hearken.Session, error) {
-	panic("being written")
+// plan turns a request into a session.
+func (h *Hub) plan(req StartRequest) (*hearken.Session, error) {
+	name := req.Provider
+	if name == "" {
+		name = h.cfg.Providers[0].Name()
+	}
+	if h.provider(name) == nil {
+		return nil, hearken.Errorf(hearken.ProviderNotConfigured, "there is no provider %q here; there is %s.", name, strings.Join(h.providerNames(), ", "))
+	}
+	language := req.Language
+	if language == "" {
+		language = h.cfg.Languages[name]
+	}
+	if language == "" {
+		language = h.cfg.DefaultLanguage
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("make session id: %w", err)
+	}
+	return &hearken.Session{
+		ID:        id.String(),
+		Title:     req.Title,
+		Status:    hearken.Active,
+		Language:  language,
+		Provider:  name,
+		StartedAt: h.cfg.Now().UTC(),
+		Principal: req.Principal,
+		Config: hearken.SessionConfig{
+			Model:      req.Model,
+			Vocabulary: req.Vocabulary,
+			KeepAudio:  req.KeepAudio,
+		},
+	}, nil
 }
 
-// Sessions lists sessions, newest first.
-func (h *Hub) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
-	panic("being written")
+// provider finds a provider by its name, or nil.
+func (h *Hub) provider(name string) hearken.Provider {
+	for _, p := range h.cfg.Providers {
+		if p.Name() == name {
+			return p
+		}
+	}
+	return nil
 }
 
-// Status tells how a session is doing, from evidence.
-func (h *Hub) Status(ctx context.Context, id string) (*Status, error) { panic("being written") }
-
-// Read returns entries of a session, waiting for news if asked to.
-func (h *Hub) Read(ctx context.Context, req ReadRequest) (*Page, error) { panic("being written") }
-
-// Segments returns all entries of a session in order, in bounded batches.
-func (h *Hub) Segments(ctx context.Context, id string, words bool, yield func([]hearken.Segment) error) error {
-	panic("being written")
+func (h *Hub) providerNames() []string {
+	var names []string
+	for _, p := range h.cfg.Providers {
+		names = append(names, p.Name())
+	}
+	return names
 }
 
-// Search finds entries in stored and active sessions.
-func (h *Hub) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, error) {
-	panic("being written")
+// find returns the session if the hub has it in its hands.
+func (h *Hub) find(id string) *session {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.sessions[id]
 }
 
-// Delete stops a session if need be and removes every trace of it.
-func (h *Hub) Delete(ctx context.Context, id string) error { panic("being written") }
-
-// Forget removes what was said in the last d of a session and tells how many
-// entries that were.
-func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, error) {
-	panic("being written")
+// active returns a session that the hub has in its hands, or tells why not.
+func (h *Hub) active(ctx context.Context, id string) (*session, error) {
+	if s := h.find(id); s != nil {
+		return s, nil
+	}
+	if _, err := h.stored(ctx, id); err != nil {
+		return nil, err
+	}
+	return nil, alreadyStopped(id)
 }
 
-// Rename gives a session a title.
-func (h *Hub) Rename(ctx context.Context, id, title string) (*hearken.Session, error) {
-	panic("being written")
+// stored finds a session in the store.
+func (h *Hub) stored(ctx context.Context, id string) (*hearken.Session, error) {
+	if !hearken.ValidID(id) {
+		return nil, hearken.Errorf(hearken.SessionNotFound, "%.60q is not a session id; they look like 0190a5c2-7e1f-7b4e-9a55-2f6d1c3b4a59.", id).
+			WithTry("list_sessions")
+	}
+	info, err := h.cfg.Store.Session(ctx, id)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	return info, nil
 }
 
-// SaveNote keeps a markdown note with its session.
-func (h *Hub) SaveNote(ctx context.Context, n hearken.Note) error { panic("being written") }
+// storeFailed gives a store's plain failure its code.
+func storeFailed(err error) error {
+	if hearken.CodeOf(err) != "" || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return hearken.Errorf(hearken.RepositoryError, "the store does not answer: %w.", err)
+}
 
-// Note finds a session's note.
-func (h *Hub) Note(ctx context.Context, id string) (*hearken.Note, error) { panic("being written") }
+// list returns the sessions in the hub's hands.
+func (h *Hub) list() []*session {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.listLocked()
+}
 
-// Attach makes the caller the sender of an active session. The same principal
-// replaces its own earlier connection; another is refused.
-func (h *Hub) Attach(ctx context.Context, id, principal string) (hearken.Input, error) {
-	panic("being written")
+func (h *Hub) listLocked() []*session {
+	all := make([]*session, 0, len(h.sessions))
+	for _, s := range h.sessions {
+		all = append(all, s)
+	}
+	return all
+}
+
+// Active is the number of sessions that take sound.
+func (h *Hub) Active() int {
+	n := 0
+	for _, s := range h.list() {
+		s.mu.Lock()
+		if s.phase == running {
+			n++
+		}
+		s.mu.Unlock()
+	}
+	return n
 }
 
 // Ticket is the secret that lets its bearer send sound to one active session.
-func (h *Hub) Ticket(id string) (string, error) { panic("being written") }
+func (h *Hub) Ticket(id string) (string, error) {
+	if s := h.find(id); s != nil {
+		return s.ticket, nil
+	}
+	return "", alreadyStopped(id)
+}
 
 // CheckTicket reports whether ticket belongs to the active session id, and
 // the principal that started it.
-func (h *Hub) CheckTicket(id, ticket string) (principal string, ok bool) { panic("being written") }
-
-// Active is the number of active sessions.
-func (h *Hub) Active() int { panic("being written") }
+func (h *Hub) CheckTicket(id, ticket string) (principal string, ok bool) {
+	s := h.find(id)
+	if s == nil || subtle.ConstantTimeCompare([]byte(s.ticket), []byte(ticket)) != 1 {
+		return "", false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.info.Principal, s.phase == running
+}

@@ -37,8 +37,47 @@ type Config struct {
 	MaxSessions     int           // active ones; more are refused as busy
 	Retention       time.Duration // stopped sessions older than this are deleted; 0 keeps them
 
+	Retries     int           // consecutive failures of a provider before it is given up
+	DrainWithin time.Duration // how long stopping waits for the last words
+
 	Log *slog.Logger
 	Now func() time.Time // time.Now unless a test says otherwise
+	// Fault is called inside confirm, journal and persist, at the places where
+	// being killed would hurt most, so that a test can do just that.
+	Fault func(place string)
+}
+
+// withDefaults fills what was left out.
+func (c Config) withDefaults() Config {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	span := func(v *time.Duration, d time.Duration) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&c.PersistSegments, 10)
+	def(&c.BufferChunks, 100)
+	def(&c.SpoolSeconds, 600)
+	def(&c.MaxSessions, 2000)
+	def(&c.Retries, 3)
+	span(&c.PersistInterval, 30*time.Second)
+	span(&c.ReturnWithin, time.Minute)
+	span(&c.ArriveWithin, 10*time.Minute)
+	span(&c.DrainWithin, 30*time.Second)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Fault == nil {
+		c.Fault = func(string) {}
+	}
+	return c
 }
 
 // StartRequest asks for a new session. All fields are optional.

@@ -1,0 +1,202 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// Rename gives a session a title.
+func (h *Hub) Rename(ctx context.Context, id, title string) (*hearken.Session, error) {
+	if s := h.find(id); s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.info.Title = title
+		s.journal.post(s.headLocked())
+		s.dirtyLocked()
+		info := s.snapshotLocked()
+		return &info, nil
+	}
+	info, err := h.stored(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	info.Title = title
+	if err := h.cfg.Store.Save(ctx, info, nil); err != nil {
+		return nil, storeFailed(err)
+	}
+	return info, nil
+}
+
+// SaveNote keeps a markdown note with its session.
+func (h *Hub) SaveNote(ctx context.Context, n hearken.Note) error {
+	if s := h.find(n.Session); s != nil {
+		if err := s.save(ctx); err != nil { // the note needs its session there
+			return storeFailed(err)
+		}
+	} else if _, err := h.stored(ctx, n.Session); err != nil {
+		return err
+	}
+	n.SavedAt = h.cfg.Now().UTC()
+	if err := h.cfg.Store.SaveNote(ctx, &n); err != nil {
+		return storeFailed(err)
+	}
+	return nil
+}
+
+// Note finds a session's note.
+func (h *Hub) Note(ctx context.Context, id string) (*hearken.Note, error) {
+	if _, err := h.Session(ctx, id); err != nil {
+		return nil, err
+	}
+	note, err := h.cfg.Store.Note(ctx, id)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	return note, nil
+}
+
+// Delete stops a session if need be, without waiting for its last words, and
+// removes every trace of it.
+func (h *Hub) Delete(ctx context.Context, id string) error {
+	s := h.find(id)
+	if s == nil {
+		if _, err := h.stored(ctx, id); err != nil {
+			return err
+		}
+		return h.erase(ctx, id)
+	}
+	s.mu.Lock()
+	if s.phase == running || s.phase == finishing {
+		close(s.stopped)
+	}
+	s.phase = gone
+	s.info.Status = hearken.Stopped
+	s.changedLocked()
+	channels := s.channels
+	if s.input != nil {
+		s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: "deleted"})
+	}
+	s.mu.Unlock()
+
+	for _, c := range channels {
+		c.cancel()
+		<-c.done
+	}
+	s.saving.Lock() // a write to the store that is under way ends first
+	defer s.saving.Unlock()
+	var errs []error
+	for _, c := range channels {
+		errs = append(errs, c.spool.remove())
+	}
+	errs = append(errs, s.journal.remove(), h.erase(ctx, id))
+	h.forgetSession(id)
+	return errors.Join(errs...)
+}
+
+// erase removes what lies outside of the hub's memory.
+func (h *Hub) erase(ctx context.Context, id string) error {
+	err := errors.Join(
+		os.RemoveAll(filepath.Join(h.spoolDir(), id)),
+		os.RemoveAll(filepath.Join(h.audioDir(), id)),
+	)
+	if serr := h.cfg.Store.Delete(ctx, id); serr != nil && hearken.CodeOf(serr) != hearken.SessionNotFound {
+		err = errors.Join(err, storeFailed(serr))
+	}
+	return err
+}
+
+// Forget removes what was said in the last d of a session and tells how many
+// entries that were.
+func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, error) {
+	s := h.find(id)
+	if s == nil {
+		return h.forgetStored(ctx, id, d)
+	}
+	s.confirming.Lock() // nothing is confirmed in between
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	s.mu.Lock()
+	from := max(0, s.heardLocked()-d.Seconds())
+	first := slices.IndexFunc(s.segments, func(seg hearken.Segment) bool { return seg.EndTime > from && seg.Origin != hearken.Happening })
+	n := 0
+	line := s.info.SegmentCount + 1
+	if first >= 0 {
+		n, line = len(s.segments)-first, s.segments[first].Line
+		clear(s.segments[first:])
+		s.segments = s.segments[:first]
+	}
+	clear(s.interim)
+	heard, channels := s.heardLocked(), s.channels
+	s.forgotten = heard // what an engine still says about it is not taken
+	for _, c := range channels {
+		c.restart()
+		end := c.spool.end()
+		c.fed.Store(end)
+		c.through.Store(end)
+	}
+	records := []record{s.headLocked()}
+	for i := range s.segments {
+		records = append(records, record{Segment: &s.segments[i]})
+	}
+	s.mu.Unlock()
+
+	errs := []error{s.journal.rewrite(records)}
+	for _, c := range channels {
+		errs = append(errs, c.spool.discard(position(from)))
+	}
+	s.confirming.Unlock()
+	if err := h.cfg.Store.Forget(ctx, id, line); err != nil && hearken.CodeOf(err) != hearken.SessionNotFound {
+		errs = append(errs, storeFailed(err))
+	}
+	s.note(from, heard, "[the last %s were forgotten on request]", d)
+	return n, errors.Join(errs...)
+}
+
+func (h *Hub) forgetStored(ctx context.Context, id string, d time.Duration) (int, error) {
+	info, err := h.stored(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	n, line := 0, 0
+	from := info.Duration - d.Seconds()
+	err = h.Segments(ctx, id, false, func(batch []hearken.Segment) error {
+		for _, seg := range batch {
+			if line == 0 && seg.EndTime > from {
+				line = seg.Line
+			}
+			if line > 0 {
+				n++
+			}
+		}
+		return nil
+	})
+	if err != nil || line == 0 {
+		return 0, err
+	}
+	if err := h.cfg.Store.Forget(ctx, id, line); err != nil {
+		return 0, storeFailed(err)
+	}
+	return n, nil
+}
+
+// expire deletes sessions that stopped before a moment.
+func (h *Hub) expire(before time.Time) {
+	old, err := h.cfg.Store.Sessions(h.ctx, hearken.SessionFilter{Status: hearken.Stopped, Until: before})
+	if err != nil {
+		h.cfg.Log.Warn("old sessions not listed", "err", err)
+		return
+	}
+	for _, s := range old {
+		if s.StoppedAt != nil && s.StoppedAt.Before(before) {
+			if err := h.Delete(h.ctx, s.ID); err != nil {
+				h.cfg.Log.Warn("old session not deleted", "session", s.ID, "err", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// listen takes an engine's events to the session until there are no more.
+func (c *channel) listen(ctx context.Context, st hearken.Stream) error {
+	var failed error
+	for ev := range st.Events() {
+		if ctx.Err() != nil {
+			continue // abandoned: what still comes out is not wanted
+		}
+		switch ev.Kind {
+		case hearken.Partial:
+			ev.Segment.Origin = c.origin
+			c.s.show(ev.Segment)
+		case hearken.Final:
+			c.final(ev)
+		case hearken.SpeechStarted:
+			c.s.tell(hearken.InputEvent{Kind: hearken.InputSpeechStarted, Seconds: ev.Time})
+		case hearken.Progress:
+			c.lag.Store(position(ev.Lag))
+			c.dealtWith(min(ev.Through, c.fed.Load()))
+			if lag := c.behind(); lag > lagTold {
+				c.s.tell(hearken.InputEvent{Kind: hearken.InputLag, Seconds: lag})
+			}
+		case hearken.Failed:
+			failed = ev.Err
+			if failed == nil {
+				failed = errors.New("the engine failed without saying why")
+			}
+		}
+	}
+	return failed
+}
+
+// lagTold is how many seconds an engine must be behind before the sender is
+// told.
+const lagTold = 1.0
+
+// behind is how many seconds of sound the engine has yet to deal with, beyond
+// what it always holds.
+func (c *channel) behind() float64 {
+	return seconds(max(0, c.spool.end()-c.fed.Load()) + c.lag.Load())
+}
+
+// final confirms what an engine says is final, without what was confirmed
+// before: a replay overlaps what came before it.
+func (c *channel) final(ev hearken.StreamEvent) {
+	seg := ev.Segment
+	seg.Origin = c.origin
+	if seg.Status == "" {
+		seg.Status = hearken.Confirmed
+	}
+	seg.ID = c.s.utterance(c.origin)
+	through := c.confirmedThrough()
+	if cutOverlap(&seg, through) {
+		c.s.confirm(seg)
+	}
+	c.dealtWith(max(ev.Through, position(seg.EndTime)))
+}
+
+// confirmedThrough is the time up to which this channel's entries go.
+func (c *channel) confirmedThrough() float64 {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	return lastEnd(c.s.segments, c.origin)
+}
+
+// lastEnd is the latest end of an entry from one origin; entries are nearly in
+// order, so a look at the newest is enough.
+func lastEnd(segments []hearken.Segment, o hearken.Origin) float64 {
+	var end float64
+	for i := len(segments) - 1; i >= 0; i-- {
+		if segments[i].Origin == o {
+			return segments[i].EndTime
+		}
+	}
+	return end
+}
+
+// overlapSlack forgives engines that place a word a little early.
+const overlapSlack = 0.05
+
+// cutOverlap takes the words before through out of seg and tells whether
+// anything is left.
+func cutOverlap(seg *hearken.Segment, through float64) bool {
+	if seg.StartTime >= through-overlapSlack {
+		return true
+	}
+	if seg.EndTime <= through+overlapSlack {
+		return false
+	}
+	if len(seg.Words) == 0 || seg.Estimated {
+		return true // no way to tell which words are the old ones
+	}
+	first := 0
+	for first < len(seg.Words) && seg.Words[first].EndTime <= through+overlapSlack {
+		first++
+	}
+	if first == len(seg.Words) {
+		return false
+	}
+	if first > 0 {
+		words := make([]string, 0, len(seg.Words)-first)
+		for _, w := range seg.Words[first:] {
+			words = append(words, w.Word)
+		}
+		seg.Words = seg.Words[first:]
+		seg.Text = strings.Join(words, " ")
+	}
+	seg.StartTime = max(through, seg.Words[0].StartTime)
+	return true
+}

@@ -1,0 +1,209 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// Session finds a session, active or stored.
+func (h *Hub) Session(ctx context.Context, id string) (*hearken.Session, error) {
+	if s := h.find(id); s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		info := s.snapshotLocked()
+		return &info, nil
+	}
+	return h.stored(ctx, id)
+}
+
+// Sessions lists sessions, newest first.
+func (h *Hub) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
+	list, err := h.cfg.Store.Sessions(ctx, f)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	at := make(map[string]int, len(list))
+	for i, info := range list {
+		at[info.ID] = i
+	}
+	stale := false
+	for _, s := range h.list() {
+		s.mu.Lock()
+		info, dead := s.snapshotLocked(), s.phase == gone
+		s.mu.Unlock()
+		i, known := at[info.ID]
+		switch {
+		case known && (dead || !matches(f, &info)):
+			list[i].ID, stale = "", true
+		case known:
+			list[i] = info
+		case !dead && matches(f, &info):
+			list, stale = append(list, info), true
+		}
+	}
+	if stale {
+		list = slices.DeleteFunc(list, func(s hearken.Session) bool { return s.ID == "" })
+		slices.SortStableFunc(list, func(a, b hearken.Session) int { return b.StartedAt.Compare(a.StartedAt) })
+	}
+	if f.Limit > 0 && len(list) > f.Limit {
+		list = list[:f.Limit]
+	}
+	return list, nil
+}
+
+func matches(f hearken.SessionFilter, s *hearken.Session) bool {
+	return (f.Status == "" || f.Status == s.Status) &&
+		(f.Since.IsZero() || !s.StartedAt.Before(f.Since)) &&
+		(f.Until.IsZero() || s.StartedAt.Before(f.Until))
+}
+
+// Read returns entries of a session, waiting for news if asked to.
+func (h *Hub) Read(ctx context.Context, req ReadRequest) (*Page, error) {
+	if req.Limit == 0 {
+		req.Limit = 50
+	}
+	s := h.find(req.Session)
+	if s == nil {
+		return h.readStored(ctx, req)
+	}
+	if req.Wait > 0 {
+		return s.readWaiting(ctx, req)
+	}
+	page, _ := s.read(req)
+	return page, nil
+}
+
+// readWaiting reads, and waits for something to read if there is nothing.
+func (s *session) readWaiting(ctx context.Context, req ReadRequest) (*Page, error) {
+	deadline := time.NewTimer(req.Wait)
+	defer deadline.Stop()
+	shown, news := s.read(req)
+	for {
+		if len(shown.Segments) > 0 || shown.Session.Status == hearken.Stopped {
+			return shown, nil
+		}
+		select {
+		case <-news:
+		case <-deadline.C:
+			return shown, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		before := shown.Interim
+		shown, news = s.read(req)
+		if req.Interim && !slices.EqualFunc(before, shown.Interim, sameText) {
+			return shown, nil
+		}
+	}
+}
+
+func sameText(a, b hearken.Segment) bool { return a.ID == b.ID && a.Text == b.Text }
+
+// read returns a page from memory and what announces the next change.
+func (s *session) read(req ReadRequest) (*Page, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	page := &Page{Session: s.snapshotLocked(), Total: s.info.SegmentCount}
+	from := page.from(req.From)
+	i, _ := findLine(s.segments, from+1)
+	page.fill(s.segments[i:min(i+req.Limit, len(s.segments))], req)
+	page.More = page.Next < s.info.SegmentCount && i+len(page.Segments) < len(s.segments)
+	if req.Interim {
+		for _, o := range []hearken.Origin{hearken.Microphone, hearken.System} {
+			if seg, ok := s.interim[o]; ok {
+				seg.Line = s.info.SegmentCount + 1
+				page.Interim = append(page.Interim, seg)
+			}
+		}
+	}
+	return page, s.news
+}
+
+func (h *Hub) readStored(ctx context.Context, req ReadRequest) (*Page, error) {
+	info, err := h.stored(ctx, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	page := &Page{Session: *info, Total: info.SegmentCount}
+	segments, err := h.cfg.Store.Segments(ctx, req.Session, page.from(req.From)+1, req.Limit, req.Words)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	page.fill(segments, req)
+	page.More = page.Next < page.Total && len(page.Segments) > 0
+	return page, nil
+}
+
+// from is the line after which a page begins.
+func (p *Page) from(from int) int {
+	if from < 0 {
+		from = max(0, p.Total+from)
+	}
+	p.Next = min(from, p.Total)
+	return p.Next
+}
+
+// fill takes as many entries as the request's bounds allow.
+func (p *Page) fill(segments []hearken.Segment, req ReadRequest) {
+	tokens := 0
+	p.Segments = make([]hearken.Segment, 0, len(segments))
+	for _, seg := range segments {
+		if !req.Words {
+			seg.Words = []hearken.Word{}
+		}
+		if req.Tokens > 0 {
+			tokens += Tokens(&seg)
+			if tokens > req.Tokens && len(p.Segments) > 0 {
+				break
+			}
+		}
+		p.Segments = append(p.Segments, seg)
+		p.Next = seg.Line
+	}
+}
+
+// Tokens estimates, rather too high than too low, how many tokens an entry
+// costs a model that reads it as JSON.
+func Tokens(seg *hearken.Segment) int {
+	const fields, word = 75, 30 // names, numbers and the timestamp
+	n := fields + textTokens(seg.Text) + textTokens(seg.Original)
+	for i := range seg.Words {
+		n += word + textTokens(seg.Words[i].Word)
+	}
+	return n
+}
+
+func textTokens(text string) int {
+	ascii, other := 0, 0
+	for _, r := range text {
+		if r < 0x80 {
+			ascii++
+		} else {
+			other++
+		}
+	}
+	return (ascii+2)/3 + other
+}
+
+// Segments yields all entries of a session in order, in bounded batches.
+func (h *Hub) Segments(ctx context.Context, id string, words bool, yield func([]hearken.Segment) error) error {
+	req := ReadRequest{Session: id, Limit: saveBatch, Words: words}
+	for {
+		page, err := h.Read(ctx, req)
+		if err != nil {
+			return err
+		}
+		if len(page.Segments) > 0 {
+			if err := yield(page.Segments); err != nil {
+				return err
+			}
+		}
+		if !page.More {
+			return nil
+		}
+		req.From = page.Next
+	}
+}

@@ -1,0 +1,157 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// recover picks up every session that has a journal: an earlier hub was killed
+// or ended before it was done with them. It needs no store, so that a database
+// that is down does not keep the hub from starting.
+func (h *Hub) recover() error {
+	ids, err := listJournals(h.journalDir())
+	if err != nil {
+		return fmt.Errorf("read journals: %w", err)
+	}
+	for _, id := range ids {
+		if err := h.recoverSession(id); err != nil {
+			if !errors.Is(err, errDamaged) {
+				return err
+			}
+			h.cfg.Log.Error("journal set aside", "session", id, "err", err)
+		}
+	}
+	return h.sweepSpool()
+}
+
+// errDamaged marks a journal that cannot be read. It is set aside and not
+// removed: somebody may be able to read it.
+var errDamaged = errors.New("damaged journal")
+
+func (h *Hub) recoverSession(id string) error {
+	path := h.journalPath(id)
+	head, segments, err := readJournal(path)
+	if err != nil {
+		if rerr := os.Rename(path, path+".damaged"); rerr != nil {
+			return fmt.Errorf("set aside journal: %w", rerr)
+		}
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	s := newSession(h, head.Session, head.Ticket)
+	s.clock = head.Clock
+	s.segments = h.whole(id, segments)
+	for _, seg := range s.segments {
+		s.info.SegmentCount = max(s.info.SegmentCount, seg.Line)
+	}
+	s.info.Epoch++
+	s.dirtyLocked()
+	h.sessions[id] = s
+	if s.info.Status == hearken.Stopped {
+		s.phase = ended
+		close(s.stopped)
+		h.saveSoon(s)
+		return nil
+	}
+	s.journal.post(s.headLocked())
+	if head.Clock.IsZero() {
+		return nil
+	}
+	origins := []hearken.Origin{hearken.Microphone, hearken.System}
+	for _, o := range origins[:min(2, max(1, s.info.Config.Channels))] {
+		sp, err := h.reopenSpool(s, o)
+		if err != nil {
+			return err
+		}
+		sp.startAt(position(lastEnd(s.segments, o)))
+		s.addChannelLocked(o, sp)
+		s.channels[len(s.channels)-1].nudge()
+	}
+	s.alignLocked()
+	return nil
+}
+
+// alignLocked makes channels end together: after a crash one may hold a little
+// more than the other, and the sender goes on from the shorter one.
+func (s *session) alignLocked() {
+	var end int64
+	for _, c := range s.channels {
+		end = max(end, c.spool.end())
+	}
+	for _, c := range s.channels {
+		if n := end - c.spool.end(); n > 0 {
+			c.spool.append(make([]int16, n))
+			c.nudge()
+		}
+	}
+}
+
+// whole puts the entries of a journal in order. Where some are missing, since
+// the journal could not be written for a while, the store may have them.
+func (h *Hub) whole(id string, segments []hearken.Segment) []hearken.Segment {
+	byLine := func(a, b hearken.Segment) int { return a.Line - b.Line }
+	slices.SortStableFunc(segments, byLine)
+	segments = slices.CompactFunc(segments, func(a, b hearken.Segment) bool { return a.Line == b.Line })
+	if n := len(segments); n == 0 || segments[n-1].Line == n {
+		return segments
+	}
+	ctx, cancel := context.WithTimeout(h.ctx, 2*time.Second)
+	defer cancel()
+	have, err := h.cfg.Store.Segments(ctx, id, 1, segments[len(segments)-1].Line, true)
+	if err != nil {
+		h.cfg.Log.Warn("journal has holes and the store does not answer", "session", id, "err", err)
+		return segments
+	}
+	for _, seg := range have {
+		if i, ok := findLine(segments, seg.Line); !ok {
+			segments = slices.Insert(segments, i, seg)
+		}
+	}
+	return segments
+}
+
+// newSpool makes the spool of a session's channel.
+func (h *Hub) newSpool(s *session, o hearken.Origin) *spool {
+	dir, keep := h.spoolPlace(s, o)
+	return newSpool(dir, keep, h.cfg.BufferChunks*frameSamples, int64(h.cfg.SpoolSeconds)*hearken.SampleRate)
+}
+
+func (h *Hub) reopenSpool(s *session, o hearken.Origin) (*spool, error) {
+	dir, keep := h.spoolPlace(s, o)
+	return openSpool(dir, keep, h.cfg.BufferChunks*frameSamples, int64(h.cfg.SpoolSeconds)*hearken.SampleRate)
+}
+
+// spoolPlace is where a channel's sound lies while it is needed, and where it
+// goes afterwards if it is to be kept.
+func (h *Hub) spoolPlace(s *session, o hearken.Origin) (dir, keep string) {
+	if s.info.Config.KeepAudio {
+		keep = filepath.Join(h.audioDir(), s.id, string(o))
+	}
+	if !h.cfg.SpoolMemory || keep != "" {
+		dir = filepath.Join(h.spoolDir(), s.id, string(o))
+	}
+	return dir, keep
+}
+
+// sweepSpool removes the sound of sessions that nobody knows any more.
+func (h *Hub) sweepSpool() error {
+	entries, err := os.ReadDir(h.spoolDir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read spool: %w", err)
+	}
+	for _, e := range entries {
+		if h.sessions[e.Name()] == nil && hearken.ValidID(e.Name()) {
+			if err := os.RemoveAll(filepath.Join(h.spoolDir(), e.Name())); err != nil {
+				return fmt.Errorf("sweep spool: %w", err)
+			}
+		}
+	}
+	return nil
+}

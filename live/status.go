@@ -1,0 +1,92 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// How long evidence may be missing before the health says so.
+const (
+	audioMissing = 5 * time.Second
+	wordsMissing = time.Minute
+	lagTrouble   = 5.0 // seconds
+)
+
+// Status tells how a session is doing, from evidence and never from a socket
+// being open.
+func (h *Hub) Status(ctx context.Context, id string) (*Status, error) {
+	if s := h.find(id); s != nil {
+		return s.status(), nil
+	}
+	info, err := h.stored(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &Status{Session: *info, Sender: "none", Durable: true, ProviderState: stateIdle, Health: "stopped"}, nil
+}
+
+func (s *session) status() *Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := &Status{
+		Session:       s.snapshotLocked(),
+		Sender:        "none",
+		Dropped:       seconds(s.dropped),
+		Unsaved:       s.info.SegmentCount - s.saved,
+		Durable:       len(s.volatile) == 0,
+		ProviderState: stateIdle,
+	}
+	if !s.lastAudio.IsZero() {
+		st.LastAudio = new(s.lastAudio.UTC())
+	}
+	if !s.lastWord.IsZero() {
+		st.LastWord = new(s.lastWord.UTC())
+	}
+	if s.input != nil {
+		st.Sender = "connected"
+	} else if s.phase == running {
+		st.Sender = "waiting"
+	}
+	if s.saveErr != nil {
+		st.StoreError = s.saveErr.Error()
+	}
+	var spoolErr error
+	for _, c := range s.channels {
+		bytes, err := c.spool.held()
+		st.SpoolBytes += bytes
+		if err != nil {
+			spoolErr = err
+		}
+		st.Lag = max(st.Lag, c.behind())
+		c.mu.Lock()
+		if c.state != stateIdle {
+			st.ProviderState = c.state
+		}
+		c.mu.Unlock()
+	}
+	trouble := s.saveErr != nil || spoolErr != nil || !st.Durable || s.journal.trouble() != nil
+	st.Health = s.healthLocked(st, trouble)
+	return st
+}
+
+// healthLocked sums the evidence up, the worst first.
+func (s *session) healthLocked(st *Status, trouble bool) string {
+	now := s.hub.cfg.Now()
+	switch {
+	case s.info.Status == hearken.Stopped:
+		return "stopped"
+	case st.ProviderState == stateRetrying || st.ProviderState == stateFailed:
+		return "provider_trouble"
+	case trouble:
+		return "storage_trouble"
+	case s.lastAudio.IsZero() || now.Sub(s.lastAudio) > audioMissing:
+		return "waiting_for_audio"
+	case st.Lag > lagTrouble:
+		return "lagging"
+	case now.Sub(s.lastWord) > wordsMissing && now.Sub(s.clock) > wordsMissing:
+		return "silent"
+	}
+	return "ok"
+}
