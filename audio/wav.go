@@ -1,0 +1,273 @@
+package audio
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// maxChunk bounds a chunk or element that must be held in memory as a whole.
+const maxChunk = 1 << 20
+
+// A wavParser takes apart RIFF/WAVE as it comes. Sizes are believed only as
+// far as they can be: programs that write to a pipe leave them zero or at
+// their maximum, and the sound then goes on to the end of the stream. Another
+// file may follow the first one.
+type wavParser struct {
+	d    *Decoder
+	head []byte // of a chunk, and the body of fmt
+	need int    // how much of head is needed
+	skip int64  // bytes of a chunk nobody wants
+	left int64  // bytes of sound; -1 for all that comes
+	odd  bool   // a byte of padding follows the sound
+	pcm  pcmParser
+	seen bool // a fmt chunk
+}
+
+func (w *wavParser) write(p []byte) error {
+	for len(p) > 0 {
+		switch {
+		case w.left != 0:
+			n := len(p)
+			if w.left > 0 {
+				n = int(min(int64(n), w.left))
+				w.left -= int64(n)
+			}
+			if err := w.pcm.write(p[:n]); err != nil {
+				return err
+			}
+			p = p[n:]
+			if w.left == 0 {
+				w.pcm.rest = w.pcm.rest[:0]
+				if w.odd {
+					w.skip = 1
+				}
+			}
+		case w.skip > 0:
+			n := int(min(int64(len(p)), w.skip))
+			w.skip -= int64(n)
+			p = p[n:]
+		default:
+			w.need = max(w.need, 8)
+			n := min(len(p), w.need-len(w.head))
+			w.head = append(w.head, p[:n]...)
+			p = p[n:]
+			if len(w.head) == w.need {
+				if err := w.chunk(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// chunk looks at the head of a chunk and asks for more of it if need be.
+func (w *wavParser) chunk() error {
+	id, size := string(w.head[:4]), binary.LittleEndian.Uint32(w.head[4:])
+	switch id {
+	case "RIFF", "RF64":
+		if len(w.head) < 12 {
+			w.need = 12
+			return nil
+		}
+		if string(w.head[8:]) != "WAVE" {
+			return undecodable("RIFF that is not WAVE")
+		}
+	case "fmt ":
+		if size < 14 || size > maxChunk {
+			return undecodable("wav: a fmt chunk of %d bytes", size)
+		}
+		if want := 8 + int(min(size, 40)); len(w.head) < want {
+			w.need = want
+			return nil
+		}
+		if err := w.format(w.head[8:]); err != nil {
+			return err
+		}
+		w.skip = int64(size) + int64(size&1) - int64(len(w.head)-8)
+	case "data":
+		if !w.seen {
+			return undecodable("wav: no fmt chunk before the data")
+		}
+		w.left, w.odd = int64(size), size&1 == 1
+		if size == 0 || size == math.MaxUint32 {
+			w.left = -1
+		}
+	default:
+		if !w.seen && !printable(id) {
+			return undecodable("wav: no chunk where one should be")
+		}
+		w.skip = int64(size) + int64(size&1)
+	}
+	w.head, w.need = w.head[:0], 0
+	return nil
+}
+
+func printable(id string) bool {
+	for i := range len(id) {
+		if id[i] < ' ' || id[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *wavParser) format(b []byte) error {
+	tag := binary.LittleEndian.Uint16(b)
+	channels := int(binary.LittleEndian.Uint16(b[2:]))
+	rate := int(binary.LittleEndian.Uint32(b[4:]))
+	align := int(binary.LittleEndian.Uint16(b[12:]))
+	bits := 8
+	if len(b) >= 16 {
+		bits = int(binary.LittleEndian.Uint16(b[14:]))
+	}
+	if tag == 0xfffe && len(b) >= 26 { // extensible: the real tag begins the GUID
+		tag = binary.LittleEndian.Uint16(b[24:])
+	}
+	kind, err := wavKind(tag, bits)
+	if err != nil {
+		return err
+	}
+	if channels == 0 || align != channels*kind.size() {
+		return undecodable("wav: %d channels of %d bits in %d bytes", channels, bits, align)
+	}
+	w.seen = true
+	w.pcm = pcmParser{out: &w.d.out, kind: kind, pcm: w.pcm.pcm}
+	return w.d.out.set(rate, channels, w.d.keep(true))
+}
+
+func wavKind(tag uint16, bits int) (sampleKind, error) {
+	switch {
+	case tag == 1 && bits == 8:
+		return pcm8, nil
+	case tag == 1 && bits == 16:
+		return pcm16, nil
+	case tag == 1 && bits == 24:
+		return pcm24, nil
+	case tag == 1 && bits == 32:
+		return pcm32, nil
+	case tag == 3 && bits == 32:
+		return float32s, nil
+	case tag == 3 && bits == 64:
+		return float64s, nil
+	case tag == 6 && bits == 8:
+		return alaw, nil
+	case tag == 7 && bits == 8:
+		return mulaw, nil
+	}
+	return 0, undecodable("wav: format %d with %d bits", tag, bits)
+}
+
+func (w *wavParser) close() error {
+	if !w.seen {
+		return undecodable("wav: it ends within its header")
+	}
+	return nil
+}
+
+// A WAVWriter writes PCM16 as WAV. Where the destination can seek, Close fills
+// in the sizes; elsewhere they stay at their maximum, which readers take for
+// unknown.
+type WAVWriter struct {
+	w        io.Writer
+	channels int
+	rate     int
+	bytes    int64
+	buf      []byte
+}
+
+// NewWAVWriter writes the header.
+func NewWAVWriter(w io.Writer, rate, channels int) (*WAVWriter, error) {
+	ww := &WAVWriter{w: w, rate: rate, channels: channels}
+	if _, err := w.Write(WAVHeader(rate, channels, -1)); err != nil {
+		return nil, fmt.Errorf("write wav header: %w", err)
+	}
+	return ww, nil
+}
+
+// Write takes one slice for each channel, all of the same length.
+func (w *WAVWriter) Write(channels ...[]int16) error {
+	if len(channels) != w.channels {
+		return fmt.Errorf("write wav: %d channels, not %d", len(channels), w.channels)
+	}
+	w.buf = interleave(w.buf[:0], channels)
+	n, err := w.w.Write(w.buf)
+	w.bytes += int64(n)
+	if err != nil {
+		return fmt.Errorf("write wav: %w", err)
+	}
+	return nil
+}
+
+// Close fills in the sizes where it can. It does not close the destination.
+func (w *WAVWriter) Close() error {
+	s, ok := w.w.(io.WriteSeeker)
+	if !ok {
+		return nil
+	}
+	if _, err := s.Seek(-w.bytes-wavHeaderSize, io.SeekCurrent); err != nil {
+		if errors.Is(err, errors.ErrUnsupported) {
+			return nil
+		}
+		return fmt.Errorf("seek to wav header: %w", err)
+	}
+	if _, err := s.Write(WAVHeader(w.rate, w.channels, w.bytes/int64(2*w.channels))); err != nil {
+		return fmt.Errorf("write wav header: %w", err)
+	}
+	if _, err := s.Seek(w.bytes, io.SeekCurrent); err != nil {
+		return fmt.Errorf("seek to wav end: %w", err)
+	}
+	return nil
+}
+
+const wavHeaderSize = 44
+
+// WAVHeader is the head of a PCM16 file with so many samples in each channel,
+// or with an unknown number if that is negative or too large for the format.
+func WAVHeader(rate, channels int, samples int64) []byte {
+	data := uint32(math.MaxUint32)
+	riff := data
+	if n := samples * int64(2*channels); samples >= 0 && n < math.MaxUint32-wavHeaderSize {
+		data, riff = uint32(n), uint32(n)+wavHeaderSize-8
+	}
+	b := make([]byte, 0, wavHeaderSize)
+	b = append(b, "RIFF"...)
+	b = binary.LittleEndian.AppendUint32(b, riff)
+	b = append(b, "WAVEfmt "...)
+	b = binary.LittleEndian.AppendUint32(b, 16)
+	b = binary.LittleEndian.AppendUint16(b, 1)
+	b = binary.LittleEndian.AppendUint16(b, uint16(channels))
+	b = binary.LittleEndian.AppendUint32(b, uint32(rate))
+	b = binary.LittleEndian.AppendUint32(b, uint32(2*channels*rate))
+	b = binary.LittleEndian.AppendUint16(b, uint16(2*channels))
+	b = binary.LittleEndian.AppendUint16(b, 16)
+	b = append(b, "data"...)
+	return binary.LittleEndian.AppendUint32(b, data)
+}
+
+// EncodeWAV is a whole file.
+func EncodeWAV(rate int, channels ...[]int16) []byte {
+	samples := 0
+	if len(channels) > 0 {
+		samples = len(channels[0])
+	}
+	return interleave(WAVHeader(rate, len(channels), int64(samples)), channels)
+}
+
+func interleave(dst []byte, channels [][]int16) []byte {
+	if len(channels) == 1 {
+		return AppendBytes(dst, channels[0])
+	}
+	if len(channels) == 0 {
+		return dst
+	}
+	for i := range channels[0] {
+		for _, c := range channels {
+			dst = binary.LittleEndian.AppendUint16(dst, uint16(c[i]))
+		}
+	}
+	return dst
+}
