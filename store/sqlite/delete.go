@@ -1,0 +1,109 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// Delete implements [hearken.Store]. Where another process reads for so long
+// that the write-ahead log cannot be cleared, the session is gone all the same
+// but the error is [hearken.Busy]; the next Delete, Forget or Open clears it.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	err := s.remove(ctx, id, 0, func(tx *sql.Tx, session int64) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM note WHERE session = ?`, session); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM session WHERE key = ?`, session)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("delete session: %w", err)
+	}
+	return nil
+}
+
+// Forget implements [hearken.Store]. It may be [hearken.Busy] as Delete is.
+func (s *Store) Forget(ctx context.Context, id string, line int) error {
+	if err := s.remove(ctx, id, line, func(*sql.Tx, int64) error { return nil }); err != nil {
+		return fmt.Errorf("forget: %w", err)
+	}
+	return nil
+}
+
+// remove overwrites the segments of a session from a line on, with whatever
+// more there is to remove.
+func (s *Store) remove(ctx context.Context, id string, line int, more func(tx *sql.Tx, session int64) error) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		session, err := s.key(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if err := unindex(ctx, tx, session, line); err != nil {
+			return fmt.Errorf("index: %w", err)
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM segment WHERE session = ? AND line >= ?`, session, line); err != nil {
+			return err
+		}
+		if err := more(tx, session); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO unscrubbed VALUES (?)`, time.Now().UnixMicro())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.scrub(ctx)
+}
+
+// unindex takes segments out of the full-text index, which has to be told what
+// it holds of them.
+func unindex(ctx context.Context, tx *sql.Tx, session int64, line int) error {
+	remove, err := tx.PrepareContext(ctx, `INSERT INTO spoken (spoken, rowid, terms) VALUES ('delete', ?, ?)`)
+	if err != nil {
+		return err
+	}
+	defer remove.Close()
+	rows, err := tx.QueryContext(ctx, `SELECT key, source, status, text FROM segment WHERE session = ? AND line >= ?`, session, line)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key int64
+		var g hearken.Segment
+		if err := rows.Scan(&key, &g.Origin, &g.Status, &g.Text); err != nil {
+			return err
+		}
+		if terms := indexed(&g); terms != "" {
+			if _, err := remove.ExecContext(ctx, key, terms); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// scrub moves the write-ahead log into the file and empties it, because it
+// still holds pages as they were before something was removed.
+func (s *Store) scrub(ctx context.Context) error {
+	var busy, pages, moved int
+	err := s.writes.QueryRowContext(ctx, `PRAGMA wal_checkpoint(truncate)`).Scan(&busy, &pages, &moved)
+	if busy != 0 || isBusy(err) {
+		return hearken.Errorf(hearken.Busy,
+			"It is deleted, but another program that has the database %s open keeps its text in the write-ahead log.", s.path).
+			WithTry("closing the other program")
+	}
+	if err != nil {
+		return fmt.Errorf("clear log: %w", err)
+	}
+	if _, err := s.writes.ExecContext(ctx, `DELETE FROM unscrubbed`); err != nil {
+		return fmt.Errorf("clear log: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// putSegments adds those segments that are not there yet.
+func putSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hearken.Segment) error {
+	if len(segments) == 0 {
+		return nil
+	}
+	insert, err := tx.PrepareContext(ctx, `
+		INSERT INTO segment (key, session, line, id, source, status, text, start_time, end_time,
+			confidence, speaker, language, is_final, timestamp, echo, durable, original, estimated, words)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (session, line) DO NOTHING`)
+	if err != nil {
+		return err
+	}
+	defer insert.Close()
+	index, err := tx.PrepareContext(ctx, `INSERT INTO spoken (rowid, terms) VALUES (?, ?)`)
+	if err != nil {
+		return err
+	}
+	defer index.Close()
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	for i := range segments {
+		g := &segments[i]
+		key, err := freeKey(ctx, tx, g.Timestamp)
+		if err != nil {
+			return err
+		}
+		var words sql.NullString
+		if len(g.Words) > 0 {
+			list, err := json.Marshal(g.Words)
+			if err != nil {
+				return err
+			}
+			words = sql.NullString{String: string(list), Valid: true}
+		}
+		if g.Line < 1 {
+			return hearken.Errorf(hearken.Invalid, "A segment has the line %d; the first line is 1.", g.Line)
+		}
+		done, err := insert.ExecContext(ctx, key, session, g.Line, g.ID, g.Origin, g.Status, g.Text,
+			g.StartTime, g.EndTime, g.Confidence, g.Speaker, g.Language, g.IsFinal,
+			g.Timestamp.UnixMicro(), g.Echo, g.Durable, g.Original, g.Estimated, words)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil {
+			return err
+		} else if n == 0 {
+			continue
+		}
+		first, last = min(first, key), max(last, key)
+		if terms := indexed(g); terms != "" {
+			if _, err := index.ExecContext(ctx, key, terms); err != nil {
+				return err
+			}
+		}
+	}
+	if first > last {
+		return nil
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE session SET first_key = min(ifnull(first_key, ?1), ?1),
+		last_key = max(ifnull(last_key, ?2), ?2) WHERE key = ?3`, first, last, session)
+	return err
+}
+
+// indexed is what the full-text index holds of a segment. It must never come
+// out differently for a stored segment, or its terms could not be removed.
+func indexed(g *hearken.Segment) string {
+	if !g.Spoken() {
+		return ""
+	}
+	return strings.Join(hearken.Terms(g.Text), " ")
+}
+
+// keysPerMilli is how many segments of one millisecond have keys in order.
+const keysPerMilli = 1 << 16
+
+// firstKey is the least key of a segment that was said at t.
+func firstKey(t time.Time) int64 {
+	const most = math.MaxInt64/keysPerMilli - 1
+	return min(max(t.UnixMilli(), -most), most) * keysPerMilli
+}
+
+// freeKey is the next key for a segment that was said at t.
+func freeKey(ctx context.Context, tx *sql.Tx, t time.Time) (int64, error) {
+	for key := firstKey(t); ; key += keysPerMilli {
+		var last sql.NullInt64
+		err := tx.QueryRowContext(ctx, `SELECT max(key) FROM segment WHERE key >= ? AND key < ?`,
+			key, key+keysPerMilli).Scan(&last)
+		switch {
+		case err != nil:
+			return 0, err
+		case !last.Valid:
+			return key, nil
+		case last.Int64 < key+keysPerMilli-1:
+			return last.Int64 + 1, nil
+		}
+	}
+}
+
+const segmentColumns = `g.line, g.id, g.source, g.status, g.text, g.start_time, g.end_time,
+	g.confidence, g.speaker, g.language, g.is_final, g.timestamp, g.echo, g.durable, g.original, g.estimated`
+
+// segmentFields are where segmentColumns go; the time is finished by the caller.
+func segmentFields(g *hearken.Segment, timestamp *int64) []any {
+	return []any{&g.Line, &g.ID, &g.Origin, &g.Status, &g.Text, &g.StartTime, &g.EndTime,
+		&g.Confidence, &g.Speaker, &g.Language, &g.IsFinal, timestamp, &g.Echo, &g.Durable, &g.Original, &g.Estimated}
+}
+
+// Segments implements [hearken.Store].
+func (s *Store) Segments(ctx context.Context, id string, line, limit int, words bool) ([]hearken.Segment, error) {
+	found, err := s.segments(ctx, id, line, limit, words)
+	if err != nil {
+		return nil, fmt.Errorf("read segments: %w", err)
+	}
+	return found, nil
+}
+
+func (s *Store) segments(ctx context.Context, id string, line, limit int, words bool) ([]hearken.Segment, error) {
+	stmt, err := s.read(ctx, `SELECT key FROM session WHERE id = ?`)
+	if err != nil {
+		return nil, err
+	}
+	session, err := s.key(ctx, prepared{stmt}, id)
+	if err != nil {
+		return nil, err
+	}
+	column := `NULL`
+	if words {
+		column = `g.words`
+	}
+	stmt, err = s.read(ctx, `SELECT `+segmentColumns+`, `+column+` FROM segment g
+		WHERE g.session = ? AND g.line >= ? ORDER BY g.line LIMIT ?`)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(ctx, session, line, max(limit, 0))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []hearken.Segment
+	for rows.Next() {
+		var g hearken.Segment
+		var timestamp int64
+		var words []byte
+		if err := rows.Scan(append(segmentFields(&g, &timestamp), &words)...); err != nil {
+			return nil, err
+		}
+		g.Timestamp = time.UnixMicro(timestamp).UTC()
+		if words != nil {
+			if err := json.Unmarshal(words, &g.Words); err != nil {
+				return nil, err
+			}
+		}
+		found = append(found, g)
+	}
+	return found, rows.Err()
+}

@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// Save implements [hearken.Store].
+func (s *Store) Save(ctx context.Context, session *hearken.Session, segments []hearken.Segment) error {
+	if !hearken.ValidID(session.ID) {
+		return hearken.Errorf(hearken.Invalid, "The session id %q is not a UUID.", session.ID)
+	}
+	return s.write(ctx, func(tx *sql.Tx) error {
+		key, err := putSession(ctx, tx, session)
+		if err != nil {
+			return fmt.Errorf("save session: %w", err)
+		}
+		if err := putSegments(ctx, tx, key, segments); err != nil {
+			return fmt.Errorf("save segments: %w", err)
+		}
+		return nil
+	})
+}
+
+func putSession(ctx context.Context, tx *sql.Tx, s *hearken.Session) (key int64, err error) {
+	config, err := json.Marshal(s.Config)
+	if err != nil {
+		return 0, err
+	}
+	err = tx.QueryRowContext(ctx, `
+		INSERT INTO session (id, title, status, stop_reason, language, provider, started_at,
+			stopped_at, duration, segment_count, epoch, principal, config)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET title = excluded.title, status = excluded.status,
+			stop_reason = excluded.stop_reason, language = excluded.language,
+			provider = excluded.provider, started_at = excluded.started_at,
+			stopped_at = excluded.stopped_at, duration = excluded.duration,
+			segment_count = excluded.segment_count, epoch = excluded.epoch,
+			principal = excluded.principal, config = excluded.config
+		RETURNING key`,
+		s.ID, s.Title, s.Status, s.StopReason, s.Language, s.Provider, s.StartedAt.UnixMicro(),
+		micros(s.StoppedAt), s.Duration, s.SegmentCount, s.Epoch, s.Principal, string(config),
+	).Scan(&key)
+	return key, err
+}
+
+const sessionColumns = `s.id, s.title, s.status, s.stop_reason, s.language, s.provider, s.started_at,
+	s.stopped_at, s.duration, s.segment_count, s.epoch, s.principal, s.config`
+
+func scanSession(scan func(...any) error, s *hearken.Session) error {
+	var started int64
+	var stopped *int64
+	var config sql.RawBytes
+	err := scan(&s.ID, &s.Title, &s.Status, &s.StopReason, &s.Language, &s.Provider, &started,
+		&stopped, &s.Duration, &s.SegmentCount, &s.Epoch, &s.Principal, &config)
+	if err != nil {
+		return err
+	}
+	s.StartedAt = time.UnixMicro(started).UTC()
+	if stopped != nil {
+		t := time.UnixMicro(*stopped).UTC()
+		s.StoppedAt = &t
+	}
+	if string(config) == "{}" {
+		return nil
+	}
+	return json.Unmarshal(config, &s.Config)
+}
+
+// Session implements [hearken.Store].
+func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error) {
+	found, err := s.sessions(ctx, `SELECT `+sessionColumns+` FROM session s WHERE s.id = ?`, id)
+	if err != nil {
+		return nil, fmt.Errorf("find session: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, noSession(id)
+	}
+	return &found[0], nil
+}
+
+// Sessions implements [hearken.Store].
+func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
+	var where []string
+	var args []any
+	and := func(condition string, arg any) {
+		where, args = append(where, condition), append(args, arg)
+	}
+	if f.Status != "" {
+		and(`s.status = ?`, f.Status)
+	}
+	if !f.Since.IsZero() {
+		and(`s.started_at >= ?`, ceil(f.Since))
+	}
+	if !f.Until.IsZero() {
+		and(`s.started_at < ?`, ceil(f.Until))
+	}
+	query := `SELECT ` + sessionColumns + ` FROM session s`
+	if len(where) > 0 {
+		query += ` WHERE ` + strings.Join(where, ` AND `)
+	}
+	query += ` ORDER BY s.started_at DESC, s.id DESC LIMIT ?`
+	if f.Limit <= 0 {
+		f.Limit = -1
+	}
+	found, err := s.sessions(ctx, query, append(args, f.Limit)...)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	return found, nil
+}
+
+func (s *Store) sessions(ctx context.Context, query string, args ...any) ([]hearken.Session, error) {
+	stmt, err := s.read(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []hearken.Session
+	for rows.Next() {
+		found = append(found, hearken.Session{})
+		if err := scanSession(rows.Scan, &found[len(found)-1]); err != nil {
+			return nil, err
+		}
+	}
+	return found, rows.Err()
+}
+
+// key finds the key of a session.
+func (s *Store) key(ctx context.Context, db querier, id string) (int64, error) {
+	var key int64
+	err := db.QueryRowContext(ctx, `SELECT key FROM session WHERE id = ?`, id).Scan(&key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, noSession(id)
+	}
+	return key, err
+}
+
+func noSession(id string) error {
+	return hearken.Errorf(hearken.SessionNotFound, "There is no session %s.", id).
+		WithTry("list the sessions")
+}
+
+// micros is a time as it is stored.
+func micros(t *time.Time) *int64 {
+	if t == nil {
+		return nil
+	}
+	n := t.UnixMicro()
+	return &n
+}
+
+// ceil is the first stored time that is not before t.
+func ceil(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }

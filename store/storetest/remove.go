@@ -1,0 +1,124 @@
+package storetest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hearken-dev/hearken"
+)
+
+var removeTests = []test{
+	{"Delete", func(t *testing.T, store hearken.Store) {
+		gone := transcript(t, store, 1, "secret plans", "東京 secrets")
+		stays := transcript(t, store, 2, "secret plans of others")
+		for _, s := range []*hearken.Session{gone, stays} {
+			if err := store.SaveNote(t.Context(), &hearken.Note{Session: s.ID, Text: "note", SavedAt: noon}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := store.Delete(t.Context(), gone.ID); err != nil {
+			t.Fatal(err)
+		}
+		_, err := store.Session(t.Context(), gone.ID)
+		wantCode(t, err, hearken.SessionNotFound)
+		_, err = store.Segments(t.Context(), gone.ID, 1, 10, false)
+		wantCode(t, err, hearken.SessionNotFound)
+		_, err = store.Note(t.Context(), gone.ID)
+		wantCode(t, err, hearken.SessionNotFound)
+		wantCode(t, store.Delete(t.Context(), gone.ID), hearken.SessionNotFound)
+		list, err := store.Sessions(t.Context(), hearken.SessionFilter{})
+		if err != nil || len(list) != 1 {
+			t.Errorf("sessions %v, %v", list, err)
+		}
+		hits := search(t, store, hearken.Query{Text: "secret*"})
+		if len(hits) != 1 || hits[0].Session != stays.ID {
+			t.Errorf("found %v", hits)
+		}
+		equal(t, 0, len(search(t, store, hearken.Query{Text: "東京"})))
+		if _, err := store.Note(t.Context(), stays.ID); err != nil {
+			t.Error(err)
+		}
+		// The same id may come again, and nothing of the old session with it.
+		save(t, store, gone, said(gone, 3, "new plans"))
+		equal(t, "3", lines(segments(t, store, gone.ID, 1, 10, false)))
+		_, err = store.Note(t.Context(), gone.ID)
+		wantCode(t, err, hearken.NotFound)
+	}},
+	{"Forget", func(t *testing.T, store hearken.Store) {
+		s := transcript(t, store, 1, strings.Fields("apple berry cherry date elder")...)
+		other := transcript(t, store, 2, "apple", "berry", "cherry", "date")
+		forget := func(line int) {
+			t.Helper()
+			if err := store.Forget(t.Context(), s.ID, line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		forget(6)
+		equal(t, "1 2 3 4 5", lines(segments(t, store, s.ID, 1, 10, false)))
+		forget(4)
+		equal(t, "1 2 3", lines(segments(t, store, s.ID, 1, 10, false)))
+		equal(t, "1 2 3 4", lines(segments(t, store, other.ID, 1, 10, false)))
+		equal(t, 0, len(search(t, store, hearken.Query{Text: "elder"})))
+		equal(t, 1, len(search(t, store, hearken.Query{Text: "date"})))
+		equal(t, 2, len(search(t, store, hearken.Query{Text: "cherry"})))
+		got, err := store.Session(t.Context(), s.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, s, got) // lines are not used again, so the count stays
+		save(t, store, s, said(s, 6, "fig"))
+		equal(t, "1 2 3 6", lines(segments(t, store, s.ID, 1, 10, false)))
+		equal(t, 1, len(search(t, store, hearken.Query{Text: "fig", Session: s.ID})))
+		forget(0)
+		equal(t, "", lines(segments(t, store, s.ID, 1, 10, false)))
+		equal(t, 0, len(search(t, store, hearken.Query{Text: "apple", Session: s.ID})))
+	}},
+}
+
+var noteTests = []test{
+	{"Saved", func(t *testing.T, store hearken.Store) {
+		s := transcript(t, store, 1, "one")
+		_, err := store.Note(t.Context(), s.ID)
+		wantCode(t, err, hearken.NotFound)
+		for _, text := range []string{"# Notes\n\n- \"one\"\n- 二\n", "shorter", ""} {
+			want := &hearken.Note{Session: s.ID, Text: text, SavedAt: noon, By: "key-1"}
+			if err := store.SaveNote(t.Context(), want); err != nil {
+				t.Fatal(err)
+			}
+			got, err := store.Note(t.Context(), s.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			equal(t, want, got)
+		}
+		save(t, store, s, said(s, 2, "two")) // does not touch the note
+		if _, err := store.Note(t.Context(), s.ID); err != nil {
+			t.Error(err)
+		}
+	}},
+}
+
+var keyTests = []test{
+	{"Saved", func(t *testing.T, store hearken.Store) {
+		keys, err := store.Keys(t.Context())
+		if err != nil || len(keys) != 0 {
+			t.Errorf("an empty store has the keys %v, %v", keys, err)
+		}
+		first := hearken.Key{ID: "key_1", Name: "Laptop", Hash: []byte{0, 1, 0xff}, CreatedAt: noon}
+		second := hearken.Key{ID: "key_2", Name: "電話", Hash: make([]byte, 32), CreatedAt: noon.Add(1e9), Toolsets: []string{"read", "scribe"}}
+		for _, k := range []*hearken.Key{&second, &first} {
+			if err := store.SaveKey(t.Context(), k); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first.RevokedAt, first.Name = ptr(noon.Add(2e9)), "Old laptop"
+		if err := store.SaveKey(t.Context(), &first); err != nil {
+			t.Fatal(err)
+		}
+		keys, err = store.Keys(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, []hearken.Key{first, second}, keys)
+	}},
+}
