@@ -1,0 +1,139 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// Access is what a route asks of its visitors. The zero value asks for a key
+// unless the visitor is the owner's own process on loopback. Host, Origin and
+// Sec-Fetch-Site are checked on every route, and so is whose process it is.
+type Access struct {
+	Open   bool // nobody is asked for a key
+	Key    bool // everybody is asked for a key, also on loopback
+	Ticket bool // a session's ticket does in place of a key
+	Stream bool // may last for hours; ended when the hub stops
+	Static bool // holds nobody's speech: caches may keep it
+
+	// stranger answers those who would come in by WebSocket without a good
+	// key, in place of a plain 401.
+	stranger func(w http.ResponseWriter, r *http.Request)
+}
+
+// A route is one handler behind the guard.
+type route struct {
+	api    *API
+	name   string
+	access Access
+	next   http.Handler
+	rpc    bool // speaks JSON-RPC, so refusals do too
+	meter  routeMeter
+}
+
+func (a *API) route(name string, access Access, next http.Handler) *route {
+	return &route{api: a, name: name, access: access, next: next, meter: a.metrics.route(name)}
+}
+
+// Why a visitor's context ended before its time.
+var (
+	errRevoked = errors.New("key revoked")
+	errClosing = errors.New("hub stops")
+)
+
+func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := rt.api
+	start := time.Now()
+	a.handling.Add(1)
+	defer a.handling.Done()
+	res := &response{ResponseWriter: w, api: a, static: rt.access.Static}
+	if rt.rpc {
+		res.rpc = &rpcErrors{}
+	}
+	rt.serve(res, r)
+	if res.rpc != nil && res.rpc.status != 0 {
+		res.rpc.finish(res, http.StatusText(res.rpc.status))
+	}
+	rt.meter.count(res.status, time.Since(start), rt.access.Stream)
+	a.logRequest(rt, r, res, start)
+}
+
+// serve lets the visitor in, or says why not.
+func (rt *route) serve(w *response, r *http.Request) {
+	a := rt.api
+	p := peerOf(r.Context())
+	if p == nil {
+		w.refuse(http.StatusInternalServerError, hearken.Errorf("", "This door has no guard."))
+		return
+	}
+	if status, err := rt.admit(w, r, p); err != nil {
+		a.metrics.refused(err.Code)
+		w.refuse(status, err)
+		return
+	}
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	id, m, status, err := rt.identify(w, r, p)
+	if err != nil {
+		a.metrics.refused(err.Code)
+		if rt.access.stranger != nil && isUpgrade(r) && status == http.StatusUnauthorized {
+			rt.access.stranger(w, r)
+			return
+		}
+		w.refuse(status, err)
+		return
+	}
+	w.id = id
+	ctx := context.WithValue(r.Context(), identityKey{}, id)
+	if m != nil || rt.access.Stream {
+		var cancel context.CancelCauseFunc
+		ctx, cancel = context.WithCancelCause(ctx)
+		defer cancel(nil)
+		if m != nil {
+			a.keys.enter()
+			defer a.keys.leave()
+			defer context.AfterFunc(m.revoked, func() { cancel(errRevoked) })()
+		}
+		if rt.access.Stream {
+			defer context.AfterFunc(a.closing, func() { cancel(errClosing) })()
+		}
+	}
+	rt.next.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// admit checks what does not depend on who comes: the name the hub was called
+// by, the page that called it, and whose process it is.
+func (rt *route) admit(w *response, r *http.Request, p *peer) (int, *hearken.Error) {
+	a := rt.api
+	if !a.names.serves(r.Host, p.door) {
+		return http.StatusForbidden, hearken.Errorf(hearken.Forbidden, "This hub does not answer to the name %q.", hostname(r.Host)).
+			WithTry("http://127.0.0.1, or set PUBLIC_URL to the address that you use")
+	}
+	from := r.Header.Get("Origin")
+	if len(r.Header["Origin"]) > 1 || !a.names.trusts(from, r.Host, r.TLS != nil) {
+		return http.StatusForbidden, hearken.Errorf(hearken.Forbidden, "Pages of another site may not use this hub.")
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	if site != "" && site != "same-origin" && site != "none" && !a.names.origins[strings.ToLower(from)] {
+		return http.StatusForbidden, hearken.Errorf(hearken.Forbidden, "Pages of another site may not use this hub.")
+	}
+	if from != "" {
+		w.crossOrigin(from, r)
+	}
+	if err := p.foreign(a); err != nil && !a.names.relayed() {
+		return http.StatusForbidden, hearken.Errorf(hearken.Forbidden, "This hub belongs to another user of this computer.").
+			WithTry("start your own with: hearken serve --port 0")
+	}
+	return 0, nil
+}
+
+// isUpgrade reports whether a request asks for a WebSocket.
+func isUpgrade(r *http.Request) bool {
+	return len(r.Header["Upgrade"]) > 0 && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}

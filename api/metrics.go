@@ -1,0 +1,139 @@
+package api
+
+import (
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// metrics counts what goes through the doors.
+type metrics struct {
+	registry    *prometheus.Registry
+	requests    *prometheus.CounterVec
+	seconds     *prometheus.HistogramVec
+	refusals    *prometheus.CounterVec
+	connections prometheus.Gauge
+	overflow    prometheus.Counter
+	sessions    prometheus.Gauge
+	sockets     prometheus.Gauge
+	open        atomic.Int64
+}
+
+func newMetrics(reg *prometheus.Registry) *metrics {
+	m := &metrics{
+		registry: reg,
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "hearken_http_requests_total", Help: "Requests answered, by route and class of status.",
+		}, []string{"route", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "hearken_http_request_seconds", Help: "Time to answer a request, streams left out.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5, 20},
+		}, []string{"route"}),
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "hearken_http_refused_total", Help: "Visitors turned away by the guard, by reason.",
+		}, []string{"reason"}),
+		connections: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "hearken_http_connections", Help: "Open connections on all doors.",
+		}),
+		overflow: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "hearken_http_connections_refused_total", Help: "Connections closed because there were too many.",
+		}),
+		sessions: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "hearken_mcp_sessions", Help: "MCP sessions over HTTP.",
+		}),
+		sockets: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "hearken_mcp_websockets", Help: "MCP connections over WebSocket.",
+		}),
+	}
+	reg.MustRegister(m.requests, m.seconds, m.refusals, m.connections, m.overflow, m.sessions, m.sockets)
+	return m
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+func (m *metrics) refused(code hearken.Code) {
+	if code == "" {
+		code = "internal"
+	}
+	m.refusals.WithLabelValues(string(code)).Inc()
+}
+
+// A routeMeter has its counters looked up beforehand.
+type routeMeter struct {
+	byClass [6]prometheus.Counter
+	seconds prometheus.Observer
+}
+
+func (m *metrics) route(name string) routeMeter {
+	r := routeMeter{seconds: m.seconds.WithLabelValues(name)}
+	for i, class := range []string{"", "1xx", "2xx", "3xx", "4xx", "5xx"} {
+		if class != "" {
+			r.byClass[i] = m.requests.WithLabelValues(name, class)
+		}
+	}
+	return r
+}
+
+func (r *routeMeter) count(status int, d time.Duration, stream bool) {
+	if status == 0 {
+		status = http.StatusOK
+	}
+	if class := status / 100; class > 0 && class < len(r.byClass) {
+		r.byClass[class].Inc()
+	}
+	if !stream {
+		r.seconds.Observe(d.Seconds())
+	}
+}
+
+// limit closes connections at once that are too many: a queue would only hide
+// that there is no room.
+func (m *metrics) limit(ln net.Listener, most int) net.Listener {
+	return &limitListener{Listener: ln, metrics: m, most: int64(most)}
+}
+
+type limitListener struct {
+	net.Listener
+	metrics *metrics
+	most    int64
+}
+
+func (l *limitListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if l.metrics.open.Add(1) > l.most {
+			l.metrics.open.Add(-1)
+			l.metrics.overflow.Inc()
+			c.Close()
+			continue
+		}
+		l.metrics.connections.Inc()
+		return &limitConn{Conn: c, metrics: l.metrics}, nil
+	}
+}
+
+type limitConn struct {
+	net.Conn
+	metrics *metrics
+	once    sync.Once
+}
+
+func (c *limitConn) Close() error {
+	c.once.Do(func() {
+		c.metrics.open.Add(-1)
+		c.metrics.connections.Dec()
+	})
+	return c.Conn.Close()
+}

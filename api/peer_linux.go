@@ -1,0 +1,84 @@
+package api
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"os"
+	"strconv"
+)
+
+// ownerOf is the user that holds the socket at remote which is connected to
+// local, by the kernel's own table.
+func ownerOf(remote, local netip.AddrPort) (int, error) {
+	unreadable := 0
+	for _, t := range [...]struct {
+		file string
+		v6   bool
+	}{{"/proc/net/tcp", false}, {"/proc/net/tcp6", true}} {
+		if remote.Addr().Is6() && !t.v6 {
+			continue
+		}
+		table, err := os.ReadFile(t.file)
+		if err != nil {
+			unreadable++
+			continue
+		}
+		uid, found, err := ownerIn(table, hexAddr(remote, t.v6), hexAddr(local, t.v6))
+		if found || err != nil {
+			return uid, err
+		}
+	}
+	if unreadable > 0 {
+		return 0, errNoTable
+	}
+	return 0, errUnownedPeer
+}
+
+// ownerIn finds a connection in one table, whose lines are
+//
+//	sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode ...
+//
+// A socket that nobody holds any more (its process closed it and the kernel
+// still sends the rest) is listed with user 0 and inode 0. It must not pass
+// for the superuser's, or another user could send a request and hang up.
+func ownerIn(table []byte, remote, local []byte) (uid int, found bool, err error) {
+	pair := append(append(append([]byte(" "), remote...), ' '), append(local, ' ')...)
+	i := bytes.Index(table, pair)
+	if i < 0 {
+		return 0, false, nil
+	}
+	line, _, _ := bytes.Cut(table[i+1:], []byte("\n"))
+	fields := bytes.Fields(line) // local, remote, state, queues, timer, retransmits, uid, timeout, inode
+	if len(fields) < 9 {
+		return 0, false, fmt.Errorf("connection table: %w", errNoTable)
+	}
+	if string(fields[8]) == "0" {
+		return 0, true, errUnownedPeer
+	}
+	if uid, err = strconv.Atoi(string(fields[6])); err != nil {
+		return 0, false, fmt.Errorf("connection table: %w", errNoTable)
+	}
+	return uid, true, nil
+}
+
+// hexAddr writes an address as the kernel's tables do: each 32-bit word of it
+// in the machine's own byte order, then the port.
+func hexAddr(ap netip.AddrPort, v6 bool) []byte {
+	var raw []byte
+	if v6 {
+		b := ap.Addr().As16()
+		raw = b[:]
+	} else {
+		b := ap.Addr().As4()
+		raw = b[:]
+	}
+	words := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i += 4 {
+		words = binary.BigEndian.AppendUint32(words, binary.NativeEndian.Uint32(raw[i:]))
+	}
+	out := bytes.ToUpper(hex.AppendEncode(nil, words))
+	return fmt.Appendf(out, ":%04X", ap.Port())
+}

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// The JSON-RPC errors that a door itself gives.
+const (
+	rpcParse          = -32700
+	rpcInvalidRequest = -32600
+	rpcMethodNotFound = -32601
+)
+
+// rpcErrors turns the plain-text errors of the SDK's handlers into JSON-RPC
+// ones. The numbers of HTTP stand for themselves as codes, as 401 and 429 do;
+// what JSON-RPC has a number for gets that.
+type rpcErrors struct {
+	body   []byte // the message that was posted, if any
+	status int    // of the plain-text error that is under way
+}
+
+// begin reports whether a header is that of a plain-text error, whose text is
+// then awaited.
+func (e *rpcErrors) begin(h http.Header, status int) bool {
+	if status < 400 || !strings.HasPrefix(h.Get("Content-Type"), "text/plain") {
+		return false
+	}
+	e.status = status
+	return true
+}
+
+// finish writes the error whose text has come.
+func (e *rpcErrors) finish(w *response, text string) {
+	status := e.status
+	e.status = 0
+	id, valid := messageID(e.body)
+	code := int64(status)
+	if status == http.StatusBadRequest {
+		switch {
+		case e.body != nil && !valid:
+			code, text = rpcParse, "Parse error: the message is not JSON."
+		case strings.HasPrefix(text, "JSON RPC not handled") && id != nil:
+			// The call itself was understood, so this is its answer.
+			status, code, text = http.StatusOK, rpcMethodNotFound, "Method not found: "+messageMethod(e.body)
+		default:
+			code = rpcInvalidRequest
+		}
+	}
+	w.Header().Del("X-Content-Type-Options")
+	w.writeRPC(status, id, code, text, "")
+}
+
+// writeRPC answers with one JSON-RPC error.
+func (w *response) writeRPC(status int, id json.RawMessage, code int64, message, try string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.header(status)
+	w.ResponseWriter.Write(rpcError(id, code, message, try))
+}
+
+// rpcError is a JSON-RPC error on the wire; without an id it has a null one.
+func rpcError(id json.RawMessage, code int64, message, try string) []byte {
+	type data struct {
+		Try string `json:"try"`
+	}
+	type failure struct {
+		Code    int64  `json:"code"`
+		Message string `json:"message"`
+		Data    *data  `json:"data,omitempty"`
+	}
+	e := failure{Code: code, Message: message}
+	if try != "" {
+		e.Data = &data{try}
+	}
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	b, _ := json.Marshal(struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   failure         `json:"error"`
+	}{"2.0", id, e})
+	return b
+}
+
+// messageID is the id of a message, nil if it has none that can be echoed,
+// and whether it is JSON at all.
+func messageID(body []byte) (id json.RawMessage, valid bool) {
+	var m struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if err := json.Unmarshal(body, &m); err != nil {
+		return nil, json.Valid(body)
+	}
+	if len(m.ID) == 0 {
+		return nil, true
+	}
+	switch c := m.ID[0]; {
+	case c == '"', c == '-', c >= '0' && c <= '9':
+		return m.ID, true
+	}
+	return nil, true
+}
+
+func messageMethod(body []byte) string {
+	var m struct {
+		Method string `json:"method"`
+	}
+	json.Unmarshal(body, &m)
+	return m.Method
+}

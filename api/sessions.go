@@ -1,0 +1,201 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// sessions knows the MCP sessions that the SDK's handler holds: whose they
+// are, so that nobody else uses them, and how long they have been idle, so
+// that there are never too many.
+type sessions struct {
+	api     *API
+	handler http.Handler // the SDK's
+
+	mu   sync.RWMutex
+	byID map[string]*session
+	room int // sessions that may still begin
+}
+
+type session struct {
+	id        string
+	principal string
+	busy      atomic.Int64 // requests and streams that are under way
+	used      atomic.Int64 // when the last one ended, in Unix nanoseconds
+}
+
+func newSessions(a *API, h http.Handler) *sessions {
+	return &sessions{api: a, handler: h, byID: map[string]*session{}, room: a.limits.Sessions}
+}
+
+// serve passes a request to its session. Another principal's session is not
+// there.
+func (s *sessions) serve(w *response, r *http.Request) {
+	id := r.Header.Get(headerSession)
+	s.mu.RLock()
+	sess := s.byID[id]
+	s.mu.RUnlock()
+	if sess == nil || sess.principal != Who(r.Context()).Principal {
+		rid, _ := messageID(w.rpc.body)
+		w.writeRPC(http.StatusNotFound, rid, http.StatusNotFound, "There is no such MCP session. It may have ended for being idle.", "initialize again")
+		return
+	}
+	sess.busy.Add(1)
+	s.handler.ServeHTTP(w, r)
+	sess.used.Store(time.Now().UnixNano())
+	sess.busy.Add(-1)
+	if w.status == http.StatusNotFound || (r.Method == http.MethodDelete && w.status < 300) {
+		s.remove(sess)
+	}
+}
+
+// begin lets the SDK start a session, and remembers whose it is.
+func (s *sessions) begin(w *response, r *http.Request) {
+	if !s.reserve() {
+		w.Header().Set("Retry-After", "10")
+		w.refuse(http.StatusServiceUnavailable, hearken.Errorf(hearken.Busy, "There are too many MCP sessions.").WithTry("again in a moment"))
+		return
+	}
+	sess := &session{principal: Who(r.Context()).Principal}
+	sess.busy.Add(1)
+	// The client may use the session as soon as it has the header, which is
+	// before the handler returns.
+	w.onHeader = func() {
+		if sess.id = w.Header().Get(headerSession); sess.id != "" {
+			s.mu.Lock()
+			s.byID[sess.id] = sess
+			s.mu.Unlock()
+			s.api.metrics.sessions.Inc()
+		}
+	}
+	s.handler.ServeHTTP(w, r)
+	sess.used.Store(time.Now().UnixNano())
+	sess.busy.Add(-1)
+	if sess.id == "" {
+		s.release()
+	}
+}
+
+// release gives back what reserve took.
+func (s *sessions) release() {
+	s.mu.Lock()
+	s.room++
+	s.mu.Unlock()
+}
+
+// reserve makes room for one more, if need be by ending the session that has
+// been idle the longest.
+func (s *sessions) reserve() bool {
+	s.mu.Lock()
+	if s.room > 0 {
+		s.room--
+		s.mu.Unlock()
+		return true
+	}
+	var oldest *session
+	for _, sess := range s.byID {
+		if sess.busy.Load() == 0 && (oldest == nil || sess.used.Load() < oldest.used.Load()) {
+			oldest = sess
+		}
+	}
+	s.mu.Unlock()
+	if oldest == nil {
+		return false
+	}
+	s.end(oldest)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.room == 0 {
+		return false
+	}
+	s.room--
+	return true
+}
+
+func (s *sessions) remove(sess *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byID[sess.id] == sess {
+		delete(s.byID, sess.id)
+		s.room++
+		s.api.metrics.sessions.Dec()
+	}
+}
+
+// end ends a session as its client would, which is the one way the SDK has.
+func (s *sessions) end(sess *session) {
+	s.remove(sess)
+	r, err := http.NewRequest(http.MethodDelete, "/mcp", nil)
+	if err != nil {
+		return
+	}
+	r.Header.Set(headerSession, sess.id)
+	s.handler.ServeHTTP(discard{}, r)
+}
+
+// watch ends sessions that have been idle for too long, until ctx ends.
+func (s *sessions) watch(ctx context.Context) {
+	tick := time.NewTicker(max(s.api.limits.SessionIdle/10, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.endIdle(time.Now().Add(-s.api.limits.SessionIdle))
+		}
+	}
+}
+
+func (s *sessions) endIdle(before time.Time) {
+	for _, sess := range s.all() {
+		if sess.busy.Load() == 0 && sess.used.Load() < before.UnixNano() {
+			s.end(sess)
+		}
+	}
+}
+
+// endOf ends the sessions of a principal that is no longer good.
+func (s *sessions) endOf(principal string) {
+	for _, sess := range s.all() {
+		if sess.principal == principal {
+			s.end(sess)
+		}
+	}
+}
+
+// closeAll ends every session, the busy ones when they are done or ctx ends.
+func (s *sessions) closeAll(ctx context.Context) {
+	var ending sync.WaitGroup
+	for _, sess := range s.all() {
+		ending.Go(func() { s.end(sess) })
+	}
+	done := make(chan struct{})
+	go func() { ending.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+func (s *sessions) all() []*session {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := make([]*session, 0, len(s.byID))
+	for _, sess := range s.byID {
+		all = append(all, sess)
+	}
+	return all
+}
+
+// discard is where the answer to a request of our own goes.
+type discard struct{}
+
+func (discard) Header() http.Header         { return http.Header{} }
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+func (discard) WriteHeader(int)             {}
