@@ -1,0 +1,116 @@
+package onnx
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// apiVersion is the version of the function table that we ask for. The table
+// only ever grows, so every library from this release on has it.
+const apiVersion = 24
+
+// A function is a place in the C API's table of functions.
+type function int
+
+// The functions we use, by their place in the table.
+const (
+	fnGetErrorMessage                function = 2
+	fnCreateEnv                      function = 3
+	fnDisableTelemetryEvents         function = 6
+	fnRun                            function = 9
+	fnCreateSessionOptions           function = 10
+	fnSetOptimizedModelFilePath      function = 11
+	fnEnableProfiling                function = 14
+	fnSetGraphOptimizationLevel      function = 23
+	fnSetIntraOpNumThreads           function = 24
+	fnSetInterOpNumThreads           function = 25
+	fnSessionGetInputCount           function = 30
+	fnSessionGetOutputCount          function = 31
+	fnSessionGetInputTypeInfo        function = 33
+	fnSessionGetOutputTypeInfo       function = 34
+	fnSessionGetInputName            function = 36
+	fnSessionGetOutputName           function = 37
+	fnCreateTensorAsOrtValue         function = 48
+	fnCreateTensorWithDataAsOrtValue function = 49
+	fnGetTensorMutableData           function = 51
+	fnCastTypeInfoToTensorInfo       function = 55
+	fnGetTensorElementType           function = 60
+	fnGetDimensionsCount             function = 61
+	fnGetDimensions                  function = 62
+	fnGetTensorTypeAndShape          function = 65
+	fnCreateCPUMemoryInfo            function = 69
+	fnAllocatorFree                  function = 76
+	fnGetAllocatorWithDefaultOptions function = 78
+	fnReleaseEnv                     function = 92
+	fnReleaseStatus                  function = 93
+	fnReleaseMemoryInfo              function = 94
+	fnReleaseSession                 function = 95
+	fnReleaseValue                   function = 96
+	fnReleaseTypeInfo                function = 98
+	fnReleaseTensorTypeAndShapeInfo  function = 99
+	fnReleaseSessionOptions          function = 100
+	fnSessionEndProfiling            function = 110
+	fnAddSessionConfigEntry          function = 130
+	fnAddInitializer                 function = 150
+	fnCreatePrepackedWeights         function = 166
+	fnReleasePrepackedWeights        function = 167
+	fnCreateSessionPrepacked         function = 168
+	fnCreateSessionFromArrayPre      function = 169
+
+	tableSize = 170
+)
+
+// A table is the C API: one pointer for each function, of which we need the
+// first ones.
+type table [tableSize]uintptr
+
+// call runs a function that returns a status, and makes an error of it.
+//
+//go:uintptrescapes
+func (t *table) call(f function, args ...uintptr) error {
+	status, _, _ := purego.SyscallN(t[f], args...)
+	if status == 0 {
+		return nil
+	}
+	msg, _, _ := purego.SyscallN(t[fnGetErrorMessage], status)
+	err := fmt.Errorf("onnx runtime: %s", goString(pointer(msg)))
+	purego.SyscallN(t[fnReleaseStatus], status)
+	return err
+}
+
+// release runs a function that frees p, if there is anything to free.
+func (t *table) release(f function, p unsafe.Pointer) {
+	if p != nil {
+		purego.SyscallN(t[f], uintptr(p))
+	}
+}
+
+// pointer makes a pointer of an address that C returned. It goes through
+// memory because the address is not one of Go's, which vet cannot know.
+func pointer(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
+
+// goString copies a string that ends with a zero byte.
+func goString(p unsafe.Pointer) string {
+	if p == nil {
+		return ""
+	}
+	n := 0
+	for *(*byte)(unsafe.Add(p, n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice((*byte)(p), n))
+}
+
+// cString makes a string that ends with a zero byte. The caller keeps it
+// alive for as long as C looks at it.
+func cString(s string) *byte {
+	b := make([]byte, len(s)+1)
+	copy(b, s)
+	return &b[0]
+}
+
+// keep is runtime.KeepAlive for several things.
+func keep(things ...any) { runtime.KeepAlive(things) }

@@ -1,0 +1,25 @@
+package onnx
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// load loads a shared library and finds the one symbol that leads to all else.
+// The library's own directory is searched for what it needs, and not the
+// current one.
+func load(path string) (getAPIBase uintptr, err error) {
+	lib, err := windows.LoadLibraryEx(path, 0,
+		windows.LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR|windows.LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
+	if err != nil {
+		return 0, err
+	}
+	return windows.GetProcAddress(lib, "OrtGetApiBase")
+}
+
+// cPath makes a path in the form that the library wants: UTF-16 here.
+func cPath(path string) (unsafe.Pointer, error) {
+	p, err := windows.UTF16PtrFromString(path)
+	return unsafe.Pointer(p), err
+}

@@ -1,0 +1,153 @@
+package onnx
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+	"golang.org/x/sys/cpu"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// oldest is the first release whose function table is ours.
+const oldest = "1.24"
+
+// A Runtime is a loaded library with its environment.
+type Runtime struct {
+	api       *table
+	version   string
+	env       unsafe.Pointer
+	allocator unsafe.Pointer // the default one; not ours to release
+	cpu       unsafe.Pointer // says that memory is the processor's own
+
+	live atomic.Int64 // values and sessions that were not closed
+}
+
+// Open loads the library at path. The error is a [*hearken.Error] that tells
+// what is wrong with the library and how to mend it.
+func Open(path string) (*Runtime, error) {
+	if err := check(path); err != nil {
+		return nil, err
+	}
+	base, err := load(path)
+	if err != nil {
+		return nil, refuse("The library %s cannot be loaded on %s/%s: %w.", path, runtime.GOOS, runtime.GOARCH, err)
+	}
+	addr, _, _ := purego.SyscallN(base)
+	// OrtApiBase holds two functions: GetApi(version) and GetVersionString().
+	functions := (*[2]uintptr)(pointer(addr))
+	version, _, _ := purego.SyscallN(functions[1])
+	rt := &Runtime{version: goString(pointer(version))}
+	if !supported(rt.version) {
+		return nil, refuse("The library %s is ONNX Runtime %s; %s or a later 1.x is needed.", path, rt.version, oldest)
+	}
+	api, _, _ := purego.SyscallN(functions[0], apiVersion)
+	if api == 0 {
+		return nil, refuse("The library %s is ONNX Runtime %s and has no API of version %d.", path, rt.version, apiVersion)
+	}
+	rt.api = (*table)(pointer(api))
+	if err := rt.setUp(); err != nil {
+		rt.Close()
+		return nil, refuse("ONNX Runtime %s at %s does not start: %w.", rt.version, path, err)
+	}
+	return rt, nil
+}
+
+func (rt *Runtime) setUp() error {
+	const severityError = 3
+	name := cString("hearken")
+	defer keep(name)
+	if err := rt.api.call(fnCreateEnv, severityError, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&rt.env))); err != nil {
+		return err
+	}
+	if err := rt.api.call(fnDisableTelemetryEvents, uintptr(rt.env)); err != nil {
+		return err
+	}
+	const arenaAllocator, defaultMemory = 1, 0
+	if err := rt.api.call(fnCreateCPUMemoryInfo, arenaAllocator, defaultMemory, uintptr(unsafe.Pointer(&rt.cpu))); err != nil {
+		return err
+	}
+	return rt.api.call(fnGetAllocatorWithDefaultOptions, uintptr(unsafe.Pointer(&rt.allocator)))
+}
+
+// Version is the library's own, such as "1.28.2".
+func (rt *Runtime) Version() string { return rt.version }
+
+// Live is the number of sessions and values that were made and not closed.
+func (rt *Runtime) Live() int { return int(rt.live.Load()) }
+
+// Close ends the environment; sessions and values must have been closed
+// before. The library itself stays in memory until the program ends.
+func (rt *Runtime) Close() error {
+	rt.api.release(fnReleaseMemoryInfo, rt.cpu)
+	rt.api.release(fnReleaseEnv, rt.env)
+	rt.cpu, rt.env = nil, nil
+	return nil
+}
+
+// check finds what can be known before the library is loaded: loading one
+// that needs what the processor does not have would end the program.
+func check(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return refuse("The ONNX Runtime library is missing: there is no %s.", path)
+	case err != nil:
+		return refuse("The ONNX Runtime library cannot be read: %w.", err)
+	case info.IsDir():
+		return refuse("The ONNX Runtime library cannot be read: %s is a directory.", path)
+	}
+	if !hasAVX() {
+		return hearken.Errorf(hearken.ProviderNotConfigured,
+			"This processor has no AVX, which the offline engine needs.").WithTry("another provider, such as deepgram")
+	}
+	return nil
+}
+
+func hasAVX() bool { return runtime.GOARCH != "amd64" || cpu.X86.HasAVX }
+
+// supported tells whether a version such as "1.28.2" is at least the oldest.
+func supported(version string) bool {
+	major, rest, _ := strings.Cut(version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(minor)
+	return err == nil && major == "1" && n >= apiVersion
+}
+
+func refuse(format string, args ...any) *hearken.Error {
+	return hearken.Errorf(hearken.ProviderNotConfigured, format, args...).WithTry("hearken models pull")
+}
+
+// LibraryName is what the library's file is called on this system.
+func LibraryName() string {
+	switch runtime.GOOS {
+	case "windows":
+		return "onnxruntime.dll"
+	case "darwin":
+		return "libonnxruntime.dylib"
+	}
+	return "libonnxruntime.so"
+}
+
+// FindLibrary returns the library's path in a directory, whatever version its
+// name carries. If there is none it returns the path where it ought to be.
+func FindLibrary(dir string) string {
+	want := filepath.Join(dir, LibraryName())
+	if _, err := os.Stat(want); err == nil {
+		return want
+	}
+	stem, ext, _ := strings.Cut(LibraryName(), ".")
+	found, _ := filepath.Glob(filepath.Join(dir, stem+"*"+ext+"*"))
+	if len(found) > 0 {
+		return found[len(found)-1]
+	}
+	return want
+}

@@ -1,0 +1,167 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+)
+
+// A Type is the type of a tensor's elements, as ONNX numbers them.
+type Type int32
+
+// The types that our models use.
+const (
+	Float32 Type = 1
+	Uint8   Type = 2
+	Int8    Type = 3
+	Int32   Type = 6
+	Int64   Type = 7
+	Bool    Type = 9
+)
+
+func (t Type) String() string {
+	switch t {
+	case Float32:
+		return "float32"
+	case Uint8:
+		return "uint8"
+	case Int8:
+		return "int8"
+	case Int32:
+		return "int32"
+	case Int64:
+		return "int64"
+	case Bool:
+		return "bool"
+	}
+	return fmt.Sprintf("type %d", int32(t))
+}
+
+// An Element is a Go type that a tensor can hold.
+type Element interface {
+	float32 | uint8 | int8 | int32 | int64 | bool
+}
+
+func typeOf[T Element]() Type {
+	switch any(*new(T)).(type) {
+	case float32:
+		return Float32
+	case uint8:
+		return Uint8
+	case int8:
+		return Int8
+	case int32:
+		return Int32
+	case int64:
+		return Int64
+	}
+	return Bool
+}
+
+// A Value is a tensor in the library's memory. It belongs to one goroutine at
+// a time and must be closed.
+type Value struct {
+	rt *Runtime
+	p  unsafe.Pointer
+	// of is the value whose memory a view shows.
+	of *Value
+}
+
+// NewTensor makes a tensor of zeros. No dimensions make a scalar.
+func NewTensor[T Element](rt *Runtime, shape ...int64) (*Value, error) {
+	v := &Value{rt: rt}
+	if err := rt.api.call(fnCreateTensorAsOrtValue, uintptr(rt.allocator), uintptr(unsafe.Pointer(unsafe.SliceData(shape))),
+		uintptr(len(shape)), uintptr(typeOf[T]()), uintptr(unsafe.Pointer(&v.p))); err != nil {
+		return nil, fmt.Errorf("make tensor: %w", err)
+	}
+	rt.live.Add(1)
+	clear(Data[T](v))
+	return v, nil
+}
+
+// View makes a value of another shape on the first elements of v, which must
+// stay open until the view is closed. It costs next to nothing, so a buffer
+// can be reused for inputs of every length.
+func View[T Element](v *Value, shape ...int64) (*Value, error) {
+	n := int64(1)
+	for _, d := range shape {
+		n *= d
+	}
+	data := Data[T](v)
+	if n < 0 || n > int64(len(data)) {
+		return nil, fmt.Errorf("make view: shape %v does not fit into %d elements", shape, len(data))
+	}
+	w := &Value{rt: v.rt, of: v}
+	if err := v.rt.api.call(fnCreateTensorWithDataAsOrtValue, uintptr(v.rt.cpu), uintptr(unsafe.Pointer(unsafe.SliceData(data))),
+		uintptr(n)*unsafe.Sizeof(*new(T)), uintptr(unsafe.Pointer(unsafe.SliceData(shape))), uintptr(len(shape)),
+		uintptr(typeOf[T]()), uintptr(unsafe.Pointer(&w.p))); err != nil {
+		return nil, fmt.Errorf("make view: %w", err)
+	}
+	v.rt.live.Add(1)
+	return w, nil
+}
+
+// Data is the tensor's own memory, valid until it is closed. It is nil if the
+// elements are of another type.
+func Data[T Element](v *Value) []T {
+	typ, shape, err := v.info()
+	if err != nil || typ != typeOf[T]() {
+		return nil
+	}
+	n := int64(1)
+	for _, d := range shape {
+		n *= d
+	}
+	var p unsafe.Pointer
+	if err := v.rt.api.call(fnGetTensorMutableData, uintptr(v.p), uintptr(unsafe.Pointer(&p))); err != nil || n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(p), n)
+}
+
+// Shape is the tensor's dimensions.
+func (v *Value) Shape() []int64 {
+	_, shape, _ := v.info()
+	return shape
+}
+
+// Type is the type of the tensor's elements.
+func (v *Value) Type() Type {
+	typ, _, _ := v.info()
+	return typ
+}
+
+func (v *Value) info() (Type, []int64, error) {
+	var info unsafe.Pointer
+	if err := v.rt.api.call(fnGetTensorTypeAndShape, uintptr(v.p), uintptr(unsafe.Pointer(&info))); err != nil {
+		return 0, nil, err
+	}
+	defer v.rt.api.release(fnReleaseTensorTypeAndShapeInfo, info)
+	return v.rt.tensorInfo(info)
+}
+
+func (rt *Runtime) tensorInfo(info unsafe.Pointer) (Type, []int64, error) {
+	var typ Type
+	if err := rt.api.call(fnGetTensorElementType, uintptr(info), uintptr(unsafe.Pointer(&typ))); err != nil {
+		return 0, nil, err
+	}
+	var n uint64
+	if err := rt.api.call(fnGetDimensionsCount, uintptr(info), uintptr(unsafe.Pointer(&n))); err != nil {
+		return 0, nil, err
+	}
+	shape := make([]int64, n)
+	if err := rt.api.call(fnGetDimensions, uintptr(info), uintptr(unsafe.Pointer(unsafe.SliceData(shape))), uintptr(n)); err != nil {
+		return 0, nil, err
+	}
+	return typ, slices.Clip(shape), nil
+}
+
+// Close frees the tensor. It may be called more than once, and on nil.
+func (v *Value) Close() {
+	if v == nil || v.p == nil {
+		return
+	}
+	v.rt.api.release(fnReleaseValue, v.p)
+	v.p, v.of = nil, nil
+	v.rt.live.Add(-1)
+}

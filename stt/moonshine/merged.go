@@ -1,0 +1,234 @@
+package moonshine
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/hearken-dev/hearken/onnx"
+)
+
+// merged is the decoder as it is published: one graph with a branch for the
+// first run and one for all that follow.
+type merged struct {
+	rt      *onnx.Runtime
+	session *onnx.Session
+	dims    dims
+	inputs  []string
+	outputs []string
+}
+
+// openMerged loads the published decoder. Its sizes are in its inputs.
+func openMerged(rt *onnx.Runtime, path string, o ModelOptions) (decoder, dims, error) {
+	s, err := openSession(rt, path, onnx.Options{Threads: o.Threads})
+	if err != nil {
+		return nil, dims{}, err
+	}
+	d := &merged{rt: rt, session: s}
+	if d.dims, err = sizes(s); err != nil {
+		s.Close()
+		return nil, dims{}, damaged(path, err)
+	}
+	d.inputs = append([]string{"input_ids", "encoder_hidden_states", "use_cache_branch"}, cacheNames("past_key_values", d.dims.layers)...)
+	d.outputs = append([]string{"logits"}, cacheNames("present", d.dims.layers)...)
+	if err := hasPorts(s, d.inputs, d.outputs); err != nil {
+		s.Close()
+		return nil, dims{}, damaged(path, err)
+	}
+	return d, d.dims, nil
+}
+
+// sizes reads the dimensions of a decoder from its inputs and outputs.
+func sizes(s *onnx.Session) (dims, error) {
+	var d dims
+	for {
+		p, ok := s.Input(fmt.Sprintf("past_key_values.%d.decoder.value", d.layers))
+		if !ok {
+			break
+		}
+		if len(p.Shape) != 4 || p.Shape[1] <= 0 || p.Shape[3] <= 0 {
+			return d, fmt.Errorf("input %s has the shape %v", p.Name, p.Shape)
+		}
+		d.layers++
+		d.heads, d.head = int(p.Shape[1]), int(p.Shape[3])
+	}
+	if d.layers == 0 {
+		return d, fmt.Errorf("no input past_key_values.0.decoder.value")
+	}
+	return d, nil
+}
+
+// cacheNames lists the attention caches: four for each layer, the decoder's
+// own first and then those of the sound.
+func cacheNames(prefix string, layers int) []string {
+	var names []string
+	for i := range layers {
+		for _, of := range []string{"decoder", "encoder"} {
+			for _, kind := range []string{"key", "value"} {
+				names = append(names, fmt.Sprintf("%s.%d.%s.%s", prefix, i, of, kind))
+			}
+		}
+	}
+	return names
+}
+
+func (d *merged) close() { d.session.Close() }
+
+// The first inputs of the merged graph; the caches follow.
+const (
+	inTokens = iota
+	inHidden
+	inBranch
+	inCache
+)
+
+type mergedRun struct {
+	d      *merged
+	call   *onnx.Call
+	branch *onnx.Value
+	token  *onnx.Value
+	cache  []*onnx.Value
+}
+
+func (d *merged) begin(hidden *onnx.Value, tokens []int64) (_ run, _ []choice, err error) {
+	r := &mergedRun{d: d, cache: make([]*onnx.Value, 4*d.dims.layers)}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if r.call, err = d.session.NewCall(d.inputs, d.outputs); err != nil {
+		return nil, nil, err
+	}
+	if r.branch, err = onnx.NewTensor[bool](d.rt, 1); err != nil {
+		return nil, nil, err
+	}
+	if r.token, err = onnx.NewTensor[int64](d.rt, 1, 1); err != nil {
+		return nil, nil, err
+	}
+	first, err := onnx.NewTensor[int64](d.rt, 1, int64(len(tokens)))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer first.Close()
+	copy(onnx.Data[int64](first), tokens)
+	// The first branch does not look at the caches, but they must be there.
+	for i := range r.cache {
+		if r.cache[i], err = onnx.NewTensor[float32](d.rt, 1, int64(d.dims.heads), 1, int64(d.dims.head)); err != nil {
+			return nil, nil, err
+		}
+		r.call.SetInput(inCache+i, r.cache[i])
+	}
+	r.call.SetInput(inTokens, first)
+	r.call.SetInput(inHidden, hidden)
+	r.call.SetInput(inBranch, r.branch)
+	choices, err := r.run(true)
+	if err != nil {
+		return nil, nil, err
+	}
+	onnx.Data[bool](r.branch)[0] = true
+	r.call.SetInput(inTokens, r.token)
+	return r, choices, nil
+}
+
+func (r *mergedRun) step(token int32) (choice, error) {
+	onnx.Data[int64](r.token)[0] = int64(token)
+	c, err := r.run(false)
+	if err != nil {
+		return choice{}, err
+	}
+	return c[len(c)-1], nil
+}
+
+// run runs the graph and keeps the caches that it made. Those of the sound
+// come from the first run only: the other branch returns empty ones.
+func (r *mergedRun) run(first bool) ([]choice, error) {
+	if err := r.call.Run(); err != nil {
+		return nil, err
+	}
+	for i := range r.cache {
+		if v := r.call.Take(1 + i); first || i%4 < 2 {
+			r.set(i, v)
+		} else {
+			v.Close()
+		}
+	}
+	logits := r.call.Take(0)
+	defer logits.Close()
+	shape := logits.Shape()
+	data, size := onnx.Data[float32](logits), int(shape[len(shape)-1])
+	if size < 2 || len(data) == 0 {
+		return nil, fmt.Errorf("logits have the shape %v", shape)
+	}
+	var choices []choice
+	for ; len(data) > 0; data = data[size:] {
+		choices = append(choices, choose(data[:size]))
+	}
+	return choices, nil
+}
+
+func (r *mergedRun) set(i int, v *onnx.Value) {
+	r.cache[i].Close()
+	r.cache[i] = v
+	r.call.SetInput(inCache+i, v)
+}
+
+func (r *mergedRun) trim(n int) error {
+	for i := range r.cache {
+		if i%4 < 2 {
+			v, err := trimCache(r.d.rt, r.cache[i], n)
+			if err != nil {
+				return err
+			}
+			r.set(i, v)
+		}
+	}
+	return nil
+}
+
+// trimCache copies the first n positions of a cache [1, heads, positions, size].
+func trimCache(rt *onnx.Runtime, v *onnx.Value, n int) (*onnx.Value, error) {
+	shape := v.Shape()
+	short, err := onnx.NewTensor[float32](rt, 1, shape[1], int64(n), shape[3])
+	if err != nil {
+		return nil, err
+	}
+	from, to := onnx.Data[float32](v), onnx.Data[float32](short)
+	all, kept := int(shape[2]*shape[3]), n*int(shape[3])
+	for h := range int(shape[1]) {
+		copy(to[h*kept:(h+1)*kept], from[h*all:])
+	}
+	return short, nil
+}
+
+func (r *mergedRun) close() {
+	r.call.Close()
+	r.branch.Close()
+	r.token.Close()
+	for _, v := range r.cache {
+		v.Close()
+	}
+}
+
+// choose finds the most likely token.
+func choose(logits []float32) choice {
+	best, second := 0, 1
+	if logits[1] > logits[0] {
+		best, second = 1, 0
+	}
+	for i, x := range logits[2:] {
+		switch {
+		case x > logits[best]:
+			best, second = i+2, best
+		case x > logits[second]:
+			second = i + 2
+		}
+	}
+	top := logits[best]
+	var sum float64
+	for _, x := range logits {
+		if d := x - top; d > -20 {
+			sum += math.Exp(float64(d))
+		}
+	}
+	return choice{token: int32(best), logProb: float32(-math.Log(sum)), margin: top - logits[second]}
+}

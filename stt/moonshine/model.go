@@ -1,0 +1,220 @@
+package moonshine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/onnx"
+)
+
+// The files of a model, as they are published and as we rewrite them.
+const (
+	encoderFile = "encoder_model.onnx"
+	decoderFile = "decoder_model_merged.onnx"
+)
+
+// Every model of the family begins a text with one token and ends it with
+// another.
+const (
+	beginToken = 1
+	endToken   = 2
+)
+
+// tokensPerSecond is how fast people speak at most, in tokens. What is longer
+// is not what was said.
+const tokensPerSecond = 6.5
+
+// shortest is the number of samples below which the encoder has nothing to
+// look at; shorter sound is followed by silence.
+const shortest = hearken.SampleRate / 10
+
+// ModelOptions say how a model is loaded. The zero value is right for English.
+type ModelOptions struct {
+	// TokensPerSecond bounds the text: 0 is 6.5. Languages that the vocabulary
+	// spells in bytes, such as Japanese, need 13.
+	TokensPerSecond float64
+	// Unmodified loads the published graphs even where rewritten ones exist.
+	Unmodified bool
+	Threads    int // for one inference; 0 is one
+}
+
+// A Result is what a model heard.
+type Result struct {
+	Text   string
+	Tokens []int32 // without the one that ends the text
+
+	// LogProbs holds the natural logarithm of the probability that the model
+	// gave to each token, and Margins by how much that was more than what it
+	// gave to the second best.
+	LogProbs []float32
+	Margins  []float32
+	// EndLogProb is the same for the token that ended the text; 0 if the text
+	// was cut.
+	EndLogProb float32
+
+	// Looped is set if the model began to repeat itself and was stopped; the
+	// repetitions are left out. Capped is set if the text had no end.
+	Looped bool
+	Capped bool
+
+	Encode time.Duration // time for the sound
+	Decode time.Duration // time for the text
+	Steps  int           // runs of the decoder
+}
+
+// A Model is a loaded Moonshine model. It may be used by several goroutines at
+// once.
+type Model struct {
+	dims    dims
+	rate    float64
+	vocab   *vocab
+	encoder *onnx.Session
+	decoder decoder
+	rt      *onnx.Runtime
+}
+
+// LoadModel loads the model in dir, whatever its size: an encoder, a decoder
+// and a vocabulary. The error names the file that is missing or damaged.
+func LoadModel(rt *onnx.Runtime, dir string, o ModelOptions) (*Model, error) {
+	m := &Model{rt: rt, rate: o.TokensPerSecond}
+	if m.rate <= 0 {
+		m.rate = tokensPerSecond
+	}
+	var err error
+	if m.vocab, err = readVocab(dir); err != nil {
+		return nil, err
+	}
+	if err := m.load(dir, o); err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Model) load(dir string, o ModelOptions) (err error) {
+	path := filepath.Join(dir, encoderFile)
+	if m.encoder, err = openSession(m.rt, path, onnx.Options{Threads: o.Threads}); err != nil {
+		return err
+	}
+	if err := hasPorts(m.encoder, []string{"input_values"}, []string{"last_hidden_state"}); err != nil {
+		return damaged(path, err)
+	}
+	path = filepath.Join(dir, decoderFile)
+	m.decoder, m.dims, err = openMerged(m.rt, path, o)
+	return err
+}
+
+// Close frees the model. No call may be running.
+func (m *Model) Close() error {
+	m.encoder.Close()
+	if m.decoder != nil {
+		m.decoder.close()
+	}
+	return nil
+}
+
+// Transcribe turns sound at [hearken.SampleRate] into text. A draft is what
+// the text probably begins with: tokens that the model agrees with cost far
+// less than those it must find, but the text may then differ in rare cases
+// from the one found without.
+func (m *Model) Transcribe(ctx context.Context, pcm []float32, draft []int32) (Result, error) {
+	var r Result
+	if len(pcm) == 0 {
+		return r, nil
+	}
+	start := time.Now()
+	hidden, err := m.encode(pcm)
+	if err != nil {
+		return r, fmt.Errorf("encode sound: %w", err)
+	}
+	defer hidden.Close()
+	r.Encode = time.Since(start)
+	start = time.Now()
+	limit := int(float64(len(pcm))/hearken.SampleRate*m.rate) + 1
+	if err := m.decode(ctx, hidden, limit, draft, &r); err != nil {
+		return r, fmt.Errorf("decode text: %w", err)
+	}
+	r.Text = m.vocab.text(r.Tokens)
+	r.Decode = time.Since(start)
+	return r, nil
+}
+
+// encode runs the encoder.
+func (m *Model) encode(pcm []float32) (*onnx.Value, error) {
+	in, err := onnx.NewTensor[float32](m.rt, 1, int64(max(len(pcm), shortest)))
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	data := onnx.Data[float32](in)
+	for i, x := range pcm {
+		if x-x == 0 { // neither infinite nor not a number
+			data[i] = x
+		}
+	}
+	call, err := m.encoder.NewCall([]string{"input_values"}, []string{"last_hidden_state"})
+	if err != nil {
+		return nil, err
+	}
+	defer call.Close()
+	call.SetInput(0, in)
+	if err := call.Run(); err != nil {
+		return nil, err
+	}
+	return call.Take(0), nil
+}
+
+// openSession loads a model file and tells what is wrong with it.
+func openSession(rt *onnx.Runtime, path string, o onnx.Options) (*onnx.Session, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, unreadable(path, err)
+	}
+	s, err := rt.Open(path, o)
+	if err != nil {
+		return nil, damaged(path, err)
+	}
+	return s, nil
+}
+
+func hasPorts(s *onnx.Session, inputs, outputs []string) error {
+	for _, n := range inputs {
+		if _, ok := s.Input(n); !ok {
+			return fmt.Errorf("no input %s", n)
+		}
+	}
+	for _, n := range outputs {
+		if _, ok := s.Output(n); !ok {
+			return fmt.Errorf("no output %s", n)
+		}
+	}
+	return nil
+}
+
+func unreadable(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return hearken.Errorf(hearken.ProviderNotConfigured, "The model file %s is missing.", path).
+			WithTry("hearken models pull")
+	}
+	return hearken.Errorf(hearken.ProviderNotConfigured, "The model file %s cannot be read: %w.", path, err).
+		WithTry("hearken models pull")
+}
+
+func damaged(path string, err error) error {
+	return hearken.Errorf(hearken.ProviderNotConfigured, "The model file %s is damaged or not a Moonshine model: %w.", path, err).
+		WithTry("hearken models pull")
+}
+
+// finite guards what goes into a Result against a model gone wrong.
+func finite(x float32) float32 {
+	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+		return -100
+	}
+	return x
+}
