@@ -1,0 +1,399 @@
+package live
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// killed leaves the hub as kill -9 would: the next one finds only what is in
+// the files at this moment.
+func (h *house) killed(change ...func(*Config)) {
+	h.Helper()
+	dir := filepath.Join(h.TempDir(), "copy")
+	if err := os.CopyFS(dir, os.DirFS(h.dir)); err != nil {
+		h.Fatal(err)
+	}
+	h.close()
+	h.dir = dir
+	h.open(change...)
+}
+
+func TestHub_SurvivesBeingKilled(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		ticket, _ := h.hub.Ticket(id)
+		in := h.attach(id)
+		h.send(in, 25.3)
+		shown := h.texts(id)
+		h.killed()
+
+		s, err := h.hub.Session(h.Context(), id)
+		if err != nil || s.Status != hearken.Active || s.Epoch != 1 {
+			h.Fatalf("after the restart: %+v, %v", s, err)
+		}
+		if _, ok := h.hub.CheckTicket(id, ticket); !ok {
+			h.Error("the sender's ticket no longer works")
+		}
+		if got := h.texts(id); !slices.Equal(got[:len(shown)], shown) {
+			h.Errorf("shown before: %q; after: %q", shown, got)
+		}
+		in = h.attach(id)
+		received := in.Received()
+		if lost := 25.3 - seconds(received); lost < 0 || lost > 1 {
+			h.Errorf("%.2f s of sound are lost", lost)
+		}
+		h.send(in, 40-seconds(received))
+		if _, err := h.hub.Stop(h.Context(), id); err != nil {
+			h.Fatal(err)
+		}
+		h.want(id, words(0, 20))
+	})
+}
+
+func TestHub_RecoversWithoutItsStore(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		h.send(h.attach(id), 10)
+		h.killed()
+		h.store.Fail(errors.New("connection refused"))
+		h.send(h.attach(id), 10)
+		h.want(id, words(0, 10))
+	})
+}
+
+func TestHub_SenderDoesNotReturn(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		in := h.attach(id)
+		h.send(in, 10.9)
+		in.Detach()
+		after(5 * time.Second)
+		h.want(id, words(0, 6)) // what the engine held is taken in at once
+		after(30 * time.Second)
+		in = h.attach(id)
+		h.send(in, 1.1)
+		in.Detach()
+		after(59 * time.Second)
+		if s, _ := h.hub.Session(h.Context(), id); s.Status != hearken.Active {
+			h.Fatalf("stopped too early: %+v", s)
+		}
+		after(4 * time.Second)
+		if s, _ := h.hub.Session(h.Context(), id); s.StopReason != hearken.StopSenderGone {
+			h.Errorf("after a minute alone: %+v", s)
+		}
+	})
+}
+
+func TestHub_SenderNeverCame(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		after(11 * time.Minute)
+		s, err := h.hub.Session(h.Context(), id)
+		if err != nil || s.StopReason != hearken.StopNoAudio {
+			h.Errorf("after ten minutes without sound: %+v, %v", s, err)
+		}
+	})
+}
+
+func TestHub_Senders(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		first := h.attach(id)
+		h.send(first, 1)
+		if _, err := h.hub.Attach(h.Context(), id, "somebody else"); hearken.CodeOf(err) != hearken.SessionAlreadyActive {
+			h.Errorf("a second principal: %v", err)
+		}
+		second := h.attach(id)
+		if err := first.Write(make([]int16, 1)); hearken.CodeOf(err) != hearken.AudioWebSocketClosed {
+			h.Errorf("the replaced sender goes on: %v", err)
+		}
+		var last hearken.InputEvent
+		for ev := range first.Events() {
+			last = ev
+		}
+		if last.Kind != hearken.InputReplaced {
+			h.Errorf("the replaced sender is told %q last", last.Kind)
+		}
+		h.send(second, 9)
+		if err := second.Finish(); err != nil {
+			h.Fatal(err)
+		}
+		finals := 0
+		for ev := range second.Events() {
+			last = ev
+			if ev.Kind == hearken.InputFinal {
+				finals++
+			}
+		}
+		if last.Kind != hearken.InputClosed || last.Reason != hearken.StopFinished || finals != 5 {
+			h.Errorf("after finish: %d finals and then %+v", finals, last)
+		}
+		for _, bad := range []string{"", "x", "../../etc/passwd", strings.ToUpper(id)} {
+			if _, err := h.hub.Attach(h.Context(), bad, "local"); hearken.CodeOf(err) != hearken.SessionNotFound {
+				h.Errorf("attach to %q: %v", bad, err)
+			}
+		}
+	})
+}
+
+func TestHub_StoreInTrouble(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		in := h.attach(id)
+		h.store.Fail(errors.New("disk full"))
+		h.send(in, 60)
+		h.want(id, words(0, 30))
+		st := h.status(id)
+		if st.Health != "storage_trouble" || st.Unsaved != 30 || !strings.Contains(st.StoreError, "disk full") || !st.Durable {
+			h.Errorf("while the store fails: %+v", st)
+		}
+		h.store.Fail(nil)
+		h.send(in, 40)
+		st = h.status(id)
+		if st.Health != "ok" || st.Unsaved > 10 || st.StoreError != "" {
+			h.Errorf("after it is well again: %+v", st)
+		}
+	})
+}
+
+func TestHub_StoreThatHangs(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		release := h.store.Stall()
+		h.send(h.attach(id), 60)
+		h.want(id, words(0, 30))
+		if _, err := h.hub.Stop(h.Context(), id); err != nil {
+			h.Fatal(err)
+		}
+		h.want(id, words(0, 30)) // from memory, since the store does not answer
+		release()
+		after(time.Minute)
+		if h.hub.find(id) != nil {
+			h.Error("the session was not saved once the store answered")
+		}
+		h.want(id, words(0, 30))
+	})
+}
+
+// A faultyFile is a journal file on a disk that can fail or hang.
+type faultyFile struct {
+	journalFile
+	disk *faultyDisk
+}
+
+type faultyDisk struct {
+	mu   sync.Mutex
+	err  error
+	gate chan struct{}
+}
+
+func (d *faultyDisk) set(err error, gate chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.err, d.gate = err, gate
+}
+
+func (f *faultyFile) Write(p []byte) (int, error) {
+	f.disk.mu.Lock()
+	err, gate := f.disk.err, f.disk.gate
+	f.disk.mu.Unlock()
+	if gate != nil {
+		<-gate
+	}
+	if err != nil {
+		n, _ := f.journalFile.Write(p[:len(p)/2]) // as a full disk does
+		return n, err
+	}
+	return f.journalFile.Write(p)
+}
+
+func TestHub_JournalInTrouble(t *testing.T) {
+	for _, kind := range []string{"Fails", "Hangs"} {
+		t.Run(kind, func(t *testing.T) {
+			disk := &faultyDisk{}
+			within(t, func(h *house) {
+				h.hub.openJournal = func(path string) (journalFile, error) {
+					f, err := openJournalFile(path)
+					return &faultyFile{f, disk}, err
+				}
+				id := h.start()
+				in := h.attach(id)
+				h.send(in, 4)
+				gate := make(chan struct{})
+				if kind == "Fails" {
+					disk.set(errors.New("no space left on device"), nil)
+				} else {
+					disk.set(nil, gate)
+				}
+				h.send(in, 4)
+				after(time.Second)
+				h.want(id, words(0, 4))
+				page, _ := h.hub.Read(h.Context(), ReadRequest{Session: id})
+				if page.Segments[3].Durable || !page.Segments[0].Durable {
+					h.Error("what is not in the journal is shown as durable, or the other way round")
+				}
+				if st := h.status(id); st.Durable || st.Health != "storage_trouble" {
+					h.Errorf("status %+v", st)
+				}
+				disk.set(nil, nil)
+				close(gate)
+				after(2 * time.Second)
+				synctest.Wait()
+				if st := h.status(id); !st.Durable {
+					h.Errorf("after the disk is well again: %+v", st)
+				}
+				h.send(in, 4)
+				h.killed()
+				h.want(id, words(0, 6))
+			})
+		})
+	}
+}
+
+func TestHub_DeleteLeavesNothing(t *testing.T) {
+	for _, stop := range []bool{false, true} {
+		name := map[bool]string{false: "Active", true: "Stopped"}[stop]
+		t.Run(name, func(t *testing.T) {
+			within(t, func(h *house) {
+				other := h.start()
+				s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local", Title: "Geheimnis", KeepAudio: true})
+				if err != nil {
+					h.Fatal(err)
+				}
+				in := h.attach(s.ID)
+				for i := range 450 {
+					after(100 * time.Millisecond)
+					frame := make([]int16, hearken.SampleRate/10)
+					for j := range frame {
+						frame[j] = int16(i + j) // sound that can be found again
+					}
+					in.Write(frame)
+				}
+				if err := h.hub.SaveNote(h.Context(), hearken.Note{Session: s.ID, Text: "Zusammenfassung"}); err != nil {
+					h.Fatal(err)
+				}
+				if stop {
+					if _, err := h.hub.Stop(h.Context(), s.ID); err != nil {
+						h.Fatal(err)
+					}
+					after(time.Second)
+				}
+				sound := []byte{100, 0, 101, 0, 102, 0, 103, 0}
+				if !slices.Equal(h.find("Geheimnis", "word 9 at", "Zusammenfassung", string(sound)), []string{"Geheimnis", "Zusammenfassung", string(sound), "word 9 at"}) {
+					h.Fatal("the test does not find what is there")
+				}
+				if err := h.hub.Delete(h.Context(), s.ID); err != nil {
+					h.Fatal(err)
+				}
+				after(2 * time.Second)
+				if left := h.find("Geheimnis", "geheimnis", "word 1", "at 18.0", "Zusammenfassung", string(sound), s.ID); len(left) > 0 {
+					h.Errorf("still there: %q", left)
+				}
+				if _, err := h.hub.Session(h.Context(), s.ID); hearken.CodeOf(err) != hearken.SessionNotFound {
+					h.Errorf("the deleted session: %v", err)
+				}
+				if _, err := h.hub.Session(h.Context(), other); err != nil {
+					h.Errorf("the other session: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// find returns which of the strings occur in any file of the data directory.
+func (h *house) find(want ...string) []string {
+	var found []string
+	filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for _, w := range want {
+			if bytes.Contains(data, []byte(w)) || strings.Contains(path, w) {
+				found = append(found, w)
+			}
+		}
+		return err
+	})
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func TestHub_ForgetTheLastMinutes(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		in := h.attach(id)
+		h.send(in, 60)
+		n, err := h.hub.Forget(h.Context(), id, 31*time.Second)
+		if err != nil || n != 16 {
+			h.Fatalf("forgot %d entries, %v", n, err)
+		}
+		if left := h.find("word 20 at", "word 29 at", "40.0"); len(left) > 0 {
+			h.Errorf("still there: %q", left)
+		}
+		h.send(in, 10)
+		got := h.texts(id)
+		want := slices.Concat(words(0, 14), []string{"[the last 31s were forgotten on request]"}, words(30, 35))
+		if !slices.Equal(got, want) {
+			h.Errorf("after forgetting: %q", got)
+		}
+		h.killed()
+		h.want(id, want)
+		page, _ := h.hub.Read(h.Context(), ReadRequest{Session: id, From: 14})
+		if page.Segments[0].Line != 31 {
+			h.Errorf("the entry after what was forgotten has line %d, want 31: cursors must stay valid", page.Segments[0].Line)
+		}
+	})
+}
+
+func TestHub_SearchesWhatIsSavedAndWhatIsNot(t *testing.T) {
+	within(t, func(h *house) {
+		for range 2 {
+			id := h.start()
+			h.send(h.attach(id), 26)
+		}
+		hits, err := h.hub.Search(h.Context(), hearken.Query{Text: "word at", Limit: 100})
+		if err != nil {
+			h.Fatal(err)
+		}
+		if len(hits) != 26 {
+			h.Errorf("%d hits, want 26: each entry once", len(hits))
+		}
+		if !slices.IsSortedFunc(hits, func(a, b hearken.Hit) int { return b.Segment.Timestamp.Compare(a.Segment.Timestamp) }) {
+			h.Error("hits are not newest first")
+		}
+		if hits, _ := h.hub.Search(h.Context(), hearken.Query{Text: `"word 12"`}); len(hits) != 2 {
+			h.Errorf("%d hits for what was said last, want 2", len(hits))
+		}
+	})
+}
+
+func TestHub_DamagedJournalIsSetAside(t *testing.T) {
+	within(t, func(h *house) {
+		id, other := h.start(), h.start()
+		h.send(h.attach(id), 4)
+		h.send(h.attach(other), 4)
+		path := h.hub.journalPath(id)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			h.Fatal(err)
+		}
+		os.WriteFile(path, append([]byte("garbage\n"), data...), 0o600)
+		h.killed()
+		h.want(other, words(0, 2))
+		if _, err := os.Stat(h.hub.journalPath(id) + ".damaged"); err != nil {
+			h.Errorf("the damaged journal: %v", err)
+		}
+	})
+}
