@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -235,9 +236,7 @@ func TestPull_From(t *testing.T) {
 	all := map[string][]byte{}
 	for spec, members := range w.packages {
 		put(t, filepath.Join(tarballs, filepath.FromSlash(spec)+".tgz"), tarball(t, members))
-		for name, data := range members {
-			all[name] = data
-		}
+		maps.Copy(all, members)
 	}
 	layout := filepath.Join(dir, "layout")
 	zipLayout := map[string][]byte{}
