@@ -55,4 +55,3 @@ func (s *session) search(q hearken.Query, clauses []hearken.Clause) []hearken.Hi
 	}
 	return hits
 }
-

@@ -1,0 +1,77 @@
+package live
+
+import (
+	"path/filepath"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt/stttest"
+)
+
+// TestHub_ReadersSeeEachEntryOnce holds what every way of polling relies on:
+// whoever goes on at Next sees each confirmed entry exactly once and in order,
+// however small the pages are and whenever the reader comes.
+func TestHub_ReadersSeeEachEntryOnce(t *testing.T) {
+	dir := t.TempDir()
+	run := 0
+	rapid.Check(t, func(r *rapid.T) {
+		run++
+		limits := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 5).Draw(r, "limits")
+		pauses := rapid.SliceOfN(rapid.IntRange(0, 9000), 1, 5).Draw(r, "pauses")
+		wait := rapid.Bool().Draw(r, "wait")
+		synctest.Test(t, func(t *testing.T) {
+			h := &house{T: t, dir: filepath.Join(dir, strconv.Itoa(run)), engine: stttest.Every("scripted", 2)}
+			h.open()
+			defer h.close()
+			id := h.start()
+			in := h.attach(id)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				frame := make([]int16, hearken.SampleRate/10)
+				for range 300 {
+					after(100 * time.Millisecond)
+					in.Write(frame)
+				}
+				in.Finish()
+			}()
+			seen := 0
+			for i := 0; ; i++ {
+				req := ReadRequest{Session: id, From: seen, Limit: limits[i%len(limits)]}
+				if wait {
+					req.Wait = time.Duration(pauses[i%len(pauses)]) * time.Millisecond
+				} else {
+					after(time.Duration(pauses[i%len(pauses)]) * time.Millisecond)
+				}
+				page, err := h.hub.Read(h.Context(), req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(page.Segments) > req.Limit {
+					t.Fatalf("%d entries where %d were asked for", len(page.Segments), req.Limit)
+				}
+				for _, seg := range page.Segments {
+					if seg.Line != seen+1 {
+						t.Fatalf("line %d after line %d", seg.Line, seen)
+					}
+					seen = seg.Line
+				}
+				if page.Session.Status == hearken.Stopped && !page.More && len(page.Segments) == 0 {
+					break
+				}
+				if i > 2000 {
+					after(100 * time.Millisecond) // a reader that never pauses
+				}
+			}
+			<-done
+			if seen != 15 {
+				t.Fatalf("saw %d entries, want 15", seen)
+			}
+		})
+	})
+}
