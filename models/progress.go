@@ -83,7 +83,11 @@ func bars(w io.Writer, now func() time.Time) func(Step) {
 			fmt.Fprintf(w, erase+"%-38s [%s%s] %9s of %s", s.Name,
 				strings.Repeat("█", full), strings.Repeat("·", width-full), megabytes(s.Done), megabytes(s.Total))
 		case Finished:
-			fmt.Fprintf(w, erase+"%-38s ✓ %s %s\n", s.Name, strings.TrimPrefix(megabytes(s.Total), "0.0 MB"), since(began, now()))
+			size := ""
+			if s.Total > 0 {
+				size = megabytes(s.Total) + " "
+			}
+			fmt.Fprintf(w, erase+"%-38s ✓ %sin %s\n", s.Name, size, since(began, now()))
 		case Failed:
 			fmt.Fprintf(w, erase+"%-38s ✗\n", s.Name)
 		default:
