@@ -113,3 +113,12 @@ func clip(s string) string {
 	}
 	return s
 }
+
+// CountRate is the rate in which a sender with this declaration counts its
+// samples: its own if it declared raw sound, and otherwise that of the hub.
+func (f Format) CountRate() int {
+	if f.Encoding == "" && f.Rate == 0 {
+		return hearken.SampleRate
+	}
+	return f.raw().Rate
+}

@@ -49,6 +49,9 @@ func NewDecoder(declared Format, sink func(channels ...[]int16) error) (*Decoder
 func (d *Decoder) Format() (Format, bool) {
 	f := d.found
 	f.Rate, f.Channels = d.out.rate, d.out.kept
+	if f.Encoding == OggOpus || f.Encoding == WebMOpus {
+		f.Rate = opusRate // it is decoded at 16 kHz without a detour
+	}
 	return f, d.out.kept != 0
 }
 

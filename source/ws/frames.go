@@ -1,0 +1,165 @@
+package ws
+
+import (
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/coder/websocket"
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/audio"
+)
+
+// Close codes of our own; their last three digits are HTTP's.
+const (
+	closeInvalid      websocket.StatusCode = 4400
+	closeUnauthorized websocket.StatusCode = 4401
+	closeForbidden    websocket.StatusCode = 4403
+	closeNotFound     websocket.StatusCode = 4404
+	closeReplaced     websocket.StatusCode = 4409
+	closeStopped      websocket.StatusCode = 4410
+)
+
+// The frames that have more than a number in them.
+type (
+	readyFrame struct {
+		Type            string `json:"type"`
+		ReceivedSamples int64  `json:"receivedSamples"`
+		Epoch           int    `json:"epoch"`
+	}
+	segmentFrame struct {
+		Type    string           `json:"type"`
+		Segment *hearken.Segment `json:"segment"`
+	}
+	timeFrame struct {
+		Type string  `json:"type"`
+		Time float64 `json:"time"`
+	}
+	secondsFrame struct {
+		Type    string  `json:"type"`
+		Seconds float64 `json:"seconds"`
+	}
+	errorFrame struct {
+		Type    string       `json:"type"`
+		Code    hearken.Code `json:"code"`
+		Message string       `json:"message"`
+	}
+	closedFrame struct {
+		Type   string `json:"type"`
+		Reason string `json:"reason"`
+	}
+)
+
+// errorOf is the frame for an error. What went wrong inside the hub is not
+// told to senders.
+func errorOf(err error) errorFrame {
+	code := hearken.CodeOf(err)
+	if code == "" {
+		return errorFrame{"error", "internal", "the hub failed; its log says why."}
+	}
+	return errorFrame{"error", code, err.Error()}
+}
+
+// eventFrame is the frame for an event that is only passed on.
+func eventFrame(ev hearken.InputEvent) any {
+	kind := string(ev.Kind)
+	switch ev.Kind {
+	case hearken.InputPartial, hearken.InputFinal:
+		return segmentFrame{kind, ev.Segment}
+	case hearken.InputSpeechStarted:
+		return timeFrame{kind, ev.Seconds}
+	case hearken.InputLag, hearken.InputDropped:
+		return secondsFrame{kind, ev.Seconds}
+	case hearken.InputError:
+		return errorOf(ev.Err)
+	}
+	return nil
+}
+
+// closeCode is the code with which a connection ends because of err.
+func closeCode(err error) websocket.StatusCode {
+	switch hearken.CodeOf(err) {
+	case hearken.Invalid, hearken.Undecodable:
+		return closeInvalid
+	case hearken.Unauthorized, hearken.APIKeyMissing:
+		return closeUnauthorized
+	case hearken.Forbidden, hearken.SessionAlreadyActive:
+		return closeForbidden
+	case hearken.SessionNotFound, hearken.NotFound:
+		return closeNotFound
+	case hearken.AudioWebSocketClosed:
+		return closeReplaced
+	case hearken.SessionAlreadyStopped:
+		return closeStopped
+	case hearken.Busy:
+		return websocket.StatusTryAgainLater
+	case codeTooBig:
+		return websocket.StatusMessageTooBig
+	}
+	return websocket.StatusInternalError
+}
+
+// codeTooBig is the code of an error frame before 1009.
+const codeTooBig hearken.Code = "message_too_big"
+
+// closeCodeOf is the code with which a connection ends because its session
+// did.
+func closeCodeOf(reason string) websocket.StatusCode {
+	switch reason {
+	case hearken.StopShutdown:
+		return websocket.StatusGoingAway
+	case hearken.StopProviderFailed:
+		return websocket.StatusInternalError
+	}
+	return websocket.StatusNormalClosure
+}
+
+// reasonOf makes a close reason of a sentence: at most 123 bytes fit.
+func reasonOf(s string) string {
+	if len(s) > 123 {
+		s = strings.ToValidUTF8(s[:120], "") + "..."
+	}
+	return s
+}
+
+// A control is what a sender says in a text message.
+type control struct {
+	Type       string `json:"type"`
+	Encoding   string `json:"encoding"`
+	SampleRate int    `json:"sampleRate"`
+	Channels   int    `json:"channels"`
+}
+
+const expected = `sound goes into binary messages; text is one of {"type":"config","encoding":"linear16","sampleRate":16000,"channels":1} before the first sound, and {"type":"finish"} after the last.`
+
+func parseControl(b []byte) (control, error) {
+	var c control
+	if err := json.Unmarshal(b, &c); err != nil {
+		return c, hearken.Errorf(hearken.Invalid, "this text is not a frame: %s", expected)
+	}
+	if c.Type != "config" && c.Type != "finish" {
+		return c, hearken.Errorf(hearken.Invalid, "there is no frame of this type: %s", expected)
+	}
+	return c, nil
+}
+
+// declared reads a declaration of raw sound from a query.
+func declared(q url.Values) (audio.Format, error) {
+	f := audio.Format{Encoding: q.Get("encoding")}
+	for _, p := range []struct {
+		name string
+		to   *int
+	}{{"sample_rate", &f.Rate}, {"channels", &f.Channels}} {
+		s := q.Get(p.name)
+		if s == "" {
+			continue
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n <= 0 {
+			return f, hearken.Errorf(hearken.Invalid, "%s must be a positive number.", p.name)
+		}
+		*p.to = n
+	}
+	return f, f.Check()
+}

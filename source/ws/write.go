@@ -1,0 +1,92 @@
+package ws
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/coder/websocket"
+	"github.com/hearken-dev/hearken"
+)
+
+// write tells the sender what it is to know, until the connection or the
+// session ends. A sender that does not read holds up only this: the hub then
+// drops what it could not tell, partials first, and its sound is still heard.
+func (c *conn) write() {
+	defer close(c.written)
+	if c.send(readyFrame{"ready", c.samples(), c.in.Epoch()}) != nil {
+		return
+	}
+	for {
+		done, err := c.writeNext()
+		if done || err != nil {
+			return
+		}
+	}
+}
+
+// writeNext waits for one thing to tell. It reports whether it was the last.
+func (c *conn) writeNext() (done bool, err error) {
+	select {
+	case ev, ok := <-c.in.Events():
+		if !ok {
+			return true, c.ws.Close(websocket.StatusGoingAway, "")
+		}
+		return c.event(ev)
+	case <-c.ack.C:
+		c.acking.Store(false)
+		return false, c.sendAck()
+	case err := <-c.notes:
+		return false, c.send(errorOf(err))
+	case err := <-c.fail:
+		f := errorOf(err)
+		if err := c.send(f); err != nil {
+			return true, err
+		}
+		return true, c.ws.Close(closeCode(err), reasonOf(f.Message))
+	case <-c.h.closing:
+		if err := c.send(closedFrame{"closed", hearken.StopShutdown}); err != nil {
+			return true, err
+		}
+		return true, c.ws.Close(websocket.StatusGoingAway, hearken.StopShutdown)
+	case <-c.gone:
+		return true, nil
+	}
+}
+
+func (c *conn) event(ev hearken.InputEvent) (done bool, err error) {
+	switch ev.Kind {
+	case hearken.InputReplaced:
+		return true, c.ws.Close(closeReplaced, "the same sender came again.")
+	case hearken.InputClosed:
+		if err := c.sendAck(); err != nil {
+			return true, err
+		}
+		if err := c.send(closedFrame{"closed", ev.Reason}); err != nil {
+			return true, err
+		}
+		return true, c.ws.Close(closeCodeOf(ev.Reason), reasonOf(ev.Reason))
+	case hearken.InputError:
+		c.logFailure(ev.Err)
+	}
+	if f := eventFrame(ev); f != nil {
+		return false, c.send(f)
+	}
+	return false, nil
+}
+
+// sendAck is written by hand: a thousand senders get one each second.
+func (c *conn) sendAck() error {
+	b := append(make([]byte, 0, 48), `{"type":"ack","samples":`...)
+	b = strconv.AppendInt(b, c.samples(), 10)
+	return c.ws.Write(context.Background(), websocket.MessageText, append(b, '}'))
+}
+
+func (c *conn) send(frame any) error {
+	b, err := json.Marshal(frame)
+	if err != nil {
+		return fmt.Errorf("encode frame: %w", err)
+	}
+	return c.ws.Write(context.Background(), websocket.MessageText, b)
+}
