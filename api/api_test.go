@@ -91,6 +91,14 @@ func (l *lockedBuffer) String() string {
 
 func start(t testing.TB, change ...func(*Config)) *hub {
 	t.Helper()
+	h := prepare(t, change...)
+	h.serve(t)
+	return h
+}
+
+// prepare makes a hub that does not answer yet.
+func prepare(t testing.TB, change ...func(*Config)) *hub {
+	t.Helper()
 	h := &hub{keys: &keyStore{}, log: &lockedBuffer{}, entered: make(chan struct{}, 100), release: make(chan struct{})}
 	cfg := Config{
 		MCP:      h.server,
@@ -107,12 +115,16 @@ func start(t testing.TB, change ...func(*Config)) *hub {
 		t.Fatal(err)
 	}
 	h.API = a
+	return h
+}
+
+func (h *hub) serve(t testing.TB) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
 	h.client = &http.Client{Transport: transport}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- a.Serve(ctx) }()
+	go func() { served <- h.API.Serve(ctx) }()
 	h.stop = sync.OnceValue(func() error {
 		cancel()
 		defer transport.CloseIdleConnections()
@@ -123,7 +135,6 @@ func start(t testing.TB, change ...func(*Config)) *hub {
 			t.Error(err)
 		}
 	})
-	return h
 }
 
 // server makes the MCP server of the tests: "echo" says who calls, "wait"

@@ -24,6 +24,7 @@ type sseDoor struct {
 type sseSession struct {
 	principal string
 	transport *mcp.SSEServerTransport
+	connected chan struct{} // closed when the transport takes messages
 }
 
 func newSSEDoor(a *API) *sseDoor {
@@ -53,6 +54,7 @@ func (d *sseDoor) listen(w *response, r *http.Request) {
 	s := &sseSession{
 		principal: Who(r.Context()).Principal,
 		transport: &mcp.SSEServerTransport{Endpoint: r.URL.Path + "?sessionid=" + id, Response: w, MaxRequestBodyBytes: d.api.limits.Body},
+		connected: make(chan struct{}),
 	}
 	if !d.api.mcp.sessions.reserve() {
 		w.Header().Set("Retry-After", "10")
@@ -60,13 +62,10 @@ func (d *sseDoor) listen(w *response, r *http.Request) {
 		return
 	}
 	defer d.api.mcp.sessions.release()
-	w.Header().Set("Content-Type", "text/event-stream")
-	ss, err := server.Connect(r.Context(), s.transport, nil)
-	if err != nil {
-		return
-	}
 	d.api.metrics.sessions.Inc()
 	defer d.api.metrics.sessions.Dec()
+	// Connecting tells the client where to post, so it may do so before that
+	// returns.
 	d.mu.Lock()
 	d.byID[id] = s
 	d.mu.Unlock()
@@ -75,6 +74,12 @@ func (d *sseDoor) listen(w *response, r *http.Request) {
 		delete(d.byID, id)
 		d.mu.Unlock()
 	}()
+	w.Header().Set("Content-Type", "text/event-stream")
+	ss, err := server.Connect(r.Context(), s.transport, nil)
+	close(s.connected)
+	if err != nil {
+		return
+	}
 	ended := make(chan struct{})
 	go func() { ss.Wait(); close(ended) }()
 	select {
@@ -101,5 +106,6 @@ func (d *sseDoor) post(w *response, r *http.Request) {
 		return
 	}
 	w.rpc.body = body
+	<-s.connected
 	s.transport.ServeHTTP(w, r)
 }

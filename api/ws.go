@@ -83,12 +83,13 @@ func (d *wsDoor) serve(ctx context.Context, c *websocket.Conn, server *mcp.Serve
 		return
 	}
 	closing := context.AfterFunc(ctx, func() {
-		if errors.Is(context.Cause(ctx), errRevoked) {
-			conn.Close() // at once: what is under way has lost its right
+		if !errors.Is(context.Cause(ctx), errRevoked) {
+			conn.drain() // a revoked key has lost its right at once
 		}
-		ss.Close() // after what is under way has been answered
+		conn.Close()
 	})
 	ss.Wait()
+	conn.gone()
 	closing()
 }
 
@@ -153,9 +154,11 @@ type wsConn struct {
 	limits *Limits
 	first  jsonrpc.Message // read before the SDK began to
 
-	mu    sync.Mutex
-	calls map[jsonrpc.ID]bool // read and not yet answered
-	once  sync.Once
+	mu      sync.Mutex
+	calls   map[jsonrpc.ID]bool // read and not yet answered, and whether a stop waits for them
+	drained chan struct{}       // not nil when the hub stops; closed when none is left
+	settled sync.Once
+	closed  sync.Once
 }
 
 var (
@@ -189,9 +192,9 @@ func (w *wsConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			}
 			continue
 		}
-		if req, ok := m.(*jsonrpc.Request); ok && req.IsCall() && !w.begin(req.ID) {
+		if req, ok := m.(*jsonrpc.Request); ok && req.IsCall() && !w.begin(req) {
 			id, _ := messageID(body)
-			if err := w.send(ctx, rpcError(id, http.StatusTooManyRequests, "Too many calls at a time on this connection.", "")); err != nil {
+			if err := w.send(ctx, rpcError(id, http.StatusTooManyRequests, "Too many calls at a time on this connection, or the hub stops.", "")); err != nil {
 				return nil, err
 			}
 			continue
@@ -200,14 +203,58 @@ func (w *wsConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-func (w *wsConn) begin(id jsonrpc.ID) bool {
+func (w *wsConn) begin(req *jsonrpc.Request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.calls) >= w.limits.InFlight {
+	if w.drained != nil || len(w.calls) >= w.limits.InFlight {
 		return false
 	}
-	w.calls[id] = true
+	w.calls[req.ID] = req.Method != "subscriptions/listen" // which never ends by itself
 	return true
+}
+
+func (w *wsConn) finish(id jsonrpc.ID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.calls, id)
+	w.settle()
+}
+
+// settle tells drain when nothing is left to wait for. It is called with mu
+// held.
+func (w *wsConn) settle() {
+	for _, awaited := range w.calls {
+		if awaited {
+			return
+		}
+	}
+	if w.drained != nil {
+		w.settled.Do(func() { close(w.drained) })
+	}
+}
+
+// drain takes no more calls and returns when those under way are answered:
+// the SDK drops their answers if it is told to close before.
+func (w *wsConn) drain() {
+	w.mu.Lock()
+	w.drained = make(chan struct{})
+	w.settle()
+	w.mu.Unlock()
+	timeout := time.NewTimer(w.limits.Drain)
+	defer timeout.Stop()
+	select {
+	case <-w.drained:
+	case <-timeout.C:
+	}
+}
+
+// gone forgets the calls of a connection that has ended: nobody waits for
+// their answers.
+func (w *wsConn) gone() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.calls)
+	w.settle()
 }
 
 // reject answers what is no JSON-RPC message.
@@ -226,9 +273,7 @@ func (w *wsConn) Write(ctx context.Context, m jsonrpc.Message) error {
 		return err
 	}
 	if res, ok := m.(*jsonrpc.Response); ok {
-		w.mu.Lock()
-		delete(w.calls, res.ID)
-		w.mu.Unlock()
+		defer w.finish(res.ID)
 	}
 	return w.send(ctx, b)
 }
@@ -241,7 +286,7 @@ func (w *wsConn) send(ctx context.Context, b []byte) error {
 
 // Close implements [mcp.Connection]. It says goodbye with the reason.
 func (w *wsConn) Close() error {
-	w.once.Do(func() {
+	w.closed.Do(func() {
 		switch cause := context.Cause(w.why); {
 		case errors.Is(cause, errRevoked):
 			w.c.Close(statusUnauthorized, "key revoked")

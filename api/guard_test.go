@@ -1,0 +1,330 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// everyRoute is one request to each door.
+var everyRoute = []struct{ method, path, body string }{
+	{"POST", "/mcp", callIt},
+	{"GET", "/mcp", ""},
+	{"DELETE", "/mcp", ""},
+	{"GET", "/sse", ""},
+	{"POST", "/sse?sessionid=x", callIt},
+	{"GET", "/audio/s1", ""},
+	{"GET", "/healthz", ""},
+	{"GET", "/readyz", ""},
+	{"GET", "/metrics", ""},
+	{"GET", "/v1/extra", ""},
+	{"GET", "/v1/act", ""},
+	{"GET", "/nowhere", ""},
+}
+
+func withExtras(c *Config) {
+	c.Audio = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		plain(w, http.StatusOK, "audio "+r.PathValue("sessionId")+" "+Who(r.Context()).Principal+" "+r.URL.RawQuery+" "+r.RequestURI)
+	})
+	c.CheckTicket = func(session, ticket string) (string, bool) {
+		return "key_owner", session == "s1" && ticket == "t1cket"
+	}
+}
+
+// startAll starts a hub with every route, one of them another package's.
+func startAll(t *testing.T, change ...func(*Config)) *hub {
+	t.Helper()
+	h := prepare(t, append([]func(*Config){withExtras}, change...)...)
+	h.Mount("GET /v1/extra", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		plain(w, http.StatusOK, Who(r.Context()).Principal)
+	}), Access{})
+	h.Mount("GET /v1/act", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		plain(w, http.StatusOK, Who(r.Context()).Principal)
+	}), Access{Key: true})
+	h.serve(t)
+	return h
+}
+
+func TestMount(t *testing.T) {
+	h := startAll(t)
+	id, secret := h.keys.add()
+	if res, body := h.do(t, "GET", "/v1/extra", ""); body != "loopback" || res.Header.Get("Cache-Control") != "private, no-store" {
+		t.Errorf("%s: %s", res.Status, body)
+	}
+	if res, body := h.do(t, "GET", "/v1/act", ""); res.StatusCode != 401 || !strings.Contains(body, "hearken keys create") {
+		t.Errorf("%s: %s", res.Status, body)
+	}
+	if _, body := h.do(t, "GET", "/v1/act", "", "Authorization: Bearer "+secret); body != id {
+		t.Errorf("good key: %s", body)
+	}
+	if res, body := h.do(t, "GET", "/nowhere", ""); res.StatusCode != 404 || !strings.Contains(body, `"not_found"`) {
+		t.Errorf("%s: %s", res.Status, body)
+	}
+}
+
+func TestGuard_Host(t *testing.T) {
+	h := startAll(t)
+	for _, rt := range everyRoute {
+		t.Run(rt.method+rt.path, func(t *testing.T) {
+			for _, host := range []string{"evil.example", "evil.example:8080", "127.0.0.1.evil.example", "192.168.1.5:8080", "localhost.evil.example", "[2001:db8::1]:80"} {
+				res, body := h.do(t, rt.method, rt.path, rt.body, "Host: "+host)
+				if res.StatusCode != 403 || !strings.Contains(body, "does not answer to the name") {
+					t.Errorf("%s: %s: %s", host, res.Status, body)
+				}
+			}
+		})
+	}
+	for _, host := range []string{"localhost", "LOCALHOST:1", "127.0.0.1:9", "127.1.2.3", "[::1]:8080", "[::1]"} {
+		if res, body := h.do(t, "POST", "/mcp", callIt, "Host: "+host); res.StatusCode != 200 {
+			t.Errorf("%s: %s: %s", host, res.Status, body)
+		}
+	}
+}
+
+func TestGuard_HostNamesThatAreConfigured(t *testing.T) {
+	h := start(t, func(c *Config) {
+		c.Hosts = []string{"Hearken.lan"}
+		c.PublicURL = "https://speech.example.org"
+	})
+	_, secret := h.keys.add()
+	for host, want := range map[string]int{"hearken.lan:8080": 200, "speech.example.org": 200, "other.example.org": 403} {
+		if res, body := h.do(t, "POST", "/mcp", callIt, "Host: "+host, "Authorization: Bearer "+secret); res.StatusCode != want {
+			t.Errorf("%s: %s: %s", host, res.Status, body)
+		}
+	}
+	if got := h.URL(); got != "https://speech.example.org" {
+		t.Errorf("URL = %s", got)
+	}
+	if got := h.AudioURL("s1", "t&1"); got != "wss://speech.example.org/audio/s1?ticket=t%261" {
+		t.Errorf("AudioURL = %s", got)
+	}
+}
+
+// TestGuard_CrossSite sends what a browser sends for a page of another site.
+// The form that curl sends is also one that a page may send without asking
+// first, so these checks are all that stands between a page and the hub.
+func TestGuard_CrossSite(t *testing.T) {
+	h := startAll(t, func(c *Config) { c.Origins = []string{"https://app.example.org"} })
+	own := "http://" + strings.TrimPrefix(h.URL(), "http://")
+	_, port, _ := strings.Cut(strings.TrimPrefix(h.URL(), "http://"), ":")
+	refused := [][]string{
+		{"Origin: https://evil.example"},
+		{"Origin: null"},
+		{"Origin: http://127.0.0.1"},
+		{"Origin: http://127.0.0.1:1"},
+		{"Origin: http://localhost:" + port}, // another name is another origin
+		{"Origin: https://127.0.0.1:" + port},
+		{"Origin: file://"},
+		{"Origin: " + own, "Origin: https://evil.example"},
+		{"Origin: https://app.example.org.evil.example"},
+		{"Sec-Fetch-Site: cross-site"},
+		{"Sec-Fetch-Site: same-site"},
+		{"Sec-Fetch-Site: whatever"},
+		{"Origin: " + own, "Sec-Fetch-Site: cross-site"},
+		{"Origin: https://evil.example", "Sec-Fetch-Site: same-origin"},
+	}
+	for _, rt := range everyRoute {
+		t.Run(rt.method+rt.path, func(t *testing.T) {
+			for _, headers := range refused {
+				res, body := h.do(t, rt.method, rt.path, rt.body, append(headers, asCurl)...)
+				if res.StatusCode != 403 || !strings.Contains(body, "another site") {
+					t.Errorf("%v: %s: %s", headers, res.Status, body)
+				}
+				if res.Header.Get("Access-Control-Allow-Origin") != "" {
+					t.Errorf("%v: the page may read the answer", headers)
+				}
+			}
+		})
+	}
+	for _, headers := range [][]string{
+		{},
+		{"Origin: " + own},
+		{"Origin: " + own, "Sec-Fetch-Site: same-origin"},
+		{"Sec-Fetch-Site: none"},
+		{"Origin: https://app.example.org"},
+		{"Origin: https://app.example.org", "Sec-Fetch-Site: cross-site"},
+	} {
+		if res, body := h.do(t, "POST", "/mcp", callIt, append(headers, asCurl)...); res.StatusCode != 200 {
+			t.Errorf("%v: %s: %s", headers, res.Status, body)
+		}
+	}
+}
+
+func TestGuard_Preflight(t *testing.T) {
+	h := start(t, func(c *Config) { c.Origins = []string{"https://app.example.org/"} })
+	res, _ := h.do(t, "OPTIONS", "/mcp", "", "Origin: https://app.example.org", "Access-Control-Request-Method: POST")
+	if res.StatusCode != 204 || res.Header.Get("Access-Control-Allow-Origin") != "https://app.example.org" {
+		t.Errorf("%s: %v", res.Status, res.Header)
+	}
+	if res, _ := h.do(t, "OPTIONS", "/mcp", "", "Origin: https://evil.example", "Access-Control-Request-Method: POST"); res.StatusCode != 403 {
+		t.Errorf("another site: %s", res.Status)
+	}
+}
+
+func TestGuard_Key(t *testing.T) {
+	h := startAll(t)
+	id, secret := h.keys.add("read")
+	_, gone := h.keys.add()
+	h.keys.revoke(h.keys.keys[1].ID)
+
+	if _, body := h.do(t, "POST", "/mcp", callIt); parse(t, body).text() != "loopback/http:hi" {
+		t.Errorf("no key: %s", body)
+	}
+	if _, body := h.do(t, "POST", "/mcp", callIt, "Authorization: bearer "+secret); parse(t, body).text() != id+"/http:hi" {
+		t.Errorf("good key: %s", body)
+	}
+	if last := h.callers[len(h.callers)-1]; !last.Keyed || len(last.Toolsets) != 1 || last.Toolsets[0] != "read" {
+		t.Errorf("caller = %+v", last)
+	}
+	for name, auth := range map[string]string{
+		"wrong":   "Bearer hk_wrong",
+		"empty":   "Bearer ",
+		"revoked": "Bearer " + gone,
+		"scheme":  "Basic " + secret,
+		"nothing": secret,
+		"prefix":  "Bearer " + secret[:len(secret)-1],
+	} {
+		res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: "+auth)
+		if got := parse(t, body); res.StatusCode != 401 || got.Error == nil || got.Error.Code != 401 || got.Error.Message != "Invalid API key" {
+			t.Errorf("%s: %s: %s", name, res.Status, body)
+		}
+		if !strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer") {
+			t.Errorf("%s: WWW-Authenticate = %q", name, res.Header.Get("WWW-Authenticate"))
+		}
+	}
+}
+
+func TestGuard_AuthRequired(t *testing.T) {
+	h := startAll(t, func(c *Config) { c.AuthRequired = true })
+	_, secret := h.keys.add()
+	for _, rt := range everyRoute {
+		res, body := h.do(t, rt.method, rt.path, rt.body)
+		want := 401
+		if rt.path == "/healthz" || rt.path == "/readyz" {
+			want = 200
+		}
+		if res.StatusCode != want {
+			t.Errorf("%s %s: %s: %s", rt.method, rt.path, res.Status, body)
+		}
+	}
+	// A key in the URL ends up in logs and histories, so it opens nothing.
+	for _, name := range []string{"key", "token", "api_key", "access_token", "ticket", "authorization"} {
+		if res, _ := h.do(t, "POST", "/mcp?"+name+"="+secret, callIt); res.StatusCode != 401 {
+			t.Errorf("key as ?%s=: %s", name, res.Status)
+		}
+	}
+	if res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != 200 {
+		t.Errorf("good key: %s: %s", res.Status, body)
+	}
+}
+
+// TestGuard_Proxy: behind a proxy every visitor seems to come from this
+// computer, so coming from it proves nothing.
+func TestGuard_Proxy(t *testing.T) {
+	t.Run("PublicURL", func(t *testing.T) {
+		h := start(t, func(c *Config) { c.PublicURL = "https://speech.example.org" })
+		_, secret := h.keys.add()
+		for _, host := range []string{"Host: speech.example.org", "Host: 127.0.0.1"} {
+			if res, _ := h.do(t, "POST", "/mcp", callIt, host); res.StatusCode != 401 {
+				t.Errorf("%s: no key: %s", host, res.Status)
+			}
+			if res, body := h.do(t, "POST", "/mcp", callIt, host, "Authorization: Bearer "+secret); res.StatusCode != 200 {
+				t.Errorf("%s: good key: %s: %s", host, res.Status, body)
+			}
+		}
+		if res, _ := h.do(t, "POST", "/mcp", callIt, "Host: speech.example.org", "Origin: https://speech.example.org", "Authorization: Bearer "+secret); res.StatusCode != 200 {
+			t.Errorf("its own page: %s", res.Status)
+		}
+	})
+	t.Run("Unannounced", func(t *testing.T) {
+		h := start(t)
+		for _, header := range []string{"X-Forwarded-For: 203.0.113.9", "Forwarded: for=203.0.113.9", "X-Real-Ip: 203.0.113.9", "Via: 1.1 proxy"} {
+			if res, _ := h.do(t, "POST", "/mcp", callIt, header); res.StatusCode != 401 {
+				t.Errorf("%s: %s", header, res.Status)
+			}
+		}
+		// What a proxy says of the host is not believed.
+		if res, _ := h.do(t, "POST", "/mcp", callIt, "Host: evil.example", "X-Forwarded-Host: localhost"); res.StatusCode != 403 {
+			t.Errorf("forwarded host: %s", res.Status)
+		}
+	})
+}
+
+func TestGuard_Ticket(t *testing.T) {
+	h := startAll(t, func(c *Config) { c.AuthRequired = true })
+	res, body := h.do(t, "GET", "/audio/s1?encoding=linear16&ticket=t1cket", "")
+	if want := "audio s1 key_owner encoding=linear16 /audio/s1?encoding=linear16"; res.StatusCode != 200 || body != want {
+		t.Errorf("%s: %q, want %q", res.Status, body, want)
+	}
+	for _, path := range []string{"/audio/s1?ticket=wrong", "/audio/s2?ticket=t1cket", "/audio/s1?ticket=", "/audio/s1", "/mcp?ticket=t1cket", "/metrics?ticket=t1cket"} {
+		if res, body := h.do(t, "GET", path, ""); res.StatusCode != 401 {
+			t.Errorf("%s: %s: %s", path, res.Status, body)
+		}
+	}
+	if log := h.log.String(); strings.Contains(log, "t1cket") || !strings.Contains(log, "path=/audio/s1") {
+		t.Error("the log tells the ticket, or nothing at all")
+	}
+	// A wrong ticket is refused on loopback too, where none is needed.
+	open := startAll(t)
+	if res, _ := open.do(t, "GET", "/audio/s1?ticket=wrong", ""); res.StatusCode != 401 {
+		t.Errorf("wrong ticket: %s", res.Status)
+	}
+	if _, body := open.do(t, "GET", "/audio/s1", ""); !strings.HasPrefix(body, "audio s1 loopback") {
+		t.Errorf("no ticket: %s", body)
+	}
+}
+
+func TestGuard_WrongKeysAreLimited(t *testing.T) {
+	h := start(t)
+	_, secret := h.keys.add()
+	var last *http.Response
+	for range loginBurst + 2 {
+		last, _ = h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer hk_guess")
+	}
+	if last.StatusCode != 429 || last.Header.Get("Retry-After") == "" {
+		t.Errorf("after many wrong keys: %s", last.Status)
+	}
+	// Others on the same address are not locked out.
+	if res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != 200 {
+		t.Errorf("a good key: %s: %s", res.Status, body)
+	}
+	if res, _ := h.do(t, "POST", "/mcp", callIt); res.StatusCode != 200 {
+		t.Errorf("no key: %s", res.Status)
+	}
+}
+
+func TestGuard_KeyStoreFails(t *testing.T) {
+	h := start(t)
+	_, secret := h.keys.add()
+	h.keys.fail(errors.New("disk on fire"))
+	if res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != 503 || strings.Contains(body, "fire") {
+		t.Errorf("keys were never readable: %s: %s", res.Status, body)
+	}
+	h.keys.fail(nil)
+	if res, _ := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != 200 {
+		t.Fatalf("keys are readable: %s", res.Status)
+	}
+	h.keys.fail(errors.New("disk on fire"))
+	old := h.API.keys.ring.Load()
+	h.API.keys.ring.Store(&ring{members: old.members})
+	if res, _ := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != 200 {
+		t.Errorf("keys were readable a while ago: %s", res.Status)
+	}
+}
+
+func TestGuard_LogHasNoSecrets(t *testing.T) {
+	h := start(t)
+	_, secret := h.keys.add()
+	h.do(t, "POST", "/mcp?q=whatwassaid", callIt, "Authorization: Bearer "+secret)
+	h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer hk_wrongsecret")
+	log := h.log.String()
+	for _, s := range []string{secret, "hk_wrongsecret", "whatwassaid"} {
+		if strings.Contains(log, s) {
+			t.Errorf("the log holds a secret of %d bytes", len(s))
+		}
+	}
+	if !strings.Contains(log, "route=mcp") {
+		t.Error("there is no access log")
+	}
+}

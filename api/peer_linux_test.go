@@ -1,0 +1,170 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// asNobody runs a shell script as another user of this computer.
+func asNobody(t *testing.T, script string) string {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can act as another user")
+	}
+	setpriv, err := exec.LookPath("setpriv")
+	if err != nil {
+		t.Skip("setpriv is not installed")
+	}
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is not installed")
+	}
+	cmd := exec.CommandContext(t.Context(), setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", bash, "-c", script)
+	cmd.Dir = "/"
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
+}
+
+// talk is a script that sends one request and prints the answer.
+func talk(h *hub, method, path, body string, headers ...string) string {
+	addr := addrPort(h.main.listener.Addr())
+	request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: %d\r\n", method, path, len(body))
+	for _, line := range headers {
+		request += line + "\r\n"
+	}
+	return fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d; printf '%%b' '%s' >&3; ", addr.Port(),
+		strings.NewReplacer("\r\n", `\r\n`).Replace(request+"\r\n"+body))
+}
+
+func TestPeer_AnotherUserIsRefused(t *testing.T) {
+	h := startAll(t)
+	_, secret := h.keys.add()
+	for _, rt := range everyRoute {
+		if out := asNobody(t, talk(h, rt.method, rt.path, rt.body)+"cat <&3 || true"); !strings.Contains(out, "403 Forbidden") || !strings.Contains(out, "another user") {
+			t.Errorf("%s %s: %s", rt.method, rt.path, out)
+		}
+	}
+	if out := asNobody(t, talk(h, "POST", "/mcp", callIt, "Authorization: Bearer "+secret)+"cat <&3 || true"); !strings.Contains(out, "403 Forbidden") {
+		t.Errorf("with a key: %s", out)
+	}
+	if len(h.callers) != 0 {
+		t.Error("another user got as far as the server")
+	}
+}
+
+// TestPeer_AnotherUserHangsUp: a socket that its process has closed is listed
+// as the superuser's. Whoever sends a call and hangs up must not pass for him.
+func TestPeer_AnotherUserHangsUp(t *testing.T) {
+	h := start(t)
+	asNobody(t, "for i in {1..20}; do "+talk(h, "POST", "/mcp", callIt)+"exec 3>&-; done")
+	eventually(t, "all were answered", func() bool { return strings.Count(h.log.String(), "msg=request") >= 20 })
+	if len(h.callers) != 0 {
+		t.Error("another user got as far as the server")
+	}
+}
+
+// TestPeer_ProxyOfAnotherUser: a web server in front runs as a user of its
+// own, and relays visitors who bring a key.
+func TestPeer_ProxyOfAnotherUser(t *testing.T) {
+	h := start(t, func(c *Config) { c.PublicURL = "https://speech.example.org" })
+	id, secret := h.keys.add()
+	if out := asNobody(t, talk(h, "POST", "/mcp", callIt)+"cat <&3 || true"); !strings.Contains(out, "401 Unauthorized") {
+		t.Errorf("no key: %s", out)
+	}
+	if out := asNobody(t, talk(h, "POST", "/mcp", callIt, "Authorization: Bearer "+secret)+"cat <&3 || true"); !strings.Contains(out, id+"/http:hi") {
+		t.Errorf("good key: %s", out)
+	}
+}
+
+func TestOwnerOf(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		t.Run(address, func(t *testing.T) {
+			ln, err := net.Listen("tcp", address)
+			if err != nil {
+				t.Skipf("no such address here: %v", err)
+			}
+			defer ln.Close()
+			client, err := net.Dial("tcp", ln.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			conn, err := ln.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			uid, err := ownerOf(addrPort(conn.RemoteAddr()), addrPort(conn.LocalAddr()))
+			if err != nil || uid != os.Geteuid() {
+				t.Errorf("owner = %d, %v", uid, err)
+			}
+			client.Close()
+			if _, err := ownerOf(addrPort(conn.RemoteAddr()), addrPort(conn.LocalAddr())); !errors.Is(err, errUnownedPeer) {
+				t.Errorf("after it hung up: %v", err)
+			}
+		})
+	}
+}
+
+func TestOwnerIn(t *testing.T) {
+	const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 101 1 0 100 0 0 10 0
+   1: 0100007F:D431 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000        0 202 1 0 20 4 30 10 -1
+   2: 0100007F:D432 0100007F:1F90 05 00000000:00000000 00:00000000 00000000     0        0 0 1 0 20 4 30 10 -1
+   3: 0100007F:1F90 0100007F:D431 01 00000000:00000000 00:00000000 00000000     0        0 303 1 0 20 4 30 10 -1
+`
+	local := hexAddr(netip.MustParseAddrPort("127.0.0.1:8080"), false)
+	for _, tt := range []struct {
+		name  string
+		port  uint16
+		uid   int
+		found bool
+		err   error
+	}{
+		{"Owned", 0xD431, 1000, true, nil},
+		{"Orphan", 0xD432, 0, true, errUnownedPeer},
+		{"Absent", 0xD433, 0, false, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			remote := hexAddr(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), tt.port), false)
+			uid, found, err := ownerIn([]byte(table), remote, local)
+			if uid != tt.uid || found != tt.found || !errors.Is(err, tt.err) {
+				t.Errorf("got %d, %t, %v", uid, found, err)
+			}
+		})
+	}
+	if _, _, err := ownerIn([]byte(" 0100007F:D431 0100007F:1F90 01\n"), hexAddr(netip.MustParseAddrPort("127.0.0.1:54321"), false), local); !errors.Is(err, errNoTable) {
+		t.Errorf("a table of another form: %v", err)
+	}
+	if got := string(hexAddr(netip.MustParseAddrPort("[::1]:80"), true)); got != "00000000000000000000000001000000:0050" {
+		t.Errorf("IPv6 address = %s", got)
+	}
+}
+
+func BenchmarkOwnerOf(b *testing.B) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer ln.Close()
+	client, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer client.Close()
+	remote, local := addrPort(client.LocalAddr()), addrPort(client.RemoteAddr())
+	for b.Loop() {
+		if _, err := ownerOf(remote, local); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
