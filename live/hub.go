@@ -151,7 +151,7 @@ func (h *Hub) plan(req StartRequest) (*hearken.Session, error) {
 		Config: hearken.SessionConfig{
 			Model:      req.Model,
 			Vocabulary: req.Vocabulary,
-			KeepAudio:  req.KeepAudio,
+			KeepAudio:  req.KeepAudio || h.cfg.KeepAudio,
 		},
 	}, nil
 }

@@ -32,6 +32,7 @@ type Config struct {
 	BufferChunks    int           // chunks of sound in memory before the disk
 	SpoolSeconds    int           // seconds of sound on disk before any is dropped
 	SpoolMemory     bool          // no sound on disk at all
+	KeepAudio       bool          // keep every session's sound for Again
 	ReturnWithin    time.Duration // how long a session waits for its sender to return
 	ArriveWithin    time.Duration // how long a new session waits for its first sender
 	MaxSessions     int           // active ones; more are refused as busy

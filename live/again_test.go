@@ -1,0 +1,49 @@
+package live
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+func TestHub_Again(t *testing.T) {
+	within(t, func(h *house) {
+		s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local", Title: "Call", KeepAudio: true})
+		if err != nil {
+			h.Fatal(err)
+		}
+		in := h.attach(s.ID)
+		h.send(in, 100)
+		if _, err := h.hub.Again(h.Context(), s.ID, StartRequest{}); hearken.CodeOf(err) != hearken.SessionAlreadyActive {
+			h.Errorf("again while it is active: %v", err)
+		}
+		if _, err := h.hub.Stop(h.Context(), s.ID); err != nil {
+			h.Fatal(err)
+		}
+		after(time.Second)
+		again, err := h.hub.Again(h.Context(), s.ID, StartRequest{Principal: "local"})
+		if err != nil {
+			h.Fatal(err)
+		}
+		after(10 * time.Second)
+		done, err := h.hub.Session(h.Context(), again.ID)
+		if err != nil || done.Status != hearken.Stopped || done.Duration != 100 || done.Title != "Call" {
+			h.Errorf("again: %+v, %v", done, err)
+		}
+		h.want(again.ID, words(0, 50))
+	})
+}
+
+func TestHub_AgainWithoutSound(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		h.send(h.attach(id), 4)
+		if _, err := h.hub.Stop(h.Context(), id); err != nil {
+			h.Fatal(err)
+		}
+		if _, err := h.hub.Again(h.Context(), id, StartRequest{}); hearken.CodeOf(err) != hearken.NotFound {
+			h.Errorf("again without kept sound: %v", err)
+		}
+	})
+}
