@@ -39,7 +39,7 @@ func (s *Store) Forget(ctx context.Context, id string, line int) error {
 // more there is to remove.
 func (s *Store) remove(ctx context.Context, id string, line int, more func(tx *sql.Tx, session int64) error) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		session, err := s.key(ctx, tx, id)
+		session, err := sessionKey(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -51,6 +51,9 @@ func (s *Store) remove(ctx context.Context, id string, line int, more func(tx *s
 		}
 		if err := more(tx, session); err != nil {
 			return err
+		}
+		if err := wipe(ctx, tx); err != nil {
+			return fmt.Errorf("wipe: %w", err)
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO unscrubbed VALUES (?)`, time.Now().UnixMicro())
 		return err
@@ -64,11 +67,11 @@ func (s *Store) remove(ctx context.Context, id string, line int, more func(tx *s
 // unindex takes segments out of the full-text index, which has to be told what
 // it holds of them.
 func unindex(ctx context.Context, tx *sql.Tx, session int64, line int) error {
-	remove, err := tx.PrepareContext(ctx, `INSERT INTO spoken (spoken, rowid, terms) VALUES ('delete', ?, ?)`)
+	index, err := newIndex(ctx, tx)
 	if err != nil {
 		return err
 	}
-	defer remove.Close()
+	defer index.close()
 	rows, err := tx.QueryContext(ctx, `SELECT key, source, status, text FROM segment WHERE session = ? AND line >= ?`, session, line)
 	if err != nil {
 		return err
@@ -80,13 +83,14 @@ func unindex(ctx context.Context, tx *sql.Tx, session int64, line int) error {
 		if err := rows.Scan(&key, &g.Origin, &g.Status, &g.Text); err != nil {
 			return err
 		}
-		if terms := indexed(&g); terms != "" {
-			if _, err := remove.ExecContext(ctx, key, terms); err != nil {
-				return err
-			}
+		if err := index.remove(ctx, key, &g); err != nil {
+			return err
 		}
 	}
-	return errors.Join(rows.Err(), rows.Close())
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	return index.prune(ctx)
 }
 
 // scrub moves the write-ahead log into the file and empties it, because it

@@ -50,7 +50,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	return nil
 }
 
-// querier is what a database, a transaction and a prepared query have in common.
+// querier is what a database and a transaction have in common.
 type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }

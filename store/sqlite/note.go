@@ -13,7 +13,7 @@ import (
 // SaveNote implements [hearken.Store].
 func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		session, err := s.key(ctx, tx, n.Session)
+		session, err := sessionKey(ctx, tx, n.Session)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,33 +21,39 @@ func (s *Store) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, err
 	if err != nil {
 		return nil, err
 	}
-	find, args, err := s.find(ctx, &q, clauses)
-	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
-	}
-	if find == "" {
-		return nil, nil
-	}
-	if q.Ranked {
-		if args, err = s.best(ctx, find, args, clauses, q.Count()); err != nil {
-			return nil, fmt.Errorf("rank: %w", err)
-		}
-		find = `SELECT value AS key FROM json_each(?)`
-	} else {
-		args = append(args, q.Count())
-	}
-	// The list of keys is ordered; the join must keep it so.
-	hits, err := s.hits(ctx, `SELECT `+segmentColumns+`, s.id, s.title, s.started_at
-		FROM (`+find+`) AS f CROSS JOIN segment g ON g.key = f.key CROSS JOIN session s ON s.key = g.session`, args)
+	hits, err := s.search(ctx, &q, clauses)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	return hits, nil
 }
 
-// find is the query for the keys of all that match, newest first, up to a
-// limit that is its last argument. It is empty where nothing can match.
-func (s *Store) find(ctx context.Context, q *hearken.Query, clauses []hearken.Clause) (query string, args []any, err error) {
+func (s *Store) search(ctx context.Context, q *hearken.Query, clauses []hearken.Clause) ([]hearken.Hit, error) {
+	match, wide, err := s.match(ctx, clauses)
+	if err != nil {
+		return nil, err
+	}
+	if match == "" && len(wide) == 0 {
+		return nil, nil
+	}
+	find, args, err := s.find(ctx, q, match)
+	if err != nil || find == "" {
+		return nil, err
+	}
+	if !q.Ranked {
+		return s.hits(ctx, find, args, wide, q.Count())
+	}
+	best, err := s.best(ctx, find, args, wide, clauses, q.Count())
+	if err != nil {
+		return nil, err
+	}
+	return s.hits(ctx, `SELECT value AS key FROM json_each(?)`, []any{best}, nil, q.Count())
+}
+
+// find is the query for the keys of all that match, newest first; the limit,
+// which is none, keeps them in order when the query is part of another. It is
+// empty where nothing can match.
+func (s *Store) find(ctx context.Context, q *hearken.Query, match string) (query string, args []any, err error) {
 	from, to := int64(math.MinInt64), int64(math.MaxInt64)
 	var where string
 	if !q.Since.IsZero() {
@@ -74,84 +81,148 @@ func (s *Store) find(ctx context.Context, q *hearken.Query, clauses []hearken.Cl
 		where += ` AND g.session = ?`
 		args = append(args, session)
 	}
+	args = append([]any{from, to}, args...)
+	if match == "" {
+		return `SELECT g.key FROM segment g WHERE g.key >= ? AND g.key <= ?` + where + ` ORDER BY g.key DESC LIMIT -1`, args, nil
+	}
 	query = `SELECT spoken.rowid AS key FROM spoken `
 	if where != "" {
 		query += `CROSS JOIN segment g ON g.key = spoken.rowid `
 	}
-	query += `WHERE spoken MATCH ? AND spoken.rowid >= ? AND spoken.rowid <= ?` + where +
-		` ORDER BY spoken.rowid DESC LIMIT ?`
-	return query, append([]any{match(clauses), from, to}, args...), nil
-}
-
-// match writes clauses in the words of FTS5, all as quoted strings, so that
-// nothing in them is syntax.
-func match(clauses []hearken.Clause) string {
-	var b strings.Builder
-	for i, c := range clauses {
-		if i > 0 {
-			b.WriteString(" AND ")
-		}
-		b.WriteString(`"` + strings.ReplaceAll(strings.Join(c.Terms, " "), `"`, `""`) + `"`)
-		if c.Prefix {
-			b.WriteString(" *")
-		}
-	}
-	return b.String()
+	query += `WHERE spoken MATCH ? AND spoken.rowid >= ? AND spoken.rowid <= ?` + where + ` ORDER BY spoken.rowid DESC LIMIT -1`
+	return query, append([]any{match}, args...), nil
 }
 
 // best ranks the newest matches and returns the keys of the best, as JSON.
 // FTS5 has a ranking of its own, but it visits every match to weigh it.
-func (s *Store) best(ctx context.Context, find string, args []any, clauses []hearken.Clause, limit int) ([]any, error) {
-	stmt, err := s.read(ctx, `SELECT g.key, g.text FROM (`+find+`) AS f CROSS JOIN segment g ON g.key = f.key`)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := stmt.QueryContext(ctx, append(args, hearken.SearchDepth)...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+func (s *Store) best(ctx context.Context, find string, args []any, wide, clauses []hearken.Clause, limit int) (string, error) {
 	var hits []hearken.Hit
-	for rows.Next() {
-		var h hearken.Hit // only what ranking needs, under the key's name
-		if err := rows.Scan(&h.Segment.ID, &h.Segment.Text); err != nil {
-			return nil, err
-		}
-		hits = append(hits, h)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
+	err := s.rows(ctx, `SELECT g.key, g.source, g.status, g.text FROM (`+find+`) AS f CROSS JOIN segment g ON g.key = f.key`, args,
+		func(rows *sql.Rows) (bool, error) {
+			var h hearken.Hit // only what ranking needs, with the key as its id
+			g := &h.Segment
+			if err := rows.Scan(&g.ID, &g.Origin, &g.Status, &g.Text); err != nil {
+				return false, err
+			}
+			if holds(g, wide) {
+				hits = append(hits, h)
+			}
+			return len(hits) < hearken.SearchDepth, nil
+		})
+	if err != nil {
+		return "", err
 	}
 	hearken.Rank(clauses, hits)
 	keys := make([]int64, min(limit, len(hits)))
 	for i := range keys {
 		if keys[i], err = strconv.ParseInt(hits[i].Segment.ID, 10, 64); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
 	list, err := json.Marshal(keys)
-	return []any{string(list)}, err
+	return string(list), err
 }
 
-func (s *Store) hits(ctx context.Context, query string, args []any) ([]hearken.Hit, error) {
-	stmt, err := s.read(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := stmt.QueryContext(ctx, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+// hits reads the entries with the keys that find yields, in that order.
+func (s *Store) hits(ctx context.Context, find string, args []any, wide []hearken.Clause, limit int) ([]hearken.Hit, error) {
 	var hits []hearken.Hit
-	for rows.Next() {
-		var h hearken.Hit
-		var timestamp, started int64
-		if err := rows.Scan(append(segmentFields(&h.Segment, &timestamp), &h.Session, &h.Title, &started)...); err != nil {
-			return nil, err
-		}
-		h.Segment.Timestamp, h.StartedAt = time.UnixMicro(timestamp).UTC(), time.UnixMicro(started).UTC()
-		hits = append(hits, h)
+	err := s.rows(ctx, `SELECT `+segmentColumns+`, s.id, s.title, s.started_at FROM (`+find+`) AS f
+		CROSS JOIN segment g ON g.key = f.key CROSS JOIN session s ON s.key = g.session`, args,
+		func(rows *sql.Rows) (bool, error) {
+			var h hearken.Hit
+			var timestamp, started int64
+			err := rows.Scan(append(segmentFields(&h.Segment, &timestamp), &h.Session, &h.Title, &started)...)
+			if err != nil {
+				return false, err
+			}
+			if holds(&h.Segment, wide) {
+				h.Segment.Timestamp, h.StartedAt = time.UnixMicro(timestamp).UTC(), time.UnixMicro(started).UTC()
+				hits = append(hits, h)
+			}
+			return len(hits) < limit, nil
+		})
+	return hits, err
+}
+
+// holds reports whether an entry has what the index was not asked for.
+func holds(g *hearken.Segment, wide []hearken.Clause) bool {
+	if len(wide) == 0 {
+		return true
 	}
-	return hits, rows.Err()
+	if !g.Spoken() {
+		return false
+	}
+	terms := hearken.Terms(g.Text)
+	return !slices.ContainsFunc(wide, func(c hearken.Clause) bool { return !c.In(terms) })
+}
+
+// widest is how many terms a prefix may stand for before it is left to holds:
+// a prefix of so many is found often, and so soon, among the newest entries.
+const widest = 1000
+
+// nothing is a query that finds nothing; no term has this number.
+const nothing = `"0"`
+
+// match writes clauses in the words of FTS5, as numbers of terms in quotes.
+// Clauses that are too wide for that are returned.
+func (s *Store) match(ctx context.Context, clauses []hearken.Clause) (match string, wide []hearken.Clause, err error) {
+	var all []string
+	for _, c := range clauses {
+		var ids []string
+		last := len(c.Terms) - 1
+		for i, term := range c.Terms {
+			if i == last && c.Prefix {
+				break
+			}
+			id, err := s.term(ctx, term)
+			if err != nil {
+				return "", nil, err
+			}
+			ids = append(ids, id)
+		}
+		phrase := strings.Join(ids, " ")
+		if !c.Prefix {
+			all = append(all, `"`+phrase+`"`)
+			continue
+		}
+		ends, err := s.terms(ctx, c.Terms[last], widest+1)
+		switch {
+		case err != nil:
+			return "", nil, err
+		case len(ends) > widest:
+			wide = append(wide, c)
+			if phrase != "" {
+				all = append(all, `"`+phrase+`"`)
+			}
+			continue
+		case len(ends) == 0:
+			return nothing, nil, nil
+		}
+		for i, end := range ends {
+			ends[i] = `"` + strings.TrimSpace(phrase+" "+end) + `"`
+		}
+		all = append(all, `(`+strings.Join(ends, ` OR `)+`)`)
+	}
+	return strings.Join(all, ` AND `), wide, nil
+}
+
+// term is the number of a term, or 0 if it was never said.
+func (s *Store) term(ctx context.Context, term string) (id string, err error) {
+	id = "0"
+	err = s.rows(ctx, `SELECT id FROM term WHERE term = ?`, []any{term}, func(rows *sql.Rows) (bool, error) {
+		return false, rows.Scan(&id)
+	})
+	return id, err
+}
+
+// terms are the numbers of the terms that begin with prefix.
+func (s *Store) terms(ctx context.Context, prefix string, limit int) (ids []string, err error) {
+	err = s.rows(ctx, `SELECT id FROM term WHERE term >= ? AND term < ? LIMIT ?`,
+		[]any{prefix, prefix + "\U0010FFFF", limit}, func(rows *sql.Rows) (bool, error) {
+			var id string
+			err := rows.Scan(&id)
+			ids = append(ids, id)
+			return true, err
+		})
+	return ids, err
 }

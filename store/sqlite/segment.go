@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -26,11 +25,11 @@ func putSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hear
 		return err
 	}
 	defer insert.Close()
-	index, err := tx.PrepareContext(ctx, `INSERT INTO spoken (rowid, terms) VALUES (?, ?)`)
+	index, err := newIndex(ctx, tx)
 	if err != nil {
 		return err
 	}
-	defer index.Close()
+	defer index.close()
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for i := range segments {
 		g := &segments[i]
@@ -61,10 +60,8 @@ func putSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hear
 			continue
 		}
 		first, last = min(first, key), max(last, key)
-		if terms := indexed(g); terms != "" {
-			if _, err := index.ExecContext(ctx, key, terms); err != nil {
-				return err
-			}
+		if err := index.add(ctx, key, g); err != nil {
+			return fmt.Errorf("index: %w", err)
 		}
 	}
 	if first > last {
@@ -73,15 +70,6 @@ func putSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hear
 	_, err = tx.ExecContext(ctx, `UPDATE session SET first_key = min(ifnull(first_key, ?1), ?1),
 		last_key = max(ifnull(last_key, ?2), ?2) WHERE key = ?3`, first, last, session)
 	return err
-}
-
-// indexed is what the full-text index holds of a segment. It must never come
-// out differently for a stored segment, or its terms could not be removed.
-func indexed(g *hearken.Segment) string {
-	if !g.Spoken() {
-		return ""
-	}
-	return strings.Join(hearken.Terms(g.Text), " ")
 }
 
 // keysPerMilli is how many segments of one millisecond have keys in order.
@@ -129,43 +117,38 @@ func (s *Store) Segments(ctx context.Context, id string, line, limit int, words 
 }
 
 func (s *Store) segments(ctx context.Context, id string, line, limit int, words bool) ([]hearken.Segment, error) {
-	stmt, err := s.read(ctx, `SELECT key FROM session WHERE id = ?`)
+	session := int64(-1)
+	err := s.rows(ctx, `SELECT key FROM session WHERE id = ?`, []any{id}, func(rows *sql.Rows) (bool, error) {
+		return false, rows.Scan(&session)
+	})
 	if err != nil {
 		return nil, err
 	}
-	session, err := s.key(ctx, prepared{stmt}, id)
-	if err != nil {
-		return nil, err
+	if session < 0 {
+		return nil, noSession(id)
 	}
 	column := `NULL`
 	if words {
 		column = `g.words`
 	}
-	stmt, err = s.read(ctx, `SELECT `+segmentColumns+`, `+column+` FROM segment g
-		WHERE g.session = ? AND g.line >= ? ORDER BY g.line LIMIT ?`)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := stmt.QueryContext(ctx, session, line, max(limit, 0))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var found []hearken.Segment
-	for rows.Next() {
-		var g hearken.Segment
-		var timestamp int64
-		var words []byte
-		if err := rows.Scan(append(segmentFields(&g, &timestamp), &words)...); err != nil {
-			return nil, err
-		}
-		g.Timestamp = time.UnixMicro(timestamp).UTC()
-		if words != nil {
-			if err := json.Unmarshal(words, &g.Words); err != nil {
-				return nil, err
+	err = s.rows(ctx, `SELECT `+segmentColumns+`, `+column+` FROM segment g
+		WHERE g.session = ? AND g.line >= ? ORDER BY g.line LIMIT ?`, []any{session, line, max(limit, 0)},
+		func(rows *sql.Rows) (bool, error) {
+			var g hearken.Segment
+			var timestamp int64
+			var words sql.RawBytes
+			if err := rows.Scan(append(segmentFields(&g, &timestamp), &words)...); err != nil {
+				return false, err
 			}
-		}
-		found = append(found, g)
-	}
-	return found, rows.Err()
+			g.Timestamp = time.UnixMicro(timestamp).UTC()
+			if words != nil {
+				if err := json.Unmarshal(words, &g.Words); err != nil {
+					return false, err
+				}
+			}
+			found = append(found, g)
+			return true, nil
+		})
+	return found, err
 }

@@ -54,11 +54,11 @@ func putSession(ctx context.Context, tx *sql.Tx, s *hearken.Session) (key int64,
 const sessionColumns = `s.id, s.title, s.status, s.stop_reason, s.language, s.provider, s.started_at,
 	s.stopped_at, s.duration, s.segment_count, s.epoch, s.principal, s.config`
 
-func scanSession(scan func(...any) error, s *hearken.Session) error {
+func scanSession(rows *sql.Rows, s *hearken.Session) error {
 	var started int64
 	var stopped *int64
 	var config sql.RawBytes
-	err := scan(&s.ID, &s.Title, &s.Status, &s.StopReason, &s.Language, &s.Provider, &started,
+	err := rows.Scan(&s.ID, &s.Title, &s.Status, &s.StopReason, &s.Language, &s.Provider, &started,
 		&stopped, &s.Duration, &s.SegmentCount, &s.Epoch, &s.Principal, &config)
 	if err != nil {
 		return err
@@ -118,29 +118,18 @@ func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearke
 }
 
 func (s *Store) sessions(ctx context.Context, query string, args ...any) ([]hearken.Session, error) {
-	stmt, err := s.read(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := stmt.QueryContext(ctx, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var found []hearken.Session
-	for rows.Next() {
+	err := s.rows(ctx, query, args, func(rows *sql.Rows) (bool, error) {
 		found = append(found, hearken.Session{})
-		if err := scanSession(rows.Scan, &found[len(found)-1]); err != nil {
-			return nil, err
-		}
-	}
-	return found, rows.Err()
+		return true, scanSession(rows, &found[len(found)-1])
+	})
+	return found, err
 }
 
-// key finds the key of a session.
-func (s *Store) key(ctx context.Context, db querier, id string) (int64, error) {
+// sessionKey finds the key of a session.
+func sessionKey(ctx context.Context, tx *sql.Tx, id string) (int64, error) {
 	var key int64
-	err := db.QueryRowContext(ctx, `SELECT key FROM session WHERE id = ?`, id).Scan(&key)
+	err := tx.QueryRowContext(ctx, `SELECT key FROM session WHERE id = ?`, id).Scan(&key)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, noSession(id)
 	}

@@ -168,6 +168,26 @@ func (s *Store) read(ctx context.Context, query string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
+// rows runs a query and gives each row to f until it has enough. SQLite looks
+// for a row only when it is asked for it, so this needs no limit in the query.
+func (s *Store) rows(ctx context.Context, query string, args []any, f func(*sql.Rows) (more bool, err error)) error {
+	stmt, err := s.read(ctx, query)
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if more, err := f(rows); err != nil || !more {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // write runs f in a transaction that holds the write lock from its beginning.
 func (s *Store) write(ctx context.Context, f func(tx *sql.Tx) error) error {
 	tx, err := s.writes.BeginTx(ctx, nil)
@@ -182,11 +202,4 @@ func (s *Store) write(ctx context.Context, f func(tx *sql.Tx) error) error {
 		return fmt.Errorf("commit: %w", err)
 	}
 	return nil
-}
-
-// prepared makes a querier of one prepared query.
-type prepared struct{ *sql.Stmt }
-
-func (p prepared) QueryRowContext(ctx context.Context, _ string, args ...any) *sql.Row {
-	return p.Stmt.QueryRowContext(ctx, args...)
 }

@@ -50,9 +50,16 @@ CREATE TABLE segment (
     UNIQUE (session, line)
 ) STRICT;
 
--- The index holds the terms of each spoken segment, separated by spaces, and
--- no copy of them. The tokenizer splits ASCII only, so terms stay as they are.
--- Removed terms are overwritten and not only marked.
+-- Every term that was ever said and is not deleted. Numbers are not used
+-- again, so that one that was left behind in the index means nothing.
+CREATE TABLE term (
+    id   INTEGER PRIMARY KEY AUTOINCREMENT,
+    term TEXT    NOT NULL UNIQUE
+) STRICT;
+
+-- The index holds the numbers of the terms of each spoken segment, in their
+-- order and separated by spaces. It holds no words, because an FTS5 index keeps
+-- pieces of some of them for its own use after they are removed.
 CREATE VIRTUAL TABLE spoken USING fts5 (terms, content = '', columnsize = 0, tokenize = 'ascii');
 INSERT INTO spoken (spoken, rank) VALUES ('secure-delete', 1);
 
