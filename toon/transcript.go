@@ -1,0 +1,32 @@
+package toon
+
+import (
+	"math"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// TranscriptColumns are the columns of a transcript.
+var TranscriptColumns = []string{"timestamp", "source", "status", "segment", "confidence", "duration", "language", "text"}
+
+// Transcript makes a table of segments. What is not known is null. Times have
+// the offset of their own location.
+func Transcript(segments []hearken.Segment) Table {
+	t := Table{Columns: TranscriptColumns, Rows: make([][]any, 0, len(segments))}
+	for i := range segments {
+		s := &segments[i]
+		var confidence, language any
+		if s.Confidence != nil {
+			confidence = math.Round(*s.Confidence*100) / 100
+		}
+		if s.Language != "" {
+			language = s.Language
+		}
+		t.Rows = append(t.Rows, []any{
+			s.Timestamp.Format("2006-01-02T15:04:05-07:00"),
+			string(s.Origin), string(s.Status), s.Line, confidence,
+			math.Round((s.EndTime-s.StartTime)*10) / 10, language, s.Text,
+		})
+	}
+	return t
+}
