@@ -1,0 +1,194 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A wsConn is one WebSocket as the SDK sees it. It is its own transport.
+type wsConn struct {
+	c      *websocket.Conn
+	why    context.Context // ends, with a cause, if it is the hub that ends it
+	limits *Limits
+	first  jsonrpc.Message // read before the SDK began to
+
+	mu      sync.Mutex
+	calls   map[jsonrpc.ID]bool // read and not yet answered, and whether a stop waits for them
+	sending int                 // answers that are on their way out
+	drained chan struct{}       // not nil when the hub stops; closed when none is left
+	settled sync.Once
+	closed  sync.Once
+}
+
+var (
+	_ mcp.Transport  = (*wsConn)(nil)
+	_ mcp.Connection = (*wsConn)(nil)
+)
+
+// Connect implements [mcp.Transport].
+func (w *wsConn) Connect(context.Context) (mcp.Connection, error) { return w, nil }
+
+// SessionID implements [mcp.Connection].
+func (w *wsConn) SessionID() string { return "" }
+
+// Read returns the next message that makes sense. One that does not is
+// answered and passed over, and so is a call beyond those that may be under
+// way: the SDK would queue them without end.
+func (w *wsConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	if m := w.first; m != nil {
+		w.first = nil
+		return m, nil
+	}
+	for {
+		_, body, err := w.c.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		m, err := jsonrpc.DecodeMessage(body)
+		if err != nil {
+			if err := w.reject(ctx, body); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if req, ok := m.(*jsonrpc.Request); ok && req.IsCall() && !w.begin(req) {
+			id, _ := messageID(body)
+			if err := w.send(ctx, rpcError(id, http.StatusTooManyRequests, "Too many calls at a time on this connection, or the hub stops.", "")); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		return m, nil
+	}
+}
+
+func (w *wsConn) begin(req *jsonrpc.Request) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.drained != nil || len(w.calls) >= w.limits.InFlight {
+		return false
+	}
+	w.calls[req.ID] = req.Method != "subscriptions/listen" // which never ends by itself
+	return true
+}
+
+// answer sends the answer to a call. The call counts as done before its answer
+// is out, as the client may send the next one as soon as it has it.
+func (w *wsConn) answer(ctx context.Context, id jsonrpc.ID, b []byte) error {
+	w.mu.Lock()
+	delete(w.calls, id)
+	w.sending++
+	w.mu.Unlock()
+	err := w.send(ctx, b)
+	w.mu.Lock()
+	w.sending--
+	w.settle()
+	w.mu.Unlock()
+	return err
+}
+
+// settle tells drain when nothing is left to wait for. It is called with mu
+// held.
+func (w *wsConn) settle() {
+	for _, awaited := range w.calls {
+		if awaited {
+			return
+		}
+	}
+	if w.drained != nil && w.sending == 0 {
+		w.settled.Do(func() { close(w.drained) })
+	}
+}
+
+// drain takes no more calls and returns when those under way are answered:
+// the SDK drops their answers if it is told to close before.
+func (w *wsConn) drain() {
+	w.mu.Lock()
+	w.drained = make(chan struct{})
+	w.settle()
+	w.mu.Unlock()
+	timeout := time.NewTimer(w.limits.Drain)
+	defer timeout.Stop()
+	select {
+	case <-w.drained:
+	case <-timeout.C:
+	}
+}
+
+// gone forgets the calls of a connection that has ended: nobody waits for
+// their answers.
+func (w *wsConn) gone() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.calls)
+	w.settle()
+}
+
+// reject answers what is no JSON-RPC message.
+func (w *wsConn) reject(ctx context.Context, body []byte) error {
+	id, valid := messageID(body)
+	if !valid {
+		return w.send(ctx, rpcError(nil, rpcParse, "Parse error: the message is not JSON.", ""))
+	}
+	return w.send(ctx, rpcError(id, rpcInvalidRequest, "Invalid request: not a JSON-RPC 2.0 message. Batches are not taken here.", ""))
+}
+
+// Write implements [mcp.Connection].
+func (w *wsConn) Write(ctx context.Context, m jsonrpc.Message) error {
+	b, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	if res, ok := m.(*jsonrpc.Response); ok {
+		return w.answer(ctx, res.ID, b)
+	}
+	return w.send(ctx, b)
+}
+
+func (w *wsConn) send(ctx context.Context, b []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, w.limits.Write)
+	defer cancel()
+	return w.c.Write(ctx, websocket.MessageText, b)
+}
+
+// Close implements [mcp.Connection]. It says goodbye with the reason.
+func (w *wsConn) Close() error {
+	w.closed.Do(func() {
+		switch cause := context.Cause(w.why); {
+		case errors.Is(cause, errRevoked):
+			w.c.Close(statusUnauthorized, "key revoked")
+		case errors.Is(cause, errClosing):
+			w.c.Close(websocket.StatusGoingAway, "hub stops")
+		default:
+			w.c.Close(websocket.StatusNormalClosure, "")
+		}
+	})
+	return nil
+}
+
+// pings finds out that the other side is gone without having said so.
+func (w *wsConn) pings(ended <-chan struct{}) {
+	tick := time.NewTicker(w.limits.Ping)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+			ctx, cancel := context.WithTimeout(context.Background(), w.limits.Ping)
+			err := w.c.Ping(ctx)
+			cancel()
+			if err != nil {
+				w.c.CloseNow()
+				return
+			}
+		}
+	}
+}
