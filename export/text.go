@@ -1,0 +1,187 @@
+package export
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/toon"
+)
+
+func writeJSON(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segments Segments) error {
+	head, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("encode session: %w", err)
+	}
+	b.WriteString(`{"session":`)
+	b.Write(head)
+	if note != nil {
+		text, err := json.Marshal(note)
+		if err != nil {
+			return fmt.Errorf("encode note: %w", err)
+		}
+		b.WriteString(`,"note":`)
+		b.Write(text)
+	}
+	b.WriteString(`,"segments":[`)
+	separator := "\n"
+	for seg, err := range segments {
+		if err != nil {
+			return err
+		}
+		if seg.Words == nil {
+			seg.Words = []hearken.Word{}
+		}
+		line, err := json.Marshal(seg)
+		if err != nil {
+			return fmt.Errorf("encode segment: %w", err)
+		}
+		b.WriteString(separator)
+		b.Write(line)
+		separator = ",\n"
+	}
+	b.WriteString("\n]}\n")
+	return nil
+}
+
+func writeText(b *bufio.Writer, s *hearken.Session, segments Segments) error {
+	both, err := bothSides(s, segments)
+	if err != nil {
+		return err
+	}
+	for seg, err := range segments {
+		if err != nil {
+			return err
+		}
+		switch text := oneLine(seg.Text); {
+		case seg.Origin == hearken.Happening && text != "":
+			b.WriteString(bracketed(text) + "\n")
+		case seg.Spoken():
+			b.WriteString(label(&seg, both) + text + "\n")
+		}
+	}
+	return nil
+}
+
+func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segments Segments) error {
+	both, err := bothSides(s, segments)
+	if err != nil {
+		return err
+	}
+	title := oneLine(s.Title)
+	if title == "" {
+		title = "Session of " + s.StartedAt.Format("2 January 2006, 15:04")
+	}
+	fmt.Fprintf(b, "# %s\n\n", escapeMarkdown(title))
+	fmt.Fprintf(b, "- Started: %s\n", s.StartedAt.Format(time.RFC3339))
+	fmt.Fprintf(b, "- Duration: %s\n", clock(s.Duration))
+	if s.Language != "" {
+		fmt.Fprintf(b, "- Language: %s\n", escapeMarkdown(s.Language))
+	}
+	fmt.Fprintf(b, "- Session: `%s`\n", strings.ReplaceAll(s.ID, "`", ""))
+	if both {
+		b.WriteString("- M is the microphone, S the far side\n")
+	}
+	if note != nil && strings.TrimSpace(note.Text) != "" {
+		fmt.Fprintf(b, "\n## Note\n\n%s\n", strings.TrimSpace(note.Text)) // it is markdown itself
+	}
+	b.WriteString("\n## Transcript\n")
+	for seg, err := range segments {
+		if err != nil {
+			return err
+		}
+		switch text := oneLine(seg.Text); {
+		case seg.Origin == hearken.Happening && text != "":
+			fmt.Fprintf(b, "\n**%s** *%s*\n", clock(seg.StartTime), escapeMarkdown(bracketed(text)))
+		case seg.Spoken():
+			fmt.Fprintf(b, "\n**%s** %s\n", clock(seg.StartTime), escapeMarkdown(label(&seg, both)+text))
+		}
+	}
+	return nil
+}
+
+func writeTOON(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segments Segments) error {
+	var all []hearken.Segment
+	for seg, err := range segments {
+		if err != nil {
+			return err
+		}
+		seg.Words = nil
+		all = append(all, seg)
+	}
+	o := toon.Object{{Key: "session", Value: s.ID}}
+	if s.Title != "" {
+		o = append(o, toon.Field{Key: "title", Value: s.Title})
+	}
+	o = append(o,
+		toon.Field{Key: "status", Value: string(s.Status)},
+		toon.Field{Key: "startedAt", Value: s.StartedAt.Format(time.RFC3339)},
+		toon.Field{Key: "duration", Value: s.Duration},
+	)
+	if note != nil {
+		o = append(o, toon.Field{Key: "note", Value: note.Text})
+	}
+	o = append(o, toon.Field{Key: "transcript", Value: toon.Transcript(all)})
+	b.Write(toon.Encode(o))
+	b.WriteString("\n")
+	return nil
+}
+
+// label says whose words follow, where that is not plain.
+func label(s *hearken.Segment, both bool) string {
+	switch {
+	case both && s.Speaker != nil:
+		return string(s.Origin) + strconv.Itoa(*s.Speaker+1) + ": "
+	case both:
+		return string(s.Origin) + ": "
+	case s.Speaker != nil:
+		return "Speaker " + strconv.Itoa(*s.Speaker+1) + ": "
+	}
+	return ""
+}
+
+// bracketed marks what nobody said.
+func bracketed(text string) string {
+	if strings.HasPrefix(text, "[") {
+		return text
+	}
+	return "[" + text + "]"
+}
+
+// oneLine makes one line of a text, without characters that no screen shows.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// clock writes seconds as hours, minutes and seconds.
+func clock(seconds float64) string {
+	n := int64(max(0, seconds))
+	return fmt.Sprintf("%02d:%02d:%02d", n/3600, n/60%60, n%60)
+}
+
+// escapeMarkdown keeps spoken words from becoming formatting.
+func escapeMarkdown(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		switch r {
+		case '\\', '`', '*', '_', '[', ']', '<', '>', '|', '~', '$', '&':
+			b.WriteByte('\\')
+		case '#', '+', '-':
+			if i == 0 {
+				b.WriteByte('\\')
+			}
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
