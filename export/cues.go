@@ -36,7 +36,7 @@ type cueStyle struct {
 }
 
 var (
-	srtStyle = cueStyle{numbered: true, point: ",", escape: strings.NewReplacer("-->", "->")}
+	srtStyle = cueStyle{numbered: true, point: ",", escape: strings.NewReplacer("-->", "→")}
 	vttStyle = cueStyle{head: "WEBVTT\n\n", point: ".", escape: strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")}
 )
 

@@ -275,7 +275,7 @@ func TestWrite_Subtitles(t *testing.T) {
 			if rapid.Bool().Draw(t, "wordless") {
 				seg.Words = nil
 			}
-			for _, r := range strings.ReplaceAll(strings.ReplaceAll(seg.Text, "-->", "->"), " ", "") {
+			for _, r := range strings.ReplaceAll(strings.ReplaceAll(seg.Text, "-->", "→"), " ", "") {
 				said[string(r)]++
 			}
 			segments = append(segments, seg)
@@ -304,7 +304,7 @@ func TestWrite_Subtitles(t *testing.T) {
 					if widthOf(line) > lineWidth {
 						t.Fatalf("line %q is %d wide", line, widthOf(line))
 					}
-					for _, r := range strings.ReplaceAll(strings.ReplaceAll(line, "-->", "->"), " ", "") {
+					for _, r := range strings.ReplaceAll(strings.ReplaceAll(line, "-->", "→"), " ", "") {
 						shown[string(r)]++
 					}
 				}
