@@ -1,0 +1,134 @@
+package pipe
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+const (
+	maxHello     = 64 << 10
+	helloTimeout = 10 * time.Second
+)
+
+// Listen opens the local socket of a hub. The caller holds the directory's
+// lock, so whatever lies at the path was left by a hub that is gone.
+func Listen(dir string) (net.Listener, error) {
+	path, err := SocketPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("old socket: %w", err)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// A Server is the hub's end of the local socket.
+type Server struct {
+	// Greet judges a hello. An error refuses the connection; a
+	// [*hearken.Error] reaches the other side whole. It may wait until the
+	// hub is ready.
+	Greet func(ctx context.Context, h Hello) (Welcome, error)
+	// Handle serves a greeted connection until it ends. The server closes
+	// conn afterwards.
+	Handle func(ctx context.Context, h Hello, conn net.Conn)
+	Log    *slog.Logger
+
+	wg sync.WaitGroup
+}
+
+// Serve answers connections until ctx ends or the listener is closed, and
+// returns when all of them have ended. It closes the listener.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	stop := context.AfterFunc(ctx, func() { l.Close() })
+	defer stop()
+	defer s.wg.Wait()
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			l.Close()
+			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			return fmt.Errorf("accept: %w", err)
+		}
+		s.wg.Go(func() {
+			defer conn.Close()
+			if err := samePeer(conn); err != nil {
+				s.Log.Warn("local connection refused", "error", err)
+				return
+			}
+			s.ServeConn(ctx, conn)
+		})
+	}
+}
+
+// ServeConn answers one connection, which need not come from the socket, and
+// closes it at the end.
+func (s *Server) ServeConn(ctx context.Context, conn net.Conn) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+
+	conn.SetReadDeadline(time.Now().Add(helloTimeout))
+	r := bufio.NewReaderSize(conn, maxHello)
+	line, err := r.ReadSlice('\n')
+	if err != nil {
+		s.Log.Debug("local connection said nothing", "error", err)
+		return
+	}
+	conn.SetReadDeadline(time.Time{})
+
+	var hello Hello
+	var welcome Welcome
+	if err = json.Unmarshal(line, &hello); err != nil || hello.Hearken != Version {
+		err = hearken.Errorf(hearken.Invalid, "The hub speaks version %d of the local protocol, the client does not.", Version).
+			WithTry("stop the hub and start it again with the same version as the client")
+	} else {
+		welcome, err = s.Greet(ctx, hello)
+	}
+	if err != nil {
+		welcome = Welcome{Error: Refuse(err)}
+	}
+	answer, _ := json.Marshal(welcome)
+	if _, werr := conn.Write(append(answer, '\n')); werr != nil || err != nil {
+		return
+	}
+	s.Handle(ctx, hello, &buffered{Conn: conn, r: r})
+}
+
+// buffered is a connection of which a part was already read.
+type buffered struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func (b *buffered) Read(p []byte) (int, error) { return b.r.Read(p) }
+
+// CloseWrite ends one direction where the connection can.
+func (b *buffered) CloseWrite() error {
+	if c, ok := b.Conn.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return b.Conn.Close()
+}

@@ -1,0 +1,91 @@
+package pipe
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// LogName is the file in the data directory that a detached hub logs to.
+const LogName = "hub.log"
+
+// maxLog is when a detached hub's log is begun afresh, one old one kept.
+const maxLog = 4 << 20
+
+// ErrSpawn is wrapped by the error of [Spawn] when no process could be started
+// at all, as in a sandbox.
+var ErrSpawn = errors.New("no process can be started")
+
+// Spawn starts a detached hub and waits until it reports with [Report]. The
+// process does not end with this one; it has no terminal, and its standard
+// error goes to a log in dir. The error of a hub that gave up is its own.
+func Spawn(ctx context.Context, dir, path string, args, env []string) error {
+	log, err := openLog(dir)
+	if err != nil {
+		return fmt.Errorf("%w: log: %w", ErrSpawn, err)
+	}
+	defer log.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrSpawn, err)
+	}
+	defer r.Close()
+
+	cmd := exec.Command(path, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = env, w, log
+	detach(cmd)
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrSpawn, err)
+	}
+	go cmd.Wait() // reaps it if it ends before this process does
+
+	stop := context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Now()) })
+	defer stop()
+	line, err := bufio.NewReader(r).ReadBytes('\n')
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("the hub ended before it was ready; see %s", log.Name())
+	}
+	var refusal Refusal
+	if err := json.Unmarshal(line, &refusal); err != nil {
+		return fmt.Errorf("hub's report: %w", err)
+	}
+	if refusal.Message != "" {
+		return refusal.Err()
+	}
+	return nil
+}
+
+// Report tells the process that spawned this hub how the start went. A nil
+// error is good news. It is called once; out is this process's standard output.
+func Report(out io.WriteCloser, err error) {
+	refusal := &Refusal{}
+	if err != nil {
+		refusal = Refuse(err)
+	}
+	line, _ := json.Marshal(refusal)
+	out.Write(append(line, '\n'))
+	out.Close()
+}
+
+func openLog(dir string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, LogName)
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		os.Rename(path, path+".old")
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+}
