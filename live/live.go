@@ -98,11 +98,8 @@ type ReadRequest struct {
 	Session string
 	// From is the number of entries to pass over; negative counts from the
 	// end, so -50 is the newest 50.
-	From  int
-	Limit int // at most this many; 0 for 50
-	// Tokens bounds the size of the page by an estimate; 0 for no bound. At
-	// least one entry is returned.
-	Tokens  int
+	From    int
+	Limit   int // at most this many; 0 for 50
 	Words   bool
 	Interim bool          // also what is not yet confirmed
 	Wait    time.Duration // how long to wait if there is nothing from From on

@@ -252,8 +252,6 @@ func TestHub_ReadBounds(t *testing.T) {
 			{ReadRequest{From: -3}, words(7, 10), 10, false},
 			{ReadRequest{From: -300}, words(0, 10), 10, false},
 			{ReadRequest{From: 300}, nil, 10, false},
-			{ReadRequest{Tokens: 200}, words(0, 2), 2, true},
-			{ReadRequest{Tokens: 1}, words(0, 1), 1, true},
 		} {
 			tt.req.Session = id
 			page, err := h.hub.Read(h.Context(), tt.req)

@@ -146,46 +146,15 @@ func (p *Page) from(from int) int {
 	return p.Next
 }
 
-// fill takes as many entries as the request's bounds allow.
+// fill takes entries onto the page.
 func (p *Page) fill(segments []hearken.Segment, req ReadRequest) {
-	tokens := 0
-	p.Segments = make([]hearken.Segment, 0, len(segments))
-	for _, seg := range segments {
+	p.Segments = slices.Clone(segments)
+	for i := range p.Segments {
 		if !req.Words {
-			seg.Words = []hearken.Word{}
+			p.Segments[i].Words = []hearken.Word{}
 		}
-		if req.Tokens > 0 {
-			tokens += Tokens(&seg)
-			if tokens > req.Tokens && len(p.Segments) > 0 {
-				break
-			}
-		}
-		p.Segments = append(p.Segments, seg)
-		p.Next = seg.Line
+		p.Next = p.Segments[i].Line
 	}
-}
-
-// Tokens estimates, rather too high than too low, how many tokens an entry
-// costs a model that reads it as JSON.
-func Tokens(seg *hearken.Segment) int {
-	const fields, word = 75, 30 // names, numbers and the timestamp
-	n := fields + textTokens(seg.Text) + textTokens(seg.Original)
-	for i := range seg.Words {
-		n += word + textTokens(seg.Words[i].Word)
-	}
-	return n
-}
-
-func textTokens(text string) int {
-	ascii, other := 0, 0
-	for _, r := range text {
-		if r < 0x80 {
-			ascii++
-		} else {
-			other++
-		}
-	}
-	return (ascii+2)/3 + other
 }
 
 // Segments yields all entries of a session in order, in bounded batches.
