@@ -9,7 +9,6 @@ import (
 // dims are a model's sizes, read from its own files.
 type dims struct {
 	layers, heads, head int // head is the size of one
-	vocab               int
 }
 
 // A choice is the token that a model finds most likely to come next.
@@ -19,12 +18,15 @@ type choice struct {
 	margin  float32 // to the second best
 }
 
-// A decoder makes text out of what an encoder heard. It may be used by several
-// goroutines at once, each with its own run.
-type decoder interface {
+// A network is a loaded encoder and decoder. It may be used by several
+// goroutines at once.
+type network interface {
+	// encode hears sound [1, samples]. The caller closes what it returns.
+	encode(pcm *onnx.Value) ([]*onnx.Value, error)
 	// begin reads the first tokens of a text and tells what would follow after
-	// each of them.
-	begin(hidden *onnx.Value, tokens []int64) (run, []choice, error)
+	// each of them. The text will have at most room tokens. What encode
+	// returned stays open until the run is closed.
+	begin(sound []*onnx.Value, tokens []int64, room int) (run, []choice, error)
 	close()
 }
 
@@ -38,18 +40,18 @@ type run interface {
 }
 
 // decode finds the text, each time taking the most likely token.
-func (m *Model) decode(ctx context.Context, hidden *onnx.Value, limit int, draft []int32, r *Result) error {
+func (m *Model) decode(ctx context.Context, sound []*onnx.Value, limit int, draft []int32, r *Result) error {
 	draft = draft[:min(len(draft), limit)]
 	first := make([]int64, 1, 1+len(draft))
 	first[0] = beginToken
 	for _, t := range draft {
-		if t == endToken || t < 0 || int(t) >= m.dims.vocab {
+		if t <= endToken || int(t) >= len(m.vocab.pieces) {
 			break
 		}
 		first = append(first, int64(t))
 	}
 	draft = draft[:len(first)-1]
-	run, choices, err := m.decoder.begin(hidden, first)
+	run, choices, err := m.network.begin(sound, first, limit+1)
 	if err != nil {
 		return err
 	}

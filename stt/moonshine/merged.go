@@ -3,38 +3,52 @@ package moonshine
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 
 	"github.com/hearken-dev/hearken/onnx"
 )
 
-// merged is the decoder as it is published: one graph with a branch for the
-// first run and one for all that follow.
+// merged is a model as it is published: the decoder is one graph with a branch
+// for the first run and one for all that follow.
 type merged struct {
 	rt      *onnx.Runtime
-	session *onnx.Session
+	encoder *onnx.Session
+	decoder *onnx.Session
 	dims    dims
 	inputs  []string
 	outputs []string
 }
 
-// openMerged loads the published decoder. Its sizes are in its inputs.
-func openMerged(rt *onnx.Runtime, path string, o ModelOptions) (decoder, dims, error) {
-	s, err := openSession(rt, path, onnx.Options{Threads: o.Threads})
-	if err != nil {
-		return nil, dims{}, err
+const hiddenStates = "last_hidden_state"
+
+// openMerged loads the published graphs. The sizes are in the decoder's inputs.
+func openMerged(rt *onnx.Runtime, dir string, o onnx.Options) (_ *merged, err error) {
+	m := &merged{rt: rt}
+	defer func() {
+		if err != nil {
+			m.close()
+		}
+	}()
+	path := filepath.Join(dir, encoderFile)
+	if m.encoder, err = openSession(rt, path, o); err != nil {
+		return nil, err
 	}
-	d := &merged{rt: rt, session: s}
-	if d.dims, err = sizes(s); err != nil {
-		s.Close()
-		return nil, dims{}, damaged(path, err)
+	if err := hasPorts(m.encoder, []string{"input_values"}, []string{hiddenStates}); err != nil {
+		return nil, damaged(path, err)
 	}
-	d.inputs = append([]string{"input_ids", "encoder_hidden_states", "use_cache_branch"}, cacheNames("past_key_values", d.dims.layers)...)
-	d.outputs = append([]string{"logits"}, cacheNames("present", d.dims.layers)...)
-	if err := hasPorts(s, d.inputs, d.outputs); err != nil {
-		s.Close()
-		return nil, dims{}, damaged(path, err)
+	path = filepath.Join(dir, decoderFile)
+	if m.decoder, err = openSession(rt, path, o); err != nil {
+		return nil, err
 	}
-	return d, d.dims, nil
+	if m.dims, err = sizes(m.decoder); err != nil {
+		return nil, damaged(path, err)
+	}
+	m.inputs = append([]string{"input_ids", "encoder_hidden_states", "use_cache_branch"}, cacheNames("past_key_values", m.dims.layers)...)
+	m.outputs = append([]string{"logits"}, cacheNames("present", m.dims.layers)...)
+	if err := hasPorts(m.decoder, m.inputs, m.outputs); err != nil {
+		return nil, damaged(path, err)
+	}
+	return m, nil
 }
 
 // sizes reads the dimensions of a decoder from its inputs and outputs.
@@ -71,7 +85,14 @@ func cacheNames(prefix string, layers int) []string {
 	return names
 }
 
-func (d *merged) close() { d.session.Close() }
+func (d *merged) close() {
+	d.encoder.Close()
+	d.decoder.Close()
+}
+
+func (d *merged) encode(pcm *onnx.Value) ([]*onnx.Value, error) {
+	return encode(d.encoder, pcm, []string{hiddenStates})
+}
 
 // The first inputs of the merged graph; the caches follow.
 const (
@@ -89,14 +110,14 @@ type mergedRun struct {
 	cache  []*onnx.Value
 }
 
-func (d *merged) begin(hidden *onnx.Value, tokens []int64) (_ run, _ []choice, err error) {
+func (d *merged) begin(sound []*onnx.Value, tokens []int64, _ int) (_ run, _ []choice, err error) {
 	r := &mergedRun{d: d, cache: make([]*onnx.Value, 4*d.dims.layers)}
 	defer func() {
 		if err != nil {
 			r.close()
 		}
 	}()
-	if r.call, err = d.session.NewCall(d.inputs, d.outputs); err != nil {
+	if r.call, err = d.decoder.NewCall(d.inputs, d.outputs); err != nil {
 		return nil, nil, err
 	}
 	if r.branch, err = onnx.NewTensor[bool](d.rt, 1); err != nil {
@@ -119,7 +140,7 @@ func (d *merged) begin(hidden *onnx.Value, tokens []int64) (_ run, _ []choice, e
 		r.call.SetInput(inCache+i, r.cache[i])
 	}
 	r.call.SetInput(inTokens, first)
-	r.call.SetInput(inHidden, hidden)
+	r.call.SetInput(inHidden, sound[0])
 	r.call.SetInput(inBranch, r.branch)
 	choices, err := r.run(true)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -72,11 +71,9 @@ type Result struct {
 // A Model is a loaded Moonshine model. It may be used by several goroutines at
 // once.
 type Model struct {
-	dims    dims
 	rate    float64
 	vocab   *vocab
-	encoder *onnx.Session
-	decoder decoder
+	network network
 	rt      *onnx.Runtime
 }
 
@@ -98,24 +95,30 @@ func LoadModel(rt *onnx.Runtime, dir string, o ModelOptions) (*Model, error) {
 	return m, nil
 }
 
-func (m *Model) load(dir string, o ModelOptions) (err error) {
-	path := filepath.Join(dir, encoderFile)
-	if m.encoder, err = openSession(m.rt, path, onnx.Options{Threads: o.Threads}); err != nil {
+// load loads the rewritten graphs where there are some, and else those that
+// were published.
+func (m *Model) load(dir string, o ModelOptions) error {
+	options := onnx.Options{Threads: o.Threads}
+	if !o.Unmodified && Rewritten(dir) {
+		f, err := openFast(m.rt, dir, options)
+		if err != nil {
+			return err
+		}
+		m.network = f
+		return nil
+	}
+	p, err := openMerged(m.rt, dir, options)
+	if err != nil {
 		return err
 	}
-	if err := hasPorts(m.encoder, []string{"input_values"}, []string{"last_hidden_state"}); err != nil {
-		return damaged(path, err)
-	}
-	path = filepath.Join(dir, decoderFile)
-	m.decoder, m.dims, err = openMerged(m.rt, path, o)
-	return err
+	m.network = p
+	return nil
 }
 
 // Close frees the model. No call may be running.
 func (m *Model) Close() error {
-	m.encoder.Close()
-	if m.decoder != nil {
-		m.decoder.close()
+	if m.network != nil {
+		m.network.close()
 	}
 	return nil
 }
@@ -130,15 +133,15 @@ func (m *Model) Transcribe(ctx context.Context, pcm []float32, draft []int32) (R
 		return r, nil
 	}
 	start := time.Now()
-	hidden, err := m.encode(pcm)
+	sound, err := m.encode(pcm)
 	if err != nil {
 		return r, fmt.Errorf("encode sound: %w", err)
 	}
-	defer hidden.Close()
+	defer closeAll(sound)
 	r.Encode = time.Since(start)
 	start = time.Now()
 	limit := int(float64(len(pcm))/hearken.SampleRate*m.rate) + 1
-	if err := m.decode(ctx, hidden, limit, draft, &r); err != nil {
+	if err := m.decode(ctx, sound, limit, draft, &r); err != nil {
 		return r, fmt.Errorf("decode text: %w", err)
 	}
 	r.Text = m.vocab.text(r.Tokens)
@@ -146,8 +149,8 @@ func (m *Model) Transcribe(ctx context.Context, pcm []float32, draft []int32) (R
 	return r, nil
 }
 
-// encode runs the encoder.
-func (m *Model) encode(pcm []float32) (*onnx.Value, error) {
+// encode puts the sound into a tensor and runs the encoder.
+func (m *Model) encode(pcm []float32) ([]*onnx.Value, error) {
 	in, err := onnx.NewTensor[float32](m.rt, 1, int64(max(len(pcm), shortest)))
 	if err != nil {
 		return nil, err
@@ -159,16 +162,31 @@ func (m *Model) encode(pcm []float32) (*onnx.Value, error) {
 			data[i] = x
 		}
 	}
-	call, err := m.encoder.NewCall([]string{"input_values"}, []string{"last_hidden_state"})
+	return m.network.encode(in)
+}
+
+// encode runs an encoder.
+func encode(s *onnx.Session, pcm *onnx.Value, outputs []string) ([]*onnx.Value, error) {
+	call, err := s.NewCall([]string{"input_values"}, outputs)
 	if err != nil {
 		return nil, err
 	}
 	defer call.Close()
-	call.SetInput(0, in)
+	call.SetInput(0, pcm)
 	if err := call.Run(); err != nil {
 		return nil, err
 	}
-	return call.Take(0), nil
+	values := make([]*onnx.Value, len(outputs))
+	for i := range values {
+		values[i] = call.Take(i)
+	}
+	return values, nil
+}
+
+func closeAll(values []*onnx.Value) {
+	for _, v := range values {
+		v.Close()
+	}
 }
 
 // openSession loads a model file and tells what is wrong with it.

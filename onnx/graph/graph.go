@@ -1,0 +1,211 @@
+// Package graph reads and writes ONNX model files, so that a model can be
+// rewritten into one that computes the same in less time.
+//
+// It knows the parts of the format that a rewrite touches and keeps the rest
+// as it is. [Read] does not copy: a model holds the bytes that it was read
+// from, and tensors are parts of them until they are replaced.
+package graph
+
+import "fmt"
+
+// A Model is an ONNX file.
+type Model struct {
+	Graph  *Graph
+	Opsets []Opset
+	rest   []field
+}
+
+// An Opset names a set of operators and its version.
+type Opset struct {
+	Domain  string // empty for ONNX's own
+	Version int64
+}
+
+// A Graph is a list of nodes in an order in which they can run.
+type Graph struct {
+	Name    string
+	Nodes   []*Node
+	Weights []*Tensor
+	Inputs  []*Value
+	Outputs []*Value
+	rest    []field
+}
+
+// A Node is one operation.
+type Node struct {
+	Name   string
+	Op     string
+	Domain string // of the operator; empty for ONNX's own
+	In     []string
+	Out    []string
+	Attrs  []*Attr
+	rest   []field
+}
+
+// An Attr is a constant of a node. Type tells which field holds its value.
+type Attr struct {
+	Name   string
+	Type   AttrType
+	F      float32
+	I      int64
+	S      []byte
+	T      *Tensor
+	G      *Graph
+	Ints   []int64
+	Floats []float32
+	rest   []field
+}
+
+// AttrType is the type of an attribute.
+type AttrType int64
+
+// The types of attributes that we know.
+const (
+	Float     AttrType = 1
+	Int       AttrType = 2
+	String    AttrType = 3
+	TensorVal AttrType = 4
+	GraphVal  AttrType = 5
+	Floats    AttrType = 6
+	Ints      AttrType = 7
+)
+
+// A Value is an input or output of a graph, with its type as it was written.
+type Value struct {
+	Name string
+	typ  []byte
+	rest []field
+}
+
+// Find returns the node that makes a value, or nil.
+func (g *Graph) Find(output string) *Node {
+	for _, n := range g.Nodes {
+		for _, o := range n.Out {
+			if o == output {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// Weight returns the tensor of that name, or nil.
+func (g *Graph) Weight(name string) *Tensor {
+	for _, t := range g.Weights {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// Attr returns the attribute of that name, or nil.
+func (n *Node) Attr(name string) *Attr {
+	for _, a := range n.Attrs {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// IntAttr makes an attribute that is a number.
+func IntAttr(name string, i int64) *Attr { return &Attr{Name: name, Type: Int, I: i} }
+
+// FloatAttr makes an attribute that is a real number.
+func FloatAttr(name string, f float32) *Attr { return &Attr{Name: name, Type: Float, F: f} }
+
+// IntsAttr makes an attribute that is a list of numbers.
+func IntsAttr(name string, ints ...int64) *Attr { return &Attr{Name: name, Type: Ints, Ints: ints} }
+
+// Prune removes nodes whose outputs nobody reads and weights that no node
+// uses.
+func (g *Graph) Prune() {
+	needed := make(map[string]bool)
+	for _, o := range g.Outputs {
+		needed[o.Name] = true
+	}
+	var nodes []*Node
+	for i := len(g.Nodes) - 1; i >= 0; i-- {
+		n, used := g.Nodes[i], false
+		for _, o := range n.Out {
+			used = used || needed[o]
+		}
+		if !used {
+			continue
+		}
+		nodes = append(nodes, n)
+		for _, in := range n.In {
+			needed[in] = true
+		}
+		for _, a := range n.Attrs {
+			if a.G != nil {
+				a.G.reads(needed)
+			}
+		}
+	}
+	for i, j := 0, len(nodes)-1; i < j; i, j = i+1, j-1 {
+		nodes[i], nodes[j] = nodes[j], nodes[i]
+	}
+	g.Nodes = nodes
+	var weights []*Tensor
+	for _, t := range g.Weights {
+		if needed[t.Name] {
+			weights = append(weights, t)
+		}
+	}
+	g.Weights = weights
+}
+
+// reads adds every name that a graph's nodes or outputs mention.
+func (g *Graph) reads(needed map[string]bool) {
+	for _, o := range g.Outputs {
+		needed[o.Name] = true
+	}
+	for _, n := range g.Nodes {
+		for _, in := range n.In {
+			needed[in] = true
+		}
+		for _, a := range n.Attrs {
+			if a.G != nil {
+				a.G.reads(needed)
+			}
+		}
+	}
+}
+
+// Sort puts the nodes into an order in which each comes after those it reads
+// from.
+func (g *Graph) Sort() error {
+	made := make(map[string]bool)
+	pending := make(map[string]bool)
+	for _, n := range g.Nodes {
+		for _, o := range n.Out {
+			pending[o] = true
+		}
+	}
+	left := g.Nodes
+	g.Nodes = nil
+	for len(left) > 0 {
+		var later []*Node
+		for _, n := range left {
+			ready := true
+			for _, in := range n.In {
+				ready = ready && (!pending[in] || made[in])
+			}
+			if !ready {
+				later = append(later, n)
+				continue
+			}
+			g.Nodes = append(g.Nodes, n)
+			for _, o := range n.Out {
+				made[o] = true
+			}
+		}
+		if len(later) == len(left) {
+			return fmt.Errorf("node %s reads from itself", later[0].Name)
+		}
+		left = later
+	}
+	return nil
+}

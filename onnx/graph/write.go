@@ -1,0 +1,136 @@
+package graph
+
+// Write makes a model file.
+func (m *Model) Write() []byte {
+	w := new(writer)
+	for _, f := range m.rest {
+		w.field(f)
+	}
+	for _, o := range m.Opsets {
+		var set writer
+		set.string(1, o.Domain)
+		set.number(2, o.Version)
+		w.bytes(8, set.b)
+	}
+	w.bytes(7, m.Graph.write())
+	return w.b
+}
+
+// With makes a model of another graph with the same versions.
+func (m *Model) With(g *Graph) *Model { return &Model{Graph: g, Opsets: m.Opsets, rest: m.rest} }
+
+// Require adds a set of operators if it is not there.
+func (m *Model) Require(o Opset) {
+	for _, have := range m.Opsets {
+		if have.Domain == o.Domain {
+			return
+		}
+	}
+	m.Opsets = append(m.Opsets[:len(m.Opsets):len(m.Opsets)], o)
+}
+
+func (g *Graph) write() []byte {
+	size := 0
+	for _, t := range g.Weights {
+		size += len(t.Raw) + 128
+	}
+	w := &writer{b: make([]byte, 0, size+1<<16)}
+	for _, n := range g.Nodes {
+		w.bytes(1, n.write())
+	}
+	w.string(2, g.Name)
+	for _, t := range g.Weights {
+		w.bytes(5, t.write())
+	}
+	for _, v := range g.Inputs {
+		w.bytes(11, v.write())
+	}
+	for _, v := range g.Outputs {
+		w.bytes(12, v.write())
+	}
+	for _, f := range g.rest {
+		w.field(f)
+	}
+	return w.b
+}
+
+func (n *Node) write() []byte {
+	w := new(writer)
+	w.strings(1, n.In)
+	w.strings(2, n.Out)
+	w.string(3, n.Name)
+	w.string(4, n.Op)
+	for _, a := range n.Attrs {
+		w.bytes(5, a.write())
+	}
+	w.string(7, n.Domain)
+	for _, f := range n.rest {
+		w.field(f)
+	}
+	return w.b
+}
+
+func (a *Attr) write() []byte {
+	w := new(writer)
+	w.string(1, a.Name)
+	switch a.Type {
+	case Float:
+		w.float(2, a.F)
+	case Int:
+		w.number(3, a.I)
+	case String:
+		w.bytes(4, a.S)
+	case TensorVal:
+		w.bytes(5, a.T.write())
+	case GraphVal:
+		w.bytes(6, a.G.write())
+	case Floats:
+		for _, x := range a.Floats {
+			w.float(7, x)
+		}
+	case Ints:
+		w.numbers(8, a.Ints)
+	}
+	w.number(20, int64(a.Type))
+	for _, f := range a.rest {
+		w.field(f)
+	}
+	return w.b
+}
+
+func (v *Value) write() []byte {
+	w := new(writer)
+	w.string(1, v.Name)
+	if v.typ != nil {
+		w.bytes(2, v.typ)
+	}
+	for _, f := range v.rest {
+		w.field(f)
+	}
+	return w.b
+}
+
+// A Dim is a dimension of a value: a size, or a name for one that is open.
+type Dim struct {
+	Size int64
+	Name string
+}
+
+// NewValue makes an input or output that is a tensor.
+func NewValue(name string, typ int64, dims ...Dim) *Value {
+	var shape writer
+	for _, d := range dims {
+		var dim writer
+		if d.Name != "" {
+			dim.string(2, d.Name)
+		} else {
+			dim.number(1, d.Size)
+		}
+		shape.bytes(1, dim.b)
+	}
+	var tensor, t writer
+	tensor.number(1, typ)
+	tensor.bytes(2, shape.b)
+	t.bytes(1, tensor.b)
+	return &Value{Name: name, typ: t.b}
+}

@@ -1,0 +1,244 @@
+package moonshine
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/hearken-dev/hearken/onnx"
+)
+
+// fast is a model whose graphs were rewritten: the encoder makes the keys and
+// values that the decoder's layers look at, and one graph decodes.
+type fast struct {
+	rt      *onnx.Runtime
+	encoder *onnx.Session
+	decoder *onnx.Session
+	dims    dims
+	sound   []string // the encoder's outputs
+	inputs  []string
+	outputs []string
+}
+
+// The first inputs and outputs of the decoder; the caches of the text follow,
+// and after them, among the inputs, what the encoder made of the sound.
+const (
+	fastTokens = iota
+	fastLast
+	fastLength
+	fastCache
+)
+const (
+	fastValues = iota
+	fastChoices
+	fastEvidence
+	fastPresent
+)
+
+// openFast loads rewritten graphs.
+func openFast(rt *onnx.Runtime, dir string, o onnx.Options) (_ *fast, err error) {
+	f := &fast{rt: rt}
+	defer func() {
+		if err != nil {
+			f.close()
+		}
+	}()
+	path := filepath.Join(dir, fastEncoderFile)
+	if f.encoder, err = openSession(rt, path, o); err != nil {
+		return nil, err
+	}
+	path = filepath.Join(dir, fastDecoderFile)
+	if f.decoder, err = openSession(rt, path, o); err != nil {
+		return nil, err
+	}
+	for f.addLayer() {
+	}
+	f.inputs = append([]string{portTokens, portLast, portLength}, append(f.inputs, f.sound...)...)
+	f.outputs = append([]string{portValues, portChoices, portEvidence}, f.outputs...)
+	if f.dims.layers == 0 {
+		return nil, damaged(path, fmt.Errorf("no layers"))
+	}
+	if err := hasPorts(f.decoder, f.inputs, f.outputs); err != nil {
+		return nil, damaged(path, err)
+	}
+	if err := hasPorts(f.encoder, []string{"input_values"}, f.sound); err != nil {
+		return nil, damaged(filepath.Join(dir, fastEncoderFile), err)
+	}
+	return f, nil
+}
+
+// addLayer reads the sizes of the next layer, if there is one.
+func (f *fast) addLayer() bool {
+	l := f.dims.layers
+	p, ok := f.decoder.Input(textKey(l))
+	if !ok || len(p.Shape) != 4 {
+		return false
+	}
+	f.dims.layers++
+	f.dims.heads, f.dims.head = int(p.Shape[1]), int(p.Shape[3])
+	f.inputs = append(f.inputs, textKey(l), textValue(l))
+	f.outputs = append(f.outputs, presentKey(l), presentValue(l))
+	f.sound = append(f.sound, soundKey(l), soundValue(l))
+	return true
+}
+
+func (f *fast) close() {
+	f.encoder.Close()
+	f.decoder.Close()
+}
+
+func (f *fast) encode(pcm *onnx.Value) ([]*onnx.Value, error) {
+	return encode(f.encoder, pcm, f.sound)
+}
+
+// fastRun is one text in the making. Nothing is allocated in a step: the
+// caches have room for the longest text and grow in place.
+type fastRun struct {
+	call   *onnx.Call
+	values []*onnx.Value // all that must be closed
+	length int           // tokens in the caches
+	room   int
+
+	// The memory of what goes in and out in a step.
+	token             []int64
+	best              []float32
+	choices           []int64
+	evidence          []float32
+	lastPos, totalLen []int32
+}
+
+func (f *fast) begin(sound []*onnx.Value, tokens []int64, room int) (_ run, _ []choice, err error) {
+	r := &fastRun{room: max(room, len(tokens))}
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
+	if r.room > longestText {
+		return nil, nil, fmt.Errorf("text of %d tokens is too long", r.room)
+	}
+	if r.call, err = f.decoder.NewCall(f.inputs, f.outputs); err != nil {
+		return nil, nil, err
+	}
+	for i := range 2 * f.dims.layers {
+		cache, err := tensor[float32](r, f.rt, 1, int64(f.dims.heads), int64(r.room), int64(f.dims.head))
+		if err != nil {
+			return nil, nil, err
+		}
+		r.call.SetInput(fastCache+i, cache)
+		r.call.SetOutput(fastPresent+i, cache)
+	}
+	for i, v := range sound {
+		r.call.SetInput(fastCache+2*f.dims.layers+i, v)
+	}
+	last, err := tensor[int32](r, f.rt, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	length, err := tensor[int32](r, f.rt)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.lastPos, r.totalLen = onnx.Data[int32](last), onnx.Data[int32](length)
+	r.call.SetInput(fastLast, last)
+	r.call.SetInput(fastLength, length)
+	choices, err := r.read(f.rt, tokens)
+	if err != nil || len(tokens) == 1 {
+		return r, choices, err
+	}
+	return r, choices, r.prepare(f.rt, 1)
+}
+
+// tensor makes one that is closed with the run.
+func tensor[T onnx.Element](r *fastRun, rt *onnx.Runtime, shape ...int64) (*onnx.Value, error) {
+	v, err := onnx.NewTensor[T](rt, shape...)
+	if err == nil {
+		r.values = append(r.values, v)
+	}
+	return v, err
+}
+
+// prepare makes places for n tokens and what follows them.
+func (r *fastRun) prepare(rt *onnx.Runtime, n int) error {
+	tokens, err := tensor[int64](r, rt, 1, int64(n))
+	if err != nil {
+		return err
+	}
+	values, err := tensor[float32](r, rt, 1, int64(n), 2)
+	if err != nil {
+		return err
+	}
+	choices, err := tensor[int64](r, rt, 1, int64(n), 2)
+	if err != nil {
+		return err
+	}
+	evidence, err := tensor[float32](r, rt, 1, int64(n), 1)
+	if err != nil {
+		return err
+	}
+	r.token, r.best = onnx.Data[int64](tokens), onnx.Data[float32](values)
+	r.choices, r.evidence = onnx.Data[int64](choices), onnx.Data[float32](evidence)
+	r.call.SetInput(fastTokens, tokens)
+	r.call.SetOutput(fastValues, values)
+	r.call.SetOutput(fastChoices, choices)
+	r.call.SetOutput(fastEvidence, evidence)
+	return nil
+}
+
+// read takes the first tokens.
+func (r *fastRun) read(rt *onnx.Runtime, tokens []int64) ([]choice, error) {
+	if err := r.prepare(rt, len(tokens)); err != nil {
+		return nil, err
+	}
+	copy(r.token, tokens)
+	if err := r.run(); err != nil {
+		return nil, err
+	}
+	choices := make([]choice, len(tokens))
+	for i := range choices {
+		choices[i] = r.choice(i)
+	}
+	return choices, nil
+}
+
+func (r *fastRun) step(token int32) (choice, error) {
+	r.token[0] = int64(token)
+	if err := r.run(); err != nil {
+		return choice{}, err
+	}
+	return r.choice(0), nil
+}
+
+// run runs the decoder for the tokens that were put in place.
+func (r *fastRun) run() error {
+	n := r.length + len(r.token)
+	if n > r.room {
+		return fmt.Errorf("no room for token %d", n)
+	}
+	r.lastPos[0], r.totalLen[0] = int32(n-1), int32(n)
+	if err := r.call.Run(); err != nil {
+		return err
+	}
+	r.length = n
+	return nil
+}
+
+// choice is what follows after the i-th token of the last run.
+func (r *fastRun) choice(i int) choice {
+	return choice{
+		token:   int32(r.choices[2*i]),
+		logProb: r.best[2*i] - r.evidence[i],
+		margin:  r.best[2*i] - r.best[2*i+1],
+	}
+}
+
+func (r *fastRun) trim(n int) error {
+	r.length = n
+	return nil
+}
+
+func (r *fastRun) close() {
+	r.call.Close()
+	for _, v := range r.values {
+		v.Close()
+	}
+}

@@ -1,0 +1,150 @@
+package moonshine
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/hearken-dev/hearken/onnx/graph"
+)
+
+// microsoft is the domain of ONNX Runtime's own operators, which do in one
+// step what the published graphs spell out in dozens.
+const microsoft = "com.microsoft"
+
+// A builder puts a graph together.
+type builder struct {
+	g graph.Graph
+	n int // makes names
+}
+
+// name makes a new one.
+func (b *builder) name(what string) string {
+	b.n++
+	return fmt.Sprintf("%s_%d", what, b.n)
+}
+
+// op adds an operation with one output and returns that.
+func (b *builder) op(domain, op string, in []string, attrs ...*graph.Attr) string {
+	return b.ops(domain, op, 1, in, attrs...)[0]
+}
+
+// ops adds an operation with several outputs.
+func (b *builder) ops(domain, op string, outputs int, in []string, attrs ...*graph.Attr) []string {
+	name := b.name(op)
+	n := &graph.Node{Name: name, Op: op, Domain: domain, In: in, Attrs: attrs}
+	for i := range outputs {
+		n.Out = append(n.Out, fmt.Sprintf("%s.%d", name, i))
+	}
+	b.g.Nodes = append(b.g.Nodes, n)
+	return n.Out
+}
+
+// weight adds a constant.
+func (b *builder) weight(t *graph.Tensor) string {
+	b.g.Weights = append(b.g.Weights, t)
+	return t.Name
+}
+
+func (b *builder) floats(what string, data []float32, dims ...int64) string {
+	return b.weight(graph.FloatTensor(b.name(what), data, dims...))
+}
+
+func (b *builder) ints(what string, data ...int64) string {
+	return b.weight(graph.IntTensor(b.name(what), data, int64(len(data))))
+}
+
+// output gives a value its public name.
+func (b *builder) output(value string, v *graph.Value) {
+	for _, n := range b.g.Nodes {
+		for i, o := range n.Out {
+			if o == value {
+				n.Out[i] = v.Name
+			}
+		}
+		for i, in := range n.In {
+			if in == value {
+				n.In[i] = v.Name
+			}
+		}
+	}
+	b.g.Outputs = append(b.g.Outputs, v)
+}
+
+// linear multiplies with a matrix and adds its bias.
+func (b *builder) linear(x string, m *matrix) string {
+	if m.reals != nil {
+		y := b.op("", "MatMul", []string{x, b.floats("matrix", m.reals, int64(m.in), int64(m.out))})
+		if m.bias != nil {
+			y = b.op("", "Add", []string{y, b.floats("bias", m.bias, int64(m.out))})
+		}
+		return y
+	}
+	in := []string{x,
+		b.weight(&graph.Tensor{Name: b.name("matrix"), Type: graph.Int8, Dims: []int64{int64(m.in), int64(m.out)}, Raw: m.bytes})}
+	scales, zeros, dims := m.scales, m.zeros, []int64{int64(m.out)}
+	if uniform(scales) && uniform(zeros) {
+		scales, zeros, dims = scales[:1], zeros[:1], nil
+	}
+	in = append(in, b.floats("scale", scales, dims...),
+		b.weight(&graph.Tensor{Name: b.name("zero"), Type: graph.Int8, Dims: dims, Raw: zeros}))
+	if m.bias != nil {
+		in = append(in, b.floats("bias", m.bias, int64(m.out)))
+	}
+	return b.op(microsoft, "DynamicQuantizeMatMul", in)
+}
+
+func uniform[T comparable](list []T) bool {
+	for _, x := range list {
+		if x != list[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// norm normalizes x.
+func (b *builder) norm(x string, n norm) string {
+	return b.op("", "LayerNormalization", []string{x, b.gamma(n)},
+		graph.IntAttr("axis", -1), graph.FloatAttr("epsilon", n.epsilon))
+}
+
+// addNorm adds y to x and normalizes: it returns the sum and what the norm
+// made of it.
+func (b *builder) addNorm(x, y string, n norm) (sum, normed string) {
+	out := b.ops(microsoft, "SkipLayerNormalization", 4, []string{x, y, b.gamma(n)}, graph.FloatAttr("epsilon", n.epsilon))
+	node := b.g.Nodes[len(b.g.Nodes)-1]
+	node.Out[1], node.Out[2] = "", "" // mean and deviation, which nobody reads
+	return out[3], out[0]
+}
+
+func (b *builder) gamma(n norm) string {
+	return b.weight(&graph.Tensor{Name: b.name("gamma"), Type: graph.Float32, Dims: n.weight.Dims, Raw: n.weight.Raw})
+}
+
+// turns adds tables of the cosine and sine of every position.
+func (b *builder) turns(frequencies []float32, positions int) (cos, sin string) {
+	var c, s []float32
+	for p := range positions {
+		for _, f := range frequencies {
+			angle := float64(f * float32(p)) // the product as the model computes it
+			c, s = append(c, float32(math.Cos(angle))), append(s, float32(math.Sin(angle)))
+		}
+	}
+	dims := []int64{int64(positions), int64(len(frequencies))}
+	return b.floats("cos", c, dims...), b.floats("sin", s, dims...)
+}
+
+// upTo lists the columns of one head after the other, each padded to size.
+func upTo(heads, head, size int) []int {
+	var cols []int
+	for h := range heads {
+		for i := range size {
+			if i < head {
+				cols = append(cols, h*head+i)
+			} else {
+				cols = append(cols, -1)
+			}
+		}
+	}
+	return cols
+}

@@ -1,0 +1,263 @@
+package moonshine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hearken-dev/hearken/onnx/graph"
+)
+
+// longestText is the number of positions that a rewritten decoder knows.
+const longestText = 4096
+
+// The inputs and outputs of a rewritten decoder besides the caches.
+const (
+	portTokens   = "tokens"   // int64 [1, new]
+	portLast     = "last"     // int32 [1]: the position of the last token
+	portLength   = "length"   // int32: the number of tokens, old and new
+	portValues   = "values"   // float32 [1, new, 2]: the two best logits
+	portChoices  = "choices"  // int64 [1, new, 2]: their tokens
+	portEvidence = "evidence" // float32 [1, new, 1]: the logarithm of the sum of all
+)
+
+func textKey(layer int) string      { return fmt.Sprintf("text.%d.key", layer) }
+func textValue(layer int) string    { return fmt.Sprintf("text.%d.value", layer) }
+func presentKey(layer int) string   { return fmt.Sprintf("present.%d.key", layer) }
+func presentValue(layer int) string { return fmt.Sprintf("present.%d.value", layer) }
+
+// padded is the size of a head in the decoder's own caches: the operator wants
+// a multiple of sixteen.
+func (d dims) padded() int { return (d.head + 15) / 16 * 16 }
+
+// branches finds the two graphs in a published decoder: for the first run,
+// and for all others.
+func branches(m *graph.Model) (first, next *graph.Graph, err error) {
+	for _, n := range m.Graph.Nodes {
+		if n.Op != "If" {
+			continue
+		}
+		then, otherwise := n.Attr("then_branch"), n.Attr("else_branch")
+		if then != nil && otherwise != nil && then.G != nil && otherwise.G != nil {
+			return otherwise.G, then.G, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("decoder has no branches")
+}
+
+// decoderSizes reads the dimensions that a published decoder declares.
+func decoderSizes(g *graph.Graph) (dims, error) {
+	var d dims
+	for _, in := range g.Inputs {
+		if in.Name != fmt.Sprintf("past_key_values.%d.decoder.key", d.layers) {
+			continue
+		}
+		shape, err := in.Shape()
+		if err != nil || len(shape) != 4 || shape[1] <= 0 || shape[3] <= 0 {
+			return d, fmt.Errorf("input %s has the shape %v", in.Name, shape)
+		}
+		d.layers++
+		d.heads, d.head = int(shape[1]), int(shape[3])
+	}
+	if d.layers == 0 {
+		return d, fmt.Errorf("decoder has no caches")
+	}
+	return d, nil
+}
+
+// rewriteDecoder makes one graph without branches for all runs. Its caches
+// grow in place, and only the two best tokens come out.
+func rewriteDecoder(m *graph.Model, src *source, d dims) (*graph.Model, error) {
+	b := new(builder)
+	b.g.Inputs = []*graph.Value{
+		graph.NewValue(portTokens, graph.Int64, graph.Dim{Size: 1}, graph.Dim{Name: "new"}),
+		graph.NewValue(portLast, graph.Int32, graph.Dim{Size: 1}),
+		graph.NewValue(portLength, graph.Int32),
+	}
+	frequencies, err := src.frequencies()
+	if err != nil {
+		return nil, err
+	}
+	cos, sin := b.turns(frequencies, longestText)
+	x, err := b.embed(src)
+	if err != nil {
+		return nil, err
+	}
+	n, err := src.norm("layers.0/input_layernorm")
+	if err != nil {
+		return nil, err
+	}
+	h := b.norm(x, n)
+	for i := range d.layers {
+		at := fmt.Sprintf("layers.%d/", i)
+		y, err := b.selfAttention(h, src, d, i, cos, sin)
+		if err != nil {
+			return nil, err
+		}
+		if n, err = src.norm(at + "post_attention_layernorm"); err != nil {
+			return nil, err
+		}
+		x, h = b.addNorm(x, y, n)
+		if y, err = b.crossAttention(h, src, d, i); err != nil {
+			return nil, err
+		}
+		if n, err = src.norm(at + "final_layernorm"); err != nil {
+			return nil, err
+		}
+		x, h = b.addNorm(x, y, n)
+		if y, err = b.gated(h, src, at); err != nil {
+			return nil, err
+		}
+		after := fmt.Sprintf("layers.%d/input_layernorm", i+1)
+		if i == d.layers-1 {
+			after = "norm"
+		}
+		if n, err = src.norm(after); err != nil {
+			return nil, err
+		}
+		x, h = b.addNorm(x, y, n)
+	}
+	if err := b.choose(h, src); err != nil {
+		return nil, err
+	}
+	return b.model(m)
+}
+
+// selfAttention looks back at the text. The operator turns queries and keys
+// by their positions and keeps the caches.
+func (b *builder) selfAttention(h string, src *source, d dims, layer int, cos, sin string) (string, error) {
+	at := fmt.Sprintf("layers.%d/self_attn/", layer)
+	list, err := src.qkv(at)
+	if err != nil {
+		return "", err
+	}
+	packed, err := columns(list, func(int) []int { return upTo(d.heads, d.head, d.padded()) })
+	if err != nil {
+		return "", err
+	}
+	cache := func(name string) *graph.Value {
+		return graph.NewValue(name, graph.Float32, graph.Dim{Size: 1}, graph.Dim{Size: int64(d.heads)}, graph.Dim{Name: "room"}, graph.Dim{Size: int64(d.padded())})
+	}
+	b.g.Inputs = append(b.g.Inputs, cache(textKey(layer)), cache(textValue(layer)))
+	out := b.ops(microsoft, "GroupQueryAttention", 3,
+		[]string{b.linear(h, packed), "", "", textKey(layer), textValue(layer), portLast, portLength, cos, sin},
+		graph.IntAttr("num_heads", int64(d.heads)), graph.IntAttr("kv_num_heads", int64(d.heads)),
+		graph.IntAttr("do_rotary", 1), graph.IntAttr("rotary_interleaved", 1), graph.FloatAttr("scale", d.scale()))
+	y := out[0]
+	b.output(out[1], cache(presentKey(layer)))
+	b.output(out[2], cache(presentValue(layer)))
+	for _, name := range []string{at + "dense", at + "o_proj"} {
+		if src.has(name) {
+			dense, err := src.linear(name)
+			if err != nil {
+				return "", err
+			}
+			return b.linear(y, dense.pad(d.heads, d.head, d.padded())), nil
+		}
+	}
+	return "", fmt.Errorf("no operation %sdense", at)
+}
+
+// crossAttention looks at the sound.
+func (b *builder) crossAttention(h string, src *source, d dims, layer int) (string, error) {
+	at := fmt.Sprintf("layers.%d/encoder_attn/", layer)
+	q, err := b.named(h, src, at+"q_proj")
+	if err != nil {
+		return "", err
+	}
+	for _, name := range []string{soundKey(layer), soundValue(layer)} {
+		b.g.Inputs = append(b.g.Inputs, graph.NewValue(name, graph.Float32,
+			graph.Dim{Size: 1}, graph.Dim{Size: int64(d.heads)}, graph.Dim{Name: "frames"}, graph.Dim{Size: int64(d.head)}))
+	}
+	y := b.op(microsoft, "MultiHeadAttention", []string{q, soundKey(layer), soundValue(layer)},
+		graph.IntAttr("num_heads", int64(d.heads)), graph.FloatAttr("scale", d.scale()))
+	return b.named(y, src, at+"dense", at+"o_proj")
+}
+
+// gated is the feed-forward part: one half of the product opens the other.
+func (b *builder) gated(h string, src *source, at string) (string, error) {
+	up, err := b.named(h, src, at+"mlp/up_proj", at+"mlp/fc1")
+	if err != nil {
+		return "", err
+	}
+	halves := b.ops("", "Split", 2, []string{up}, graph.IntAttr("axis", -1))
+	gate := b.op(microsoft, "QuickGelu", []string{halves[1]}, graph.FloatAttr("alpha", 1))
+	return b.named(b.op("", "Mul", []string{gate, halves[0]}), src, at+"mlp/down_proj", at+"mlp/fc2")
+}
+
+// embed turns tokens into vectors.
+func (b *builder) embed(src *source) (string, error) {
+	table, err := src.constant(src.prefix + "embed_tokens/Gather")
+	if err != nil {
+		return "", err
+	}
+	x := b.op("", "Gather", []string{b.weight(&graph.Tensor{Name: "embedding", Type: table.Type, Dims: table.Dims, Raw: table.Raw}), portTokens})
+	if table.Type == graph.Float32 {
+		return x, nil
+	}
+	dequantize := src.nodes[src.prefix+"embed_tokens/Gather_output_0_DequantizeLinear"]
+	if dequantize == nil || len(dequantize.In) != 3 {
+		return "", fmt.Errorf("quantized embedding without a scale")
+	}
+	scale, zero := src.weights[dequantize.In[1]], src.weights[dequantize.In[2]]
+	if scale == nil || zero == nil {
+		return "", fmt.Errorf("quantized embedding without a scale")
+	}
+	return b.op("", "DequantizeLinear", []string{x, b.weight(scale), b.weight(zero)}), nil
+}
+
+// choose finds the two best tokens and what is needed for their probability.
+func (b *builder) choose(h string, src *source) error {
+	head, err := src.head()
+	if err != nil {
+		return err
+	}
+	logits := b.linear(h, head)
+	top := b.ops("", "TopK", 2, []string{logits, b.ints("two", 2)}, graph.IntAttr("axis", -1))
+	evidence := b.op("", "ReduceLogSumExp", []string{logits}, graph.IntsAttr("axes", -1), graph.IntAttr("keepdims", 1))
+	per := []graph.Dim{{Size: 1}, {Name: "new"}}
+	b.output(top[0], graph.NewValue(portValues, graph.Float32, append(slices.Clone(per), graph.Dim{Size: 2})...))
+	b.output(top[1], graph.NewValue(portChoices, graph.Int64, append(slices.Clone(per), graph.Dim{Size: 2})...))
+	b.output(evidence, graph.NewValue(portEvidence, graph.Float32, append(slices.Clone(per), graph.Dim{Size: 1})...))
+	return nil
+}
+
+// head finds the matrix that makes logits. It is the embedding, lying on its
+// side, which the published graph turns and unpacks in every run.
+func (s *source) head() (*matrix, error) {
+	n := s.nodes["/proj_out/MatMul"]
+	if n == nil {
+		return nil, fmt.Errorf("no operation /proj_out/MatMul")
+	}
+	if w := s.weights[n.In[1]]; w != nil && w.Type == graph.Float32 && len(w.Dims) == 2 {
+		return &matrix{in: int(w.Dims[0]), out: int(w.Dims[1]), reals: w.Float32s()}, nil
+	}
+	make, turn := s.byOut[n.In[1]], s.byOut[n.In[1]]
+	if make != nil && make.Op == "DequantizeLinear" {
+		turn = s.byOut[make.In[0]]
+	}
+	if turn == nil || turn.Op != "Transpose" || s.weights[turn.In[0]] == nil {
+		return nil, fmt.Errorf("the output layer has an unknown form")
+	}
+	table := s.weights[turn.In[0]]
+	if table.Type == graph.Float32 && len(table.Dims) == 2 {
+		m := &matrix{in: int(table.Dims[1]), out: int(table.Dims[0])}
+		m.reals = transposed(table.Float32s(), m.out, m.in)
+		return m, nil
+	}
+	if make.Op != "DequantizeLinear" || len(make.In) != 3 || len(table.Dims) != 2 {
+		return nil, fmt.Errorf("the output layer has an unknown form")
+	}
+	flat := &graph.Tensor{Type: table.Type, Dims: []int64{table.Dims[1], table.Dims[0]},
+		Raw: transposed(table.Raw, int(table.Dims[0]), int(table.Dims[1]))}
+	return quantized(flat, s.weights[make.In[1]], s.weights[make.In[2]])
+}
+
+func transposed[T any](in []T, rows, cols int) []T {
+	out := make([]T, len(in))
+	for r := range rows {
+		for c := range cols {
+			out[c*rows+r] = in[r*cols+c]
+		}
+	}
+	return out
+}

@@ -1,0 +1,246 @@
+package moonshine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hearken-dev/hearken/onnx/graph"
+)
+
+// A source is a published graph whose weights are looked up by the names that
+// the exporter gave to the operations around them.
+type source struct {
+	prefix  string // of every layer's name
+	nodes   map[string]*graph.Node
+	byOut   map[string]*graph.Node
+	weights map[string]*graph.Tensor
+}
+
+// newSource indexes a graph. Weights may also lie in the graph around it.
+func newSource(g *graph.Graph, outer ...*graph.Graph) (*source, error) {
+	s := &source{nodes: make(map[string]*graph.Node), byOut: make(map[string]*graph.Node), weights: make(map[string]*graph.Tensor)}
+	for _, g := range append(outer, g) {
+		for _, w := range g.Weights {
+			s.weights[w.Name] = w
+		}
+	}
+	const first = "layers.0/self_attn/q_proj/MatMul"
+	found := false
+	for _, n := range g.Nodes {
+		s.nodes[n.Name] = n
+		for _, o := range n.Out {
+			s.byOut[o] = n
+		}
+		if name := strings.TrimSuffix(n.Name, "_quant"); strings.HasSuffix(name, first) {
+			s.prefix, found = strings.TrimSuffix(name, first), true
+		}
+	}
+	if !found {
+		return nil, fmt.Errorf("no layer is named as expected")
+	}
+	return s, nil
+}
+
+// layers counts the layers.
+func (s *source) layers() int {
+	n := 0
+	for s.has(fmt.Sprintf("layers.%d/self_attn/q_proj", n)) {
+		n++
+	}
+	return n
+}
+
+// has tells whether there is a matrix product of that name.
+func (s *source) has(name string) bool {
+	return s.nodes[s.prefix+name+"/MatMul_quant"] != nil || s.nodes[s.prefix+name+"/MatMul"] != nil
+}
+
+// constant finds the weight among a node's inputs.
+func (s *source) constant(node string) (*graph.Tensor, error) {
+	n := s.nodes[node]
+	if n == nil {
+		return nil, fmt.Errorf("no operation %s", node)
+	}
+	for _, in := range n.In {
+		if w := s.weights[in]; w != nil {
+			return w, nil
+		}
+	}
+	return nil, fmt.Errorf("operation %s has no weight", node)
+}
+
+// A matrix is what a linear layer multiplies with: [in, out], quantized with
+// one scale and zero point for each output, or real numbers.
+type matrix struct {
+	in, out int
+	bytes   []byte // quantized, int8
+	scales  []float32
+	zeros   []byte
+	reals   []float32
+	bias    []float32 // may be nil
+}
+
+// linear finds the matrix of a linear layer.
+func (s *source) linear(name string) (*matrix, error) {
+	name = s.prefix + name
+	m := new(matrix)
+	var err error
+	if n := s.nodes[name+"/MatMul_quant"]; n != nil && n.Op == "MatMulInteger" && len(n.In) == 4 {
+		scale, err := s.constant(name + "/MatMul_quant_scales_mul")
+		if err != nil {
+			return nil, err
+		}
+		m, err = quantized(s.weights[n.In[1]], scale, s.weights[n.In[3]])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	} else {
+		w, err := s.constant(name + "/MatMul")
+		if err != nil {
+			return nil, err
+		}
+		if w.Type != graph.Float32 || len(w.Dims) != 2 {
+			return nil, fmt.Errorf("%s: weight of type %d and shape %v", name, w.Type, w.Dims)
+		}
+		m = &matrix{in: int(w.Dims[0]), out: int(w.Dims[1]), reals: w.Float32s()}
+	}
+	if s.nodes[name+"/Add"] != nil {
+		var b *graph.Tensor
+		if b, err = s.constant(name + "/Add"); err == nil && b.Size() != m.out {
+			err = fmt.Errorf("%s: bias of shape %v", name, b.Dims)
+		}
+		if err == nil {
+			m.bias = b.Float32s()
+		}
+	}
+	return m, err
+}
+
+// quantized makes a matrix of 8-bit weights. They become signed, since that
+// product is the faster one.
+func quantized(w, scale, zero *graph.Tensor) (*matrix, error) {
+	if w == nil || scale == nil || zero == nil || len(w.Dims) != 2 || scale.Type != graph.Float32 || zero.Type != w.Type {
+		return nil, fmt.Errorf("unexpected quantization")
+	}
+	m := &matrix{in: int(w.Dims[0]), out: int(w.Dims[1]), bytes: slices.Clone(w.Raw)}
+	zeros := slices.Clone(zero.Raw)
+	switch w.Type {
+	case graph.Uint8:
+		for _, list := range [][]byte{m.bytes, zeros} {
+			for i := range list {
+				list[i] ^= 0x80 // the same as subtracting 128
+			}
+		}
+	case graph.Int8:
+	default:
+		return nil, fmt.Errorf("weights of type %d", w.Type)
+	}
+	scales := scale.Float32s()
+	for i := range m.out {
+		m.scales = append(m.scales, scales[min(i, len(scales)-1)])
+		m.zeros = append(m.zeros, zeros[min(i, len(zeros)-1)])
+	}
+	if n := len(scales); n != 1 && n != m.out || len(zeros) != 1 && len(zeros) != m.out {
+		return nil, fmt.Errorf("%d scales for %d columns", n, m.out)
+	}
+	return m, nil
+}
+
+// columns makes a matrix of chosen columns of others that have the same
+// number of rows. A column of -1 is zero.
+func columns(of []*matrix, pick func(m int) []int) (*matrix, error) {
+	first := of[0]
+	var out matrix
+	out.in = first.in
+	type column struct{ m, c int }
+	var cols []column
+	for i, m := range of {
+		if m.in != first.in || (m.reals == nil) != (first.reals == nil) || m.bias != nil {
+			return nil, fmt.Errorf("matrices that cannot be put side by side")
+		}
+		for _, c := range pick(i) {
+			cols = append(cols, column{i, c})
+		}
+	}
+	out.out = len(cols)
+	for row := range out.in {
+		for _, c := range cols {
+			m := of[c.m]
+			switch {
+			case m.reals != nil && c.c < 0:
+				out.reals = append(out.reals, 0)
+			case m.reals != nil:
+				out.reals = append(out.reals, m.reals[row*m.out+c.c])
+			case c.c < 0:
+				out.bytes = append(out.bytes, 0)
+			default:
+				out.bytes = append(out.bytes, m.bytes[row*m.out+c.c])
+			}
+		}
+	}
+	if first.reals == nil {
+		for _, c := range cols {
+			if c.c < 0 {
+				out.scales, out.zeros = append(out.scales, 1), append(out.zeros, 0)
+			} else {
+				out.scales, out.zeros = append(out.scales, of[c.m].scales[c.c]), append(out.zeros, of[c.m].zeros[c.c])
+			}
+		}
+	}
+	return &out, nil
+}
+
+// pad inserts rows that do nothing, so that the input may have padded heads.
+func (m *matrix) pad(heads, from, to int) *matrix {
+	p := &matrix{in: heads * to, out: m.out, scales: m.scales, zeros: m.zeros, bias: m.bias}
+	for h := range heads {
+		for r := range to {
+			row := h*from + r
+			switch {
+			case m.reals != nil && r < from:
+				p.reals = append(p.reals, m.reals[row*m.out:(row+1)*m.out]...)
+			case m.reals != nil:
+				p.reals = append(p.reals, make([]float32, m.out)...)
+			case r < from:
+				p.bytes = append(p.bytes, m.bytes[row*m.out:(row+1)*m.out]...)
+			default:
+				p.bytes = append(p.bytes, m.zeros...)
+			}
+		}
+	}
+	return p
+}
+
+// A norm is a layer normalization.
+type norm struct {
+	weight  *graph.Tensor
+	epsilon float32
+}
+
+func (s *source) norm(name string) (norm, error) {
+	w, err := s.constant(s.prefix + name + "/Mul")
+	if err != nil {
+		return norm{}, err
+	}
+	e, err := s.constant(s.prefix + name + "/Add")
+	if err != nil {
+		return norm{}, err
+	}
+	if e.Type != graph.Float32 || e.Size() != 1 {
+		return norm{}, fmt.Errorf("%s: epsilon of shape %v", name, e.Dims)
+	}
+	return norm{w, e.Float32s()[0]}, nil
+}
+
+// frequencies are the speeds at which positions turn.
+func (s *source) frequencies() ([]float32, error) {
+	w, err := s.constant(s.prefix + "rotary_emb/MatMul")
+	if err != nil {
+		return nil, err
+	}
+	if w.Type != graph.Float32 {
+		return nil, fmt.Errorf("frequencies of type %d", w.Type)
+	}
+	return w.Float32s(), nil
+}
