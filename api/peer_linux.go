@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -11,8 +12,16 @@ import (
 )
 
 // ownerOf is the user that holds the socket at remote which is connected to
-// local, by the kernel's own table.
+// local, as the kernel tells.
 func ownerOf(remote, local netip.AddrPort) (int, error) {
+	if uid, err := diagOwner(remote, local); !errors.Is(err, errNoDiag) {
+		return uid, err
+	}
+	return tableOwner(remote, local)
+}
+
+// tableOwner looks it up in the kernel's table of all connections.
+func tableOwner(remote, local netip.AddrPort) (int, error) {
 	unreadable := 0
 	for _, t := range [...]struct {
 		file string

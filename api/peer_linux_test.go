@@ -86,32 +86,42 @@ func TestPeer_ProxyOfAnotherUser(t *testing.T) {
 }
 
 func TestOwnerOf(t *testing.T) {
-	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
-		t.Run(address, func(t *testing.T) {
-			ln, err := net.Listen("tcp", address)
-			if err != nil {
-				t.Skipf("no such address here: %v", err)
-			}
-			defer ln.Close()
-			client, err := net.Dial("tcp", ln.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer client.Close()
-			conn, err := ln.Accept()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			uid, err := ownerOf(addrPort(conn.RemoteAddr()), addrPort(conn.LocalAddr()))
-			if err != nil || uid != os.Geteuid() {
-				t.Errorf("owner = %d, %v", uid, err)
-			}
-			client.Close()
-			if _, err := ownerOf(addrPort(conn.RemoteAddr()), addrPort(conn.LocalAddr())); !errors.Is(err, errUnownedPeer) {
-				t.Errorf("after it hung up: %v", err)
-			}
-		})
+	for name, owner := range map[string]func(remote, local netip.AddrPort) (int, error){"Diag": diagOwner, "Table": tableOwner, "Both": ownerOf} {
+		for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+			t.Run(name+address, func(t *testing.T) {
+				ln, err := net.Listen("tcp", address)
+				if err != nil {
+					t.Skipf("no such address here: %v", err)
+				}
+				defer ln.Close()
+				client, err := net.Dial("tcp", ln.Addr().String())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer client.Close()
+				conn, err := ln.Accept()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+				remote, local := addrPort(conn.RemoteAddr()), addrPort(conn.LocalAddr())
+				uid, err := owner(remote, local)
+				if name == "Diag" && errors.Is(err, errNoDiag) {
+					t.Skip("the kernel does not answer about sockets here")
+				}
+				if err != nil || uid != os.Geteuid() {
+					t.Errorf("owner = %d, %v", uid, err)
+				}
+				client.Close()
+				if _, err := owner(remote, local); !errors.Is(err, errUnownedPeer) {
+					t.Errorf("after it hung up: %v", err)
+				}
+				// The listener is not mistaken for a connection of its own.
+				if _, err := owner(addrPort(ln.Addr()), netip.AddrPortFrom(local.Addr(), 1)); err == nil {
+					t.Error("a listener passed for a connection")
+				}
+			})
+		}
 	}
 }
 
@@ -162,9 +172,13 @@ func BenchmarkOwnerOf(b *testing.B) {
 	}
 	defer client.Close()
 	remote, local := addrPort(client.LocalAddr()), addrPort(client.RemoteAddr())
-	for b.Loop() {
-		if _, err := ownerOf(remote, local); err != nil {
-			b.Fatal(err)
-		}
+	for name, owner := range map[string]func(remote, local netip.AddrPort) (int, error){"Diag": diagOwner, "Table": tableOwner} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := owner(remote, local); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
