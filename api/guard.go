@@ -54,6 +54,7 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if rt.rpc {
 		res.rpc = &rpcErrors{}
 	}
+	res.deadline() // one from the request before may be over
 	rt.serve(res, r)
 	if res.rpc != nil && res.rpc.status != 0 {
 		res.rpc.finish(res, http.StatusText(res.rpc.status))
@@ -98,7 +99,10 @@ func (rt *route) serve(w *response, r *http.Request) {
 		if m != nil {
 			a.keys.enter()
 			defer a.keys.leave()
-			defer context.AfterFunc(m.revoked, func() { cancel(errRevoked) })()
+			defer context.AfterFunc(m.revoked, func() {
+				cancel(errRevoked)
+				w.cut()
+			})()
 		}
 		if rt.access.Stream {
 			defer context.AfterFunc(a.closing, func() { cancel(errClosing) })()

@@ -1,10 +1,13 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/coder/websocket"
 )
 
 // everyRoute is one request to each door.
@@ -67,7 +70,7 @@ func TestGuard_Host(t *testing.T) {
 	h := startAll(t)
 	for _, rt := range everyRoute {
 		t.Run(rt.method+rt.path, func(t *testing.T) {
-			for _, host := range []string{"evil.example", "evil.example:8080", "127.0.0.1.evil.example", "192.168.1.5:8080", "localhost.evil.example", "[2001:db8::1]:80"} {
+			for _, host := range []string{localName() + ".local", "evil.example", "evil.example:8080", "127.0.0.1.evil.example", "192.168.1.5:8080", "localhost.evil.example", "[2001:db8::1]:80"} {
 				res, body := h.do(t, rt.method, rt.path, rt.body, "Host: "+host)
 				if res.StatusCode != 403 || !strings.Contains(body, "does not answer to the name") {
 					t.Errorf("%s: %s: %s", host, res.Status, body)
@@ -273,6 +276,34 @@ func TestGuard_Ticket(t *testing.T) {
 	if _, body := open.do(t, "GET", "/audio/s1", ""); !strings.HasPrefix(body, "audio s1 loopback") {
 		t.Errorf("no ticket: %s", body)
 	}
+}
+
+// TestGuard_RevokedKeyCutsSockets has a handler, such as one for sound, that
+// took its connection over and does not look at the context.
+func TestGuard_RevokedKeyCutsSockets(t *testing.T) {
+	h := start(t, func(c *Config) {
+		c.Audio = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ws, err := websocket.Accept(w, r, nil)
+			if err != nil {
+				return
+			}
+			defer ws.CloseNow()
+			ws.Read(context.Background())
+		})
+	})
+	id, secret := h.keys.add()
+	ws, res, err := h.dial(t, "ws"+strings.TrimPrefix(h.URL(), "http")+"/audio/s1", []string{"bearer", secret}, "Origin: "+h.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := res.Header.Get("Sec-WebSocket-Protocol"); got != "bearer" {
+		t.Errorf("subprotocol = %q", got)
+	}
+	h.keys.revoke(id)
+	if _, _, err := ws.Read(t.Context()); err == nil {
+		t.Error("something came")
+	}
+	eventually(t, "the socket was cut", func() bool { return h.API.keys.inside.Load() == 0 })
 }
 
 func TestGuard_WrongKeysAreLimited(t *testing.T) {

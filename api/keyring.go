@@ -17,6 +17,7 @@ const (
 	ringAge   = time.Second            // how long a revoked key may go on
 	ringMiss  = 100 * time.Millisecond // how soon a new key is looked for again
 	ringStall = 2 * time.Second        // how long a store may take to list keys
+	ringRetry = 5 * time.Second        // how long one that fails is left alone
 )
 
 // A keyring is the store's keys, kept for about a second. While somebody who
@@ -105,7 +106,7 @@ func (k *keyring) fresh(ctx context.Context, age time.Duration) (*ring, error) {
 			return nil, err
 		}
 		k.log.Warn("keys are not readable, the last known ones stay good", "error", err)
-		r := &ring{members: old.members, read: time.Now()}
+		r := &ring{members: old.members, read: time.Now().Add(ringRetry - ringAge)}
 		k.ring.Store(r)
 		return r, nil
 	}

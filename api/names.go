@@ -16,12 +16,13 @@ import (
 // Host, and a page of another site sends its own Origin: both are turned away.
 type names struct {
 	hosts   map[string]bool // in lower case, without a port
+	lan     map[string]bool // names of this computer that its network tells
 	origins map[string]bool // scheme://host[:port]
 	public  *url.URL        // nil if there is none
 }
 
 func newNames(cfg Config, public *url.URL) (names, error) {
-	n := names{hosts: map[string]bool{"localhost": true}, origins: map[string]bool{}, public: public}
+	n := names{hosts: map[string]bool{"localhost": true}, lan: map[string]bool{}, origins: map[string]bool{}, public: public}
 	add := func(host string) {
 		if host != "" {
 			n.hosts[strings.ToLower(host)] = true
@@ -39,8 +40,8 @@ func newNames(cfg Config, public *url.URL) (names, error) {
 		n.origins[origin(public)] = true
 	}
 	if host, err := os.Hostname(); err == nil {
-		add(host)
-		add(host + ".local")
+		host = strings.ToLower(host)
+		n.lan[host], n.lan[host+".local"] = true, true
 	}
 	for _, o := range cfg.Origins {
 		u, err := url.Parse(o)
@@ -59,11 +60,14 @@ func (n *names) relayed() bool {
 }
 
 // serves reports whether host, as a request names it, is one of ours. Ports
-// are not compared: containers and tunnels change them. An address cannot be
-// rebound, so any will do where the door is open to other computers anyway.
+// are not compared: containers and tunnels change them. Where the door is open
+// to other computers, any address will do, as one cannot be rebound, and the
+// computer's own name; on loopback it would not, as a neighbour on the network
+// can answer for it.
 func (n *names) serves(host string, d *door) bool {
 	name := hostname(host)
-	if n.hosts[name] || n.hosts[strings.ToLower(name)] {
+	lower := strings.ToLower(name)
+	if n.hosts[lower] || (!d.loopback && n.lan[lower]) {
 		return true
 	}
 	addr, err := netip.ParseAddr(name)

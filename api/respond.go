@@ -1,9 +1,12 @@
 package api
 
 import (
+	"bufio"
 	"encoding/json"
+	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -19,12 +22,20 @@ type response struct {
 	rpc    *rpcErrors // nil on doors that do not speak JSON-RPC
 	status int        // 0 until the header is written
 	id     *Identity
+	conn   atomic.Pointer[net.Conn] // if a handler took it over
 
 	onHeader func() // called before the header is written; may be nil
 }
 
-// noStore keeps speech out of every cache. It is shared and never changed.
-var noStore = []string{"private, no-store"}
+// Header values that every answer shares; they are never changed.
+var (
+	noStore   = []string{"private, no-store"} // keeps speech out of every cache
+	noSniff   = []string{"nosniff"}
+	noBuffers = []string{"no"} // lets events pass nginx one by one
+)
+
+// cutAfter is how long a handler has to end a connection that is its own.
+const cutAfter = time.Second
 
 func (w *response) WriteHeader(status int) {
 	if w.status != 0 {
@@ -41,8 +52,13 @@ func (w *response) header(status int) {
 	if w.onHeader != nil {
 		w.onHeader()
 	}
+	h := w.Header()
+	h["X-Content-Type-Options"] = noSniff
 	if !w.static {
-		w.Header()["Cache-Control"] = noStore
+		h["Cache-Control"] = noStore
+	}
+	if h.Get("Content-Type") == "text/event-stream" {
+		h["X-Accel-Buffering"] = noBuffers
 	}
 	if status != http.StatusSwitchingProtocols {
 		w.deadline()
@@ -80,6 +96,23 @@ func (w *response) Flush() {
 // Unwrap lets [http.ResponseController] and the WebSocket library reach the
 // connection.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Hijack implements [http.Hijacker], and remembers the connection for cut.
+func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	c, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err == nil {
+		w.conn.Store(&c)
+	}
+	return c, rw, err
+}
+
+// cut closes a hijacked connection whose handler does not end it when its
+// context ends.
+func (w *response) cut() {
+	if c := w.conn.Load(); c != nil {
+		time.AfterFunc(cutAfter, func() { (*c).Close() })
+	}
+}
 
 // refuse answers with an error in the door's own language.
 func (w *response) refuse(status int, err *hearken.Error) {

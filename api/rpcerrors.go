@@ -48,7 +48,6 @@ func (e *rpcErrors) finish(w *response, text string) {
 			code = rpcInvalidRequest
 		}
 	}
-	w.Header().Del("X-Content-Type-Options")
 	w.writeRPC(status, id, code, text, "")
 }
 

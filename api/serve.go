@@ -110,7 +110,11 @@ func (a *API) Serve(ctx context.Context) error {
 			ConnContext:       d.connContext,
 			ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 			TLSConfig:         d.tls,
+			Protocols:         new(http.Protocols),
 		}
+		// HTTP/2 would end a stream that is quiet for longer than one write
+		// may take, and brings nothing that these doors need.
+		s.Protocols.SetHTTP1(true)
 		running = append(running, s)
 		go func() {
 			var err error

@@ -44,6 +44,9 @@ func TestExposed_KeyOnEveryDoor(t *testing.T) {
 	if res, _ := h.do(t, "POST", base+"/mcp", callIt, "Authorization: Bearer "+secret, "Host: 192.168.1.5:8080"); res.StatusCode != 200 {
 		t.Errorf("by address: %s", res.Status)
 	}
+	if res, _ := h.do(t, "POST", base+"/mcp", callIt, "Authorization: Bearer "+secret, "Host: "+localName()); res.StatusCode != 200 || res.ProtoMajor != 1 {
+		t.Errorf("by its own name: %s %s", res.Status, res.Proto)
+	}
 	if res, _ := h.do(t, "POST", base+"/mcp", callIt, "Authorization: Bearer "+secret, "Host: evil.example"); res.StatusCode != 403 {
 		t.Errorf("by a foreign name: %s", res.Status)
 	}
