@@ -2,6 +2,7 @@ package moonshine
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 
 	"github.com/hearken-dev/hearken/onnx"
@@ -28,9 +29,9 @@ const (
 	fastCache
 )
 const (
-	fastValues = iota
+	fastProbs = iota
 	fastChoices
-	fastEvidence
+	fastLogits
 	fastPresent
 )
 
@@ -53,7 +54,7 @@ func openFast(rt *onnx.Runtime, dir string, o onnx.Options) (_ *fast, err error)
 	for f.addLayer() {
 	}
 	f.inputs = append([]string{portTokens, portLast, portLength}, append(f.inputs, f.sound...)...)
-	f.outputs = append([]string{portValues, portChoices, portEvidence}, f.outputs...)
+	f.outputs = append([]string{portProbs, portChoices, portLogits}, f.outputs...)
 	if f.dims.layers == 0 {
 		return nil, damaged(path, fmt.Errorf("no layers"))
 	}
@@ -99,11 +100,10 @@ type fastRun struct {
 	room   int
 
 	// The memory of what goes in and out in a step.
-	token             []int64
-	best              []float32
-	choices           []int64
-	evidence          []float32
-	lastPos, totalLen []int32
+	token         []int64
+	last, total   []int32
+	probs, logits []float32
+	choices       []int64
 }
 
 func (f *fast) begin(sound []*onnx.Value, tokens []int64, room int) (_ run, _ []choice, err error) {
@@ -138,7 +138,7 @@ func (f *fast) begin(sound []*onnx.Value, tokens []int64, room int) (_ run, _ []
 	if err != nil {
 		return nil, nil, err
 	}
-	r.lastPos, r.totalLen = onnx.Data[int32](last), onnx.Data[int32](length)
+	r.last, r.total = onnx.Data[int32](last), onnx.Data[int32](length)
 	r.call.SetInput(fastLast, last)
 	r.call.SetInput(fastLength, length)
 	choices, err := r.read(f.rt, tokens)
@@ -163,24 +163,24 @@ func (r *fastRun) prepare(rt *onnx.Runtime, n int) error {
 	if err != nil {
 		return err
 	}
-	values, err := tensor[float32](r, rt, 1, int64(n), 2)
+	probs, err := tensor[float32](r, rt, 1, int64(n), candidates)
 	if err != nil {
 		return err
 	}
-	choices, err := tensor[int64](r, rt, 1, int64(n), 2)
+	choices, err := tensor[int64](r, rt, 1, int64(n), candidates)
 	if err != nil {
 		return err
 	}
-	evidence, err := tensor[float32](r, rt, 1, int64(n), 1)
+	logits, err := tensor[float32](r, rt, 1, int64(n), candidates, 1)
 	if err != nil {
 		return err
 	}
-	r.token, r.best = onnx.Data[int64](tokens), onnx.Data[float32](values)
-	r.choices, r.evidence = onnx.Data[int64](choices), onnx.Data[float32](evidence)
+	r.token, r.probs = onnx.Data[int64](tokens), onnx.Data[float32](probs)
+	r.choices, r.logits = onnx.Data[int64](choices), onnx.Data[float32](logits)
 	r.call.SetInput(fastTokens, tokens)
-	r.call.SetOutput(fastValues, values)
+	r.call.SetOutput(fastProbs, probs)
 	r.call.SetOutput(fastChoices, choices)
-	r.call.SetOutput(fastEvidence, evidence)
+	r.call.SetOutput(fastLogits, logits)
 	return nil
 }
 
@@ -214,7 +214,7 @@ func (r *fastRun) run() error {
 	if n > r.room {
 		return fmt.Errorf("no room for token %d", n)
 	}
-	r.lastPos[0], r.totalLen[0] = int32(n-1), int32(n)
+	r.last[0], r.total[0] = int32(n-1), int32(n)
 	if err := r.call.Run(); err != nil {
 		return err
 	}
@@ -222,12 +222,32 @@ func (r *fastRun) run() error {
 	return nil
 }
 
-// choice is what follows after the i-th token of the last run.
+// choice is what follows after the i-th token of the last run. The candidates
+// come with probabilities that are nearly right and logits that are exact;
+// those of all other tokens together are what is left of one.
 func (r *fastRun) choice(i int) choice {
+	i *= candidates
+	probs, logits := r.probs[i:i+candidates], r.logits[i:i+candidates]
+	best, second := 0, 1
+	if logits[1] > logits[0] {
+		best, second = 1, 0
+	}
+	for c := 2; c < candidates; c++ {
+		switch {
+		case logits[c] > logits[best]:
+			best, second = c, best
+		case logits[c] > logits[second]:
+			second = c
+		}
+	}
+	all := 1.0
+	for c, p := range probs {
+		all += float64(probs[0])*math.Exp(float64(logits[c]-logits[0])) - float64(p)
+	}
 	return choice{
-		token:   int32(r.choices[2*i]),
-		logProb: r.best[2*i] - r.evidence[i],
-		margin:  r.best[2*i] - r.best[2*i+1],
+		token:   int32(r.choices[i+best]),
+		logProb: min(0, float32(math.Log(float64(probs[0])/max(all, 1e-9)))+logits[best]-logits[0]),
+		margin:  logits[best] - logits[second],
 	}
 }
 

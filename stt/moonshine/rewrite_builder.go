@@ -45,6 +45,14 @@ func (b *builder) weight(t *graph.Tensor) string {
 	return t.Name
 }
 
+// once adds a constant under its own name, unless it is there.
+func (b *builder) once(t *graph.Tensor) string {
+	if b.g.Weight(t.Name) == nil {
+		b.weight(t)
+	}
+	return t.Name
+}
+
 func (b *builder) floats(what string, data []float32, dims ...int64) string {
 	return b.weight(graph.FloatTensor(b.name(what), data, dims...))
 }

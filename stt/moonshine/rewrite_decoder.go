@@ -2,7 +2,6 @@ package moonshine
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/hearken-dev/hearken/onnx/graph"
 )
@@ -12,13 +11,17 @@ const longestText = 4096
 
 // The inputs and outputs of a rewritten decoder besides the caches.
 const (
-	portTokens   = "tokens"   // int64 [1, new]
-	portLast     = "last"     // int32 [1]: the position of the last token
-	portLength   = "length"   // int32: the number of tokens, old and new
-	portValues   = "values"   // float32 [1, new, 2]: the two best logits
-	portChoices  = "choices"  // int64 [1, new, 2]: their tokens
-	portEvidence = "evidence" // float32 [1, new, 1]: the logarithm of the sum of all
+	portTokens  = "tokens"  // int64 [1, new]
+	portLast    = "last"    // int32 [1]: the position of the last token
+	portLength  = "length"  // int32: the number of tokens, old and new
+	portProbs   = "probs"   // float32 [1, new, candidates]: probabilities of the best tokens
+	portChoices = "choices" // int64 [1, new, candidates]: the tokens
+	portLogits  = "logits"  // float32 [1, new, candidates, 1]: their exact logits
 )
+
+// candidates is how many tokens the output layer proposes. Its product rounds
+// to whole numbers, so the last word between them has an exact one.
+const candidates = 4
 
 func textKey(layer int) string      { return fmt.Sprintf("text.%d.key", layer) }
 func textValue(layer int) string    { return fmt.Sprintf("text.%d.value", layer) }
@@ -78,7 +81,7 @@ func rewriteDecoder(m *graph.Model, src *source, d dims) (*graph.Model, error) {
 		return nil, err
 	}
 	cos, sin := b.turns(frequencies, longestText)
-	x, err := b.embed(src)
+	x, err := b.embed(src, portTokens)
 	if err != nil {
 		return nil, err
 	}
@@ -185,12 +188,12 @@ func (b *builder) gated(h string, src *source, at string) (string, error) {
 }
 
 // embed turns tokens into vectors.
-func (b *builder) embed(src *source) (string, error) {
+func (b *builder) embed(src *source, tokens string) (string, error) {
 	table, err := src.constant(src.prefix + "embed_tokens/Gather")
 	if err != nil {
 		return "", err
 	}
-	x := b.op("", "Gather", []string{b.weight(&graph.Tensor{Name: "embedding", Type: table.Type, Dims: table.Dims, Raw: table.Raw}), portTokens})
+	x := b.op("", "Gather", []string{b.once(table), tokens})
 	if table.Type == graph.Float32 {
 		return x, nil
 	}
@@ -202,54 +205,68 @@ func (b *builder) embed(src *source) (string, error) {
 	if scale == nil || zero == nil {
 		return "", fmt.Errorf("quantized embedding without a scale")
 	}
-	return b.op("", "DequantizeLinear", []string{x, b.weight(scale), b.weight(zero)}), nil
+	return b.op("", "DequantizeLinear", []string{x, b.once(scale), b.once(zero)}), nil
 }
 
-// choose finds the two best tokens and what is needed for their probability.
+// choose finds the best tokens and computes their logits again, exactly.
 func (b *builder) choose(h string, src *source) error {
-	head, err := src.head()
+	head, tied, err := src.head()
 	if err != nil {
 		return err
 	}
 	logits := b.linear(h, head)
-	top := b.ops("", "TopK", 2, []string{logits, b.ints("two", 2)}, graph.IntAttr("axis", -1))
-	evidence := b.op("", "ReduceLogSumExp", []string{logits}, graph.IntsAttr("axes", -1), graph.IntAttr("keepdims", 1))
-	per := []graph.Dim{{Size: 1}, {Name: "new"}}
-	b.output(top[0], graph.NewValue(portValues, graph.Float32, append(slices.Clone(per), graph.Dim{Size: 2})...))
-	b.output(top[1], graph.NewValue(portChoices, graph.Int64, append(slices.Clone(per), graph.Dim{Size: 2})...))
-	b.output(evidence, graph.NewValue(portEvidence, graph.Float32, append(slices.Clone(per), graph.Dim{Size: 1})...))
+	top := b.ops("", "TopK", 2, []string{b.op("", "Softmax", []string{logits}, graph.IntAttr("axis", -1)), b.ints("candidates", candidates)},
+		graph.IntAttr("axis", -1))
+	var exact string
+	if tied {
+		rows, err := b.embed(src, top[1])
+		if err != nil {
+			return err
+		}
+		exact = b.op("", "MatMul", []string{rows, b.op("", "Unsqueeze", []string{h, b.ints("axis", -1)})})
+	} else {
+		exact = b.op("", "Unsqueeze", []string{b.op("", "GatherElements", []string{logits, top[1]}, graph.IntAttr("axis", -1)), b.ints("axis", -1)})
+	}
+	per := []graph.Dim{{Size: 1}, {Name: "new"}, {Size: candidates}}
+	b.output(top[0], graph.NewValue(portProbs, graph.Float32, per...))
+	b.output(top[1], graph.NewValue(portChoices, graph.Int64, per...))
+	b.output(exact, graph.NewValue(portLogits, graph.Float32, append(per, graph.Dim{Size: 1})...))
 	return nil
 }
 
-// head finds the matrix that makes logits. It is the embedding, lying on its
-// side, which the published graph turns and unpacks in every run.
-func (s *source) head() (*matrix, error) {
+// head finds the matrix that makes logits and tells whether it is the
+// embedding lying on its side, which the published graph turns and unpacks in
+// every run.
+func (s *source) head() (m *matrix, tied bool, err error) {
 	n := s.nodes["/proj_out/MatMul"]
 	if n == nil {
-		return nil, fmt.Errorf("no operation /proj_out/MatMul")
+		return nil, false, fmt.Errorf("no operation /proj_out/MatMul")
 	}
 	if w := s.weights[n.In[1]]; w != nil && w.Type == graph.Float32 && len(w.Dims) == 2 {
-		return &matrix{in: int(w.Dims[0]), out: int(w.Dims[1]), reals: w.Float32s()}, nil
+		return &matrix{in: int(w.Dims[0]), out: int(w.Dims[1]), reals: w.Float32s()}, false, nil
 	}
-	make, turn := s.byOut[n.In[1]], s.byOut[n.In[1]]
-	if make != nil && make.Op == "DequantizeLinear" {
-		turn = s.byOut[make.In[0]]
+	unpack, turn := s.byOut[n.In[1]], s.byOut[n.In[1]]
+	if unpack != nil && unpack.Op == "DequantizeLinear" {
+		turn = s.byOut[unpack.In[0]]
 	}
 	if turn == nil || turn.Op != "Transpose" || s.weights[turn.In[0]] == nil {
-		return nil, fmt.Errorf("the output layer has an unknown form")
+		return nil, false, fmt.Errorf("the output layer has an unknown form")
 	}
 	table := s.weights[turn.In[0]]
+	embedding, err := s.constant(s.prefix + "embed_tokens/Gather")
+	tied = err == nil && embedding == table
 	if table.Type == graph.Float32 && len(table.Dims) == 2 {
-		m := &matrix{in: int(table.Dims[1]), out: int(table.Dims[0])}
+		m = &matrix{in: int(table.Dims[1]), out: int(table.Dims[0])}
 		m.reals = transposed(table.Float32s(), m.out, m.in)
-		return m, nil
+		return m, tied, nil
 	}
-	if make.Op != "DequantizeLinear" || len(make.In) != 3 || len(table.Dims) != 2 {
-		return nil, fmt.Errorf("the output layer has an unknown form")
+	if unpack.Op != "DequantizeLinear" || len(unpack.In) != 3 || len(table.Dims) != 2 {
+		return nil, false, fmt.Errorf("the output layer has an unknown form")
 	}
 	flat := &graph.Tensor{Type: table.Type, Dims: []int64{table.Dims[1], table.Dims[0]},
 		Raw: transposed(table.Raw, int(table.Dims[0]), int(table.Dims[1]))}
-	return quantized(flat, s.weights[make.In[1]], s.weights[make.In[2]])
+	m, err = quantized(flat, s.weights[unpack.In[1]], s.weights[unpack.In[2]])
+	return m, tied, err
 }
 
 func transposed[T any](in []T, rows, cols int) []T {

@@ -29,6 +29,9 @@ func newSource(g *graph.Graph, outer ...*graph.Graph) (*source, error) {
 	found := false
 	for _, n := range g.Nodes {
 		s.nodes[n.Name] = n
+		if v := n.Attr("value"); n.Op == "Constant" && v != nil && v.T != nil {
+			s.weights[n.Out[0]] = v.T
+		}
 		for _, o := range n.Out {
 			s.byOut[o] = n
 		}
@@ -233,14 +236,18 @@ func (s *source) norm(name string) (norm, error) {
 	return norm{w, e.Float32s()[0]}, nil
 }
 
-// frequencies are the speeds at which positions turn.
+// frequencies are the speeds at which positions turn. Some exporters repeat
+// and convert them on their way to where they are used.
 func (s *source) frequencies() ([]float32, error) {
-	w, err := s.constant(s.prefix + "rotary_emb/MatMul")
-	if err != nil {
-		return nil, err
+	n := s.nodes[s.prefix+"rotary_emb/MatMul"]
+	for n != nil && len(n.In) > 0 {
+		if w := s.weights[n.In[0]]; w != nil {
+			if w.Type != graph.Float32 {
+				return nil, fmt.Errorf("frequencies of type %d", w.Type)
+			}
+			return w.Float32s(), nil
+		}
+		n = s.byOut[n.In[0]]
 	}
-	if w.Type != graph.Float32 {
-		return nil, fmt.Errorf("frequencies of type %d", w.Type)
-	}
-	return w.Float32s(), nil
+	return nil, fmt.Errorf("no frequencies of positions")
 }
