@@ -34,14 +34,14 @@ vuln: ## Look for known vulnerabilities in what is linked (needs a network)
 fmt: ## Format the Go files
 	gofmt -w $$(git ls-files '*.go')
 
-bench: build ## Measure, and print a table (docs/benchmarks.md says what)
-	scripts/bench
+bench: build ## Measure, and write the table in docs/benchmarks.md
+	go run ./bench
 
-accept: build ## Heavy acceptance: real clients against the real binary
-	scripts/accept
+accept: setup ## Heavy acceptance: real clients and real downloads, nothing skipped
+	CI=true HEARKEN_TEST_NPM=1 scripts/test ./models ./test/...
 
-torture: ## Kill the hub hundreds of times and count the words
-	scripts/torture
+torture: build ## Kill the hub hundreds of times and count the words
+	HEARKEN_TORTURE=1 HEARKEN_BIN=$(CURDIR)/bin/hearken go test -count=1 -timeout 60m -v -run 'Kill|Crash' ./live ./test/...
 
 cross: ## Build and vet for macOS, Windows and ARM, without a C compiler
 	scripts/cross all
