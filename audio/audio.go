@@ -59,8 +59,8 @@ type Format struct {
 	Rate int
 	// Channels is 1 for raw sound unless declared. For a container, 1 mixes
 	// all channels and 2 keeps two apart. If it is 0, two channels stay apart
-	// where the codec is lossless; Opus and MP3 are mixed, because browsers
-	// record one microphone into both channels and joint coding blends them.
+	// in WAV and FLAC; in the others they are mixed, because browsers record
+	// one microphone into both and joint coding blends them.
 	Channels int
 }
 

@@ -176,9 +176,10 @@ func (d *Decoder) setRaw() error {
 	return d.out.set(f.Rate, f.Channels, f.Channels)
 }
 
-// keep is how many of a container's channels are handed on.
-func (d *Decoder) keep(lossless bool) int {
-	if d.declared.Channels == 0 && lossless {
+// keep is how many of a container's channels are handed on, if it may have two
+// sides.
+func (d *Decoder) keep(sides bool) int {
+	if d.declared.Channels == 0 && sides {
 		return 2
 	}
 	return d.declared.Channels

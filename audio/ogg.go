@@ -183,9 +183,13 @@ func (o *oggParser) close() error {
 	return o.opus.emit(0)
 }
 
-// oggSumOK verifies a page's check sum: that of CRC-32 with the usual
-// polynomial, but with the bits the other way round and nothing inverted.
 func oggSumOK(page []byte) bool {
+	return oggSum(page) == binary.LittleEndian.Uint32(page[22:])
+}
+
+// oggSum is a page's check sum: CRC-32 with the usual polynomial, but with the
+// bits the other way round, nothing inverted, and itself taken for zero.
+func oggSum(page []byte) uint32 {
 	sum := uint32(0)
 	for i, b := range page {
 		if i >= 22 && i < 26 {
@@ -193,7 +197,7 @@ func oggSumOK(page []byte) bool {
 		}
 		sum = sum<<8 ^ oggTable[byte(sum>>24)^b]
 	}
-	return sum == binary.LittleEndian.Uint32(page[22:])
+	return sum
 }
 
 var oggTable = func() (t [256]uint32) {

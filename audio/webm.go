@@ -165,7 +165,7 @@ func (w *webmParser) entry(b []byte) error {
 	case plain:
 		w.d.found.Encoding = WebMPCM
 		w.pcm = pcmParser{out: &w.d.out, kind: kind}
-		if err := w.d.out.set(int(max(0, min(rate, maxFileRate+1))), channels, w.d.keep(true)); err != nil {
+		if err := w.d.out.set(int(max(0, min(rate, maxFileRate+1))), channels, w.d.keep(false)); err != nil {
 			return err
 		}
 	default:
