@@ -1,0 +1,341 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/api"
+	"github.com/hearken-dev/hearken/live"
+	"github.com/hearken-dev/hearken/mcpserver"
+	"github.com/hearken-dev/hearken/pipe"
+	"github.com/hearken-dev/hearken/source/ws"
+)
+
+// Local is the principal of the owner's own processes on the local socket.
+const Local = "local"
+
+// Options are what tests and short commands want otherwise.
+type Options struct {
+	Brief     bool               // only for this process: no doors
+	Late      bool               // load the engine when it is first needed
+	Providers []hearken.Provider // in place of the real engines; the first is the default
+	Store     hearken.Store      // in place of the configured one
+	Log       *slog.Logger
+	Now       func() time.Time
+}
+
+// App is the running hub with all its parts.
+type App struct {
+	cfg   *Config
+	log   *slog.Logger
+	now   func() time.Time
+	start time.Time
+
+	lock     *pipe.Lock
+	listener net.Listener // the local socket; nil if Brief
+	local    *pipe.Server
+	store    hearken.Store
+	engines  engines
+	hub      *live.Hub
+	factory  *mcpserver.Factory
+	registry *prometheus.Registry
+
+	sound   *ws.Handler   // takes the sound of sessions
+	api     *api.API      // set when opened is closed, unless doorErr is
+	opened  chan struct{} // closed when the doors are open, or cannot be
+	doorErr error
+
+	ready   chan struct{} // closed when local connections can be served
+	pipes   atomic.Int64  // local connections
+	running sync.WaitGroup
+	stop    context.CancelFunc // ends the doors
+}
+
+// Open takes the data directory and starts the hub. What an agent on the local
+// socket needs is there when it returns; the engine and the doors for HTTP
+// follow by themselves, see [App.Doors]. Closing ends everything.
+func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
+	a := &App{
+		cfg: cfg, log: opts.Log, now: opts.Now, store: opts.Store,
+		opened: make(chan struct{}), ready: make(chan struct{}),
+		registry: prometheus.NewRegistry(),
+	}
+	if a.log == nil {
+		a.log = slog.New(slog.DiscardHandler)
+	}
+	if a.now == nil {
+		a.now = time.Now
+	}
+	a.start = a.now()
+	if a.lock, err = pipe.Acquire(cfg.DataDir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			a.Close(ctx)
+		}
+	}()
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	a.stop = stop
+	a.local = &pipe.Server{Greet: a.greet, Handle: a.serveLocal, Log: a.log}
+	if !opts.Brief {
+		a.listen(background) // first of all: who comes now waits in line
+	}
+	if a.store == nil {
+		if a.store, err = openStore(ctx, cfg); err != nil {
+			return nil, err
+		}
+	}
+	if a.engines, err = openEngines(background, cfg, opts, a.log); err != nil {
+		return nil, err
+	}
+	if a.hub, err = live.Open(ctx, a.liveConfig()); err != nil {
+		return nil, fmt.Errorf("open hub: %w", err)
+	}
+	a.factory = mcpserver.New(mcpserver.Options{
+		Hub: a.hub, Version: versionString(), AudioURL: a.audioURL, Log: a.log,
+	})
+	a.sound = ws.New(ws.Config{Sessions: a.hub, Principal: sender, Log: a.log})
+	close(a.ready)
+	if opts.Brief {
+		a.doorErr = errors.New("a short command has no doors")
+		close(a.opened)
+		return a, nil
+	}
+	a.running.Go(func() { a.serveDoors(background) })
+	if !opts.Late {
+		a.engines.warm()
+	}
+	return a, nil
+}
+
+// Close drains every session until ctx ends and gives everything back. It
+// works on what an Open that failed left, too.
+func (a *App) Close(ctx context.Context) error {
+	var errs []error
+	if a.sound != nil {
+		errs = append(errs, a.sound.Close(ctx)) // senders come back to the next hub
+	}
+	if a.stop != nil {
+		a.stop()
+	}
+	if a.listener != nil {
+		a.listener.Close()
+	}
+	if a.hub != nil {
+		errs = append(errs, a.hub.Close(ctx))
+	}
+	a.running.Wait()
+	errs = append(errs, a.engines.close(ctx))
+	if a.store != nil {
+		errs = append(errs, a.store.Close())
+	}
+	if a.lock != nil {
+		errs = append(errs, a.lock.Release())
+	}
+	return errors.Join(errs...)
+}
+
+func (a *App) liveConfig() live.Config {
+	c := a.cfg
+	return live.Config{
+		Dir: c.DataDir, Store: a.store, Providers: a.engines.providers,
+		Languages: c.languages(), DefaultLanguage: cmp.Or(c.DefaultLanguage, "en"),
+		Vocabulary:      a.engines.vocabulary,
+		PersistSegments: c.PersistIntervalSegments,
+		PersistInterval: time.Duration(c.PersistIntervalSeconds) * time.Second,
+		BufferChunks:    c.MaxBufferChunks,
+		SpoolSeconds:    c.SpoolSeconds,
+		SpoolMemory:     c.Spool == "memory",
+		KeepAudio:       c.KeepAudio,
+		Retries:         c.ReconnectMaxRetries,
+		MaxSessions:     c.MaxSessions,
+		Retention:       time.Duration(c.RetentionDays) * 24 * time.Hour,
+		Log:             a.log, Now: a.now,
+	}
+}
+
+// listen opens the local socket. Without one, as in some sandboxes, the hub
+// still serves HTTP.
+func (a *App) listen(ctx context.Context) {
+	l, err := pipe.Listen(a.cfg.DataDir)
+	if err != nil {
+		a.log.Warn("no local socket; hearken --stdio cannot join this hub", "error", err)
+		return
+	}
+	a.listener = l
+	a.describe("")
+	a.running.Go(func() {
+		if err := a.local.Serve(ctx, l); err != nil {
+			a.log.Error("local socket failed", "error", err)
+		}
+	})
+}
+
+// describe writes down where this hub is found.
+func (a *App) describe(http string) {
+	socket := ""
+	if a.listener != nil {
+		socket = a.listener.Addr().String()
+	}
+	if err := a.lock.Describe(socket, http, a.cfg.storeName()); err != nil {
+		a.log.Warn("hub not described", "error", err)
+	}
+}
+
+// serveDoors opens the doors for HTTP and answers until ctx ends.
+func (a *App) serveDoors(ctx context.Context) {
+	a.api, a.doorErr = a.openDoors()
+	if a.doorErr == nil {
+		a.describe(a.api.URL())
+	}
+	close(a.opened)
+	if a.doorErr != nil {
+		return
+	}
+	if err := a.api.Serve(ctx); err != nil {
+		a.log.Error("doors failed", "error", err)
+	}
+}
+
+func (a *App) openDoors() (*api.API, error) {
+	c := a.cfg
+	a.registry.MustRegister(newCollector(a.hub))
+	cfg := api.Config{
+		MCP:          a.remoteServer,
+		CheckTicket:  a.hub.CheckTicket,
+		Audio:        a.sound,
+		Keys:         a.store,
+		Ready:        a.Ready,
+		Host:         c.Host,
+		Port:         c.Port,
+		PublicURL:    c.PublicURL,
+		AuthRequired: c.Auth == "required",
+		TLS:          api.TLS{Off: c.TLS == "off", CertFile: c.TLSCert, KeyFile: c.TLSKey, Dir: c.DataDir},
+		Registry:     a.registry,
+		Log:          a.log,
+	}
+	if c.WSListen != "off" {
+		cfg.WSListen = c.WSListen
+	}
+	return api.New(cfg)
+}
+
+// sender names who sends sound: whoever the guard let in.
+func sender(r *http.Request) (string, error) {
+	if id := api.Who(r.Context()); id != nil {
+		return id.Principal, nil
+	}
+	return "", hearken.Errorf(hearken.Unauthorized, "Nobody is known to send this.")
+}
+
+// Doors waits until the doors for HTTP are open.
+func (a *App) Doors(ctx context.Context) (*api.API, error) {
+	select {
+	case <-a.opened:
+		return a.api, a.doorErr
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Ready tells why the hub cannot do its work: its store or its engine.
+func (a *App) Ready(ctx context.Context) error {
+	if _, err := a.store.Sessions(ctx, hearken.SessionFilter{Limit: 1}); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return a.engines.ready(ctx)
+}
+
+// audioURL is where the sound of a session goes. It waits for the doors, which
+// open within moments of the hub.
+func (a *App) audioURL(session, ticket string) string {
+	<-a.opened
+	if a.doorErr != nil {
+		return ""
+	}
+	return a.api.AudioURL(session, ticket)
+}
+
+// remoteServer is the MCP server of somebody who came in by HTTP. A key limits
+// the hub's toolsets further and never widens them.
+func (a *App) remoteServer(c api.Caller) *mcp.Server {
+	toolsets := a.cfg.Toolsets
+	if len(c.Toolsets) > 0 {
+		toolsets = narrow(toolsets, c.Toolsets)
+	}
+	return a.factory.Server(mcpserver.Caller{Principal: c.Principal, Toolsets: toolsets})
+}
+
+// greet answers a process on the local socket.
+func (a *App) greet(ctx context.Context, h pipe.Hello) (pipe.Welcome, error) {
+	if mine := a.cfg.storeName(); h.Store != "" && h.Store != mine {
+		return pipe.Welcome{}, hearken.Errorf(hearken.Invalid,
+			"The hub of %s keeps its sessions in %s, but this command is set to %s.", a.cfg.DataDir, mine, h.Store).
+			WithTry("the same STORAGE_BACKEND and DATABASE_URL for both, or another HEARKEN_DATA_DIR")
+	}
+	if err := mcpserver.CheckToolsets(h.Toolsets); err != nil {
+		return pipe.Welcome{}, err
+	}
+	select {
+	case <-a.ready:
+	case <-ctx.Done():
+		return pipe.Welcome{}, ctx.Err()
+	}
+	w := pipe.Welcome{OK: true, Version: versionString(), PID: os.Getpid()}
+	select {
+	case <-a.opened:
+		if a.doorErr == nil {
+			w.HTTP = a.api.URL()
+		}
+	default: // an agent need not wait for a door it does not use
+	}
+	return w, nil
+}
+
+// serveLocal serves a process on the local socket until it leaves.
+func (a *App) serveLocal(ctx context.Context, h pipe.Hello, conn net.Conn) {
+	a.pipes.Add(1)
+	defer a.pipes.Add(-1)
+	if h.Want == pipe.WantControl {
+		a.serveControl(ctx, conn)
+		return
+	}
+	if err := a.localServer(h).Run(ctx, &mcp.IOTransport{Reader: conn, Writer: keepOpen{conn}}); err != nil && ctx.Err() == nil {
+		a.log.Debug("local client left", "error", err)
+	}
+}
+
+// keepOpen is a writer that its reader closes.
+type keepOpen struct{ io.Writer }
+
+func (keepOpen) Close() error { return nil }
+
+// connect joins this process to its own hub.
+func (a *App) connect(ctx context.Context, h pipe.Hello) (net.Conn, error) {
+	here, there := net.Pipe()
+	go a.local.ServeConn(context.WithoutCancel(ctx), there)
+	conn, _, err := pipe.Greet(ctx, here, h)
+	return conn, err
+}
+
+// localServer is the MCP server of a process that brought h along.
+func (a *App) localServer(h pipe.Hello) *mcp.Server {
+	return a.factory.Server(mcpserver.Caller{
+		Principal: Local, Provider: h.Provider, Language: h.Language, APIKey: h.APIKey, Toolsets: h.Toolsets,
+	})
+}

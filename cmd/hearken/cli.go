@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// configEnv names the configuration file.
+const configEnv = "HEARKEN_CONFIG"
+
+// grammar is the command line.
+type grammar struct {
+	Stdio      bool   `help:"Be an MCP server on standard input and output: join the hub of the data directory, or start it."`
+	ConfigFile string `name:"config" placeholder:"FILE" help:"Configuration file (HEARKEN_CONFIG). Default: hearken/hearken.toml in the user's configuration directory."`
+	Detached   bool   `hidden:"" help:"Be the hub that --stdio starts."`
+	Config     `embed:""`
+
+	Serve      serveCmd      `cmd:"" default:"1" help:"Run the hub (the default)."`
+	Transcribe transcribeCmd `cmd:"" help:"Transcribe sound files, without a hub."`
+	Sessions   sessionsCmd   `cmd:"" help:"List sessions, newest first."`
+	Show       showCmd       `cmd:"" help:"Show what was said in a session; --follow for one that goes on."`
+	Search     searchCmd     `cmd:"" help:"Find what was said, in all sessions."`
+	Export     exportCmd     `cmd:"" help:"Write a session as txt, json, srt, vtt or md."`
+	Delete     deleteCmd     `cmd:"" help:"Delete sessions with everything that belongs to them."`
+	Keys       keysCmd       `cmd:"" help:"Make, list and revoke keys for callers from outside."`
+	Models     modelsCmd     `cmd:"" help:"Fetch, list and remove what the offline engine needs."`
+	Settings   configCmd     `cmd:"" name:"config" help:"Show every setting, and where its value comes from."`
+	Version    versionCmd    `cmd:"" help:"Show the version."`
+}
+
+// program is one run of the command.
+type program struct {
+	args           []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	cfg            *Config
+	flags          map[string]bool // settings that the command line gave
+	configFile     string          // empty for the user's own
+	log            *slog.Logger
+
+	providers []hearken.Provider // in place of the real engines, for tests
+}
+
+// open starts a hub in this process.
+func (p *program) open(ctx context.Context, opts Options) (*App, error) {
+	opts.Log, opts.Providers = p.log, p.providers
+	return Open(ctx, p.cfg, opts)
+}
+
+// groups gives the settings their headings in the help.
+var groups = kong.ExplicitGroups([]kong.Group{
+	{Key: "doors", Title: "Doors:"},
+	{Key: "hearing", Title: "Hearing:"},
+	{Key: "keeping", Title: "Keeping:"},
+	{Key: "running", Title: "Running:"},
+})
+
+// parse reads the command line and runs the command.
+func (p *program) parse(ctx context.Context) error {
+	var g grammar
+	exit := exitCode(-1)
+	parser, err := kong.New(&g,
+		kong.Name("hearken"),
+		kong.Description("Hearken hears, remembers, and lets agents and people at what was said."),
+		kong.Writers(p.stdout, p.stderr),
+		kong.Exit(func(code int) { exit = exitCode(code) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+		kong.ValueFormatter(describe),
+		kong.Help(helpFor),
+		groups,
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(p, &g),
+	)
+	if err != nil {
+		return err
+	}
+	kctx, err := parser.Parse(p.args)
+	if exit >= 0 {
+		return exit // the help was shown
+	}
+	if err != nil {
+		return &usageError{err, "hearken --help"}
+	}
+	p.flags = map[string]bool{}
+	for _, path := range kctx.Path {
+		if path.Flag != nil {
+			p.flags[path.Flag.Name] = true
+		}
+	}
+	p.cfg = &g.Config
+	file := g.ConfigFile
+	if file == "" {
+		file = os.Getenv(configEnv)
+	}
+	if err := p.load(file, p.flags); err != nil {
+		return err
+	}
+	if g.Stdio {
+		return p.stdio(ctx)
+	}
+	return kctx.Run()
+}
+
+// load reads the settings and prepares the log.
+func (p *program) load(file string, flags map[string]bool) error {
+	if p.cfg == nil {
+		p.cfg = &Config{}
+	}
+	if file != "" {
+		var err error
+		if file, err = filepath.Abs(file); err != nil {
+			return err
+		}
+	}
+	p.configFile = file
+	if err := p.cfg.load(file, flags); err != nil {
+		return err
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(p.cfg.LogLevel)); err != nil {
+		return err
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	var h slog.Handler = slog.NewTextHandler(p.stderr, opts)
+	if p.cfg.LogFormat == "json" {
+		h = slog.NewJSONHandler(p.stderr, opts)
+	}
+	p.log = slog.New(h)
+	return nil
+}
+
+// describe writes a flag's help with its variable and its allowed values.
+func describe(v *kong.Value) string {
+	help := v.Help
+	if of := v.Tag.Get("of"); of != "" {
+		help += " One of " + strings.ReplaceAll(of, ",", ", ") + "."
+	}
+	if env := v.Tag.Get("var"); env != "" {
+		help += " ($" + env + ")"
+	}
+	return help
+}
+
+// helpFor shows the settings only with serve and at the top, where they are
+// looked for; other commands know them too.
+func helpFor(options kong.HelpOptions, ctx *kong.Context) error {
+	if cmd := ctx.Command(); cmd != "" && !strings.HasPrefix(cmd, "serve") {
+		for _, f := range ctx.Model.Flags {
+			if f.Tag.Has("var") && f.Name != "data-dir" || f.Name == "stdio" {
+				f.Hidden = true
+			}
+		}
+	}
+	return kong.DefaultHelpPrinter(options, ctx)
+}

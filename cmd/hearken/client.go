@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/pipe"
+)
+
+// closeTimeout is how long a hub may drain when it ends.
+const closeTimeout = 10 * time.Second
+
+// A client is a command's connection to the hub: the one that runs, or one
+// within this process for as long as the command takes. Both are spoken to in
+// the same way.
+type client struct {
+	conn    net.Conn
+	own     *App // nil if another process is the hub
+	session *mcp.ClientSession
+}
+
+// errOwn tells that this process has become the hub.
+var errOwn = errors.New("this process is the hub")
+
+// join connects to the hub for what the hello wants.
+func (p *program) join(ctx context.Context, want string) (*client, error) {
+	hello := p.hello()
+	hello.Want, hello.Toolsets = want, nil
+	c := &client{}
+	conn, _, err := pipe.Join(ctx, p.cfg.DataDir, hello, func(ctx context.Context) (err error) {
+		if c.own, err = p.open(ctx, Options{Brief: true}); err != nil {
+			return err
+		}
+		return errOwn
+	})
+	if errors.Is(err, errOwn) {
+		conn, err = c.own.connect(ctx, hello)
+	}
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	c.conn = conn
+	return c, nil
+}
+
+// hello is what this process brings along to the hub.
+func (p *program) hello() pipe.Hello {
+	c := p.cfg
+	h := pipe.Hello{Want: pipe.WantMCP, Toolsets: c.Toolsets, APIKey: c.DeepgramAPIKey, Language: c.DefaultLanguage, Store: c.storeName()}
+	if c.sources["transcription-provider"] != "default" || c.DeepgramAPIKey != "" {
+		h.Provider = c.TranscriptionProvider
+	}
+	return h
+}
+
+// tools connects for calling tools.
+func (p *program) tools(ctx context.Context) (*client, error) {
+	c, err := p.join(ctx, pipe.WantMCP)
+	if err != nil {
+		return nil, err
+	}
+	me := &mcp.Implementation{Name: "hearken-cli", Version: versionString()}
+	c.session, err = mcp.NewClient(me, nil).Connect(ctx, &mcp.IOTransport{Reader: c.conn, Writer: keepOpen{c.conn}, MaxLineLength: -1}, nil)
+	if err != nil {
+		c.close()
+		return nil, fmt.Errorf("connect to hub: %w", err)
+	}
+	return c, nil
+}
+
+func (c *client) close() {
+	if c.session != nil {
+		c.session.Close()
+	}
+	if c.conn != nil {
+		c.conn.Close()
+	}
+	if c.own != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		c.own.Close(ctx)
+	}
+}
+
+// call calls a tool and reads its result.
+func call[Out any](ctx context.Context, c *client, tool string, args map[string]any) (out Out, err error) {
+	res, err := c.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		return out, toolError(err)
+	}
+	var text string
+	if len(res.Content) > 0 {
+		if t, ok := res.Content[0].(*mcp.TextContent); ok {
+			text = t.Text
+		}
+	}
+	if res.IsError {
+		message, try, _ := strings.Cut(text, " Try: ")
+		return out, &hearken.Error{Code: hearken.Invalid, Message: message, Try: commandFor(try)}
+	}
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		return out, fmt.Errorf("read result of %s: %w", tool, err)
+	}
+	return out, nil
+}
+
+// toolError makes a person's error of a JSON-RPC one.
+func toolError(err error) error {
+	var rpc *jsonrpc.Error
+	if !errors.As(err, &rpc) {
+		return err
+	}
+	var data struct {
+		Code hearken.Code `json:"code"`
+		Try  string       `json:"try"`
+	}
+	_ = json.Unmarshal(rpc.Data, &data) // without it the message still stands
+	message, _, _ := strings.Cut(rpc.Message, " Try: ")
+	return &hearken.Error{Code: data.Code, Message: message, Try: commandFor(data.Try)}
+}
+
+// commandFor turns advice for agents into advice for people.
+func commandFor(try string) string {
+	return strings.NewReplacer(
+		"list_sessions", "hearken sessions", "search_transcripts", "hearken search",
+		"get_transcription", "hearken show", "start_transcription", "hearken serve").Replace(try)
+}
+
+// control asks the hub itself, without MCP.
+func control[Out any](ctx context.Context, p *program, req controlRequest) (out Out, err error) {
+	c, err := p.join(ctx, pipe.WantControl)
+	if err != nil {
+		return out, err
+	}
+	defer c.close()
+	line, err := json.Marshal(req)
+	if err != nil {
+		return out, err
+	}
+	if _, err := c.conn.Write(append(line, '\n')); err != nil {
+		return out, fmt.Errorf("ask hub: %w", err)
+	}
+	answer, err := bufio.NewReader(c.conn).ReadBytes('\n')
+	if err != nil {
+		return out, fmt.Errorf("hub's answer: %w", err)
+	}
+	var res controlResult
+	if err := json.Unmarshal(answer, &res); err != nil {
+		return out, fmt.Errorf("hub's answer: %w", err)
+	}
+	if res.Error != nil {
+		return out, res.Error.Err()
+	}
+	return out, json.Unmarshal(res.Result, &out)
+}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// cleanEnv takes away every setting that whoever runs the test has.
+func cleanEnv(t *testing.T) {
+	t.Helper()
+	for _, s := range settings() {
+		t.Setenv(s.env, "")
+		t.Setenv(s.env+"_FILE", "")
+	}
+	t.Setenv(configEnv, "")
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("XDG_DATA_HOME", "/data")
+}
+
+func loadConfig(t *testing.T, file string, flags map[string]bool) (*Config, error) {
+	t.Helper()
+	c := &Config{Port: 1}
+	return c, c.load(file, flags)
+}
+
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "hearken.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestConfig_Order(t *testing.T) {
+	cleanEnv(t)
+	file := writeFile(t, "port = 3\n")
+	for _, tt := range []struct {
+		name  string
+		flag  bool
+		env   string
+		file  string
+		want  int
+		where string
+	}{
+		{"Flag", true, "2", file, 1, "--port"},
+		{"Env", false, "2", file, 2, "PORT"},
+		{"File", false, "", file, 3, file},
+		{"Default", false, "", "", 8080, "default"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("PORT", tt.env)
+			c, err := loadConfig(t, tt.file, map[string]bool{"port": tt.flag})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Port != tt.want || c.sources["port"] != tt.where {
+				t.Errorf("got %d from %s, want %d from %s", c.Port, c.sources["port"], tt.want, tt.where)
+			}
+		})
+	}
+}
+
+func TestConfig_Defaults(t *testing.T) {
+	cleanEnv(t)
+	c, err := loadConfig(t, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, e := range c.effective() {
+		got[e.Env] = e.Value
+	}
+	// The specification's, and the four that differ from it.
+	want := map[string]string{
+		"TRANSPORT": "http", "PORT": "8080", "STORAGE_BACKEND": "sqlite", "PERSIST_INTERVAL_SECONDS": "30",
+		"PERSIST_INTERVAL_SEGMENTS": "10", "MAX_BUFFER_CHUNKS": "100", "RECONNECT_MAX_RETRIES": "3",
+		"HOST": "127.0.0.1", "TRANSCRIPTION_PROVIDER": "local", "DEFAULT_LANGUAGE": "en", "DATABASE_URL": "/data/hearken/hearken.db",
+	}
+	for name, value := range want {
+		if got[name] != value {
+			t.Errorf("%s is %q, want %q", name, got[name], value)
+		}
+	}
+	if got := c.languages()["deepgram"]; got != "pt-BR" {
+		t.Errorf("Deepgram's language is %q", got)
+	}
+}
+
+func TestConfig_BadValues(t *testing.T) {
+	for _, tt := range []struct{ env, value, want string }{
+		{"PORT", "abc", `PORT is "abc"; allowed is a whole number from 0 to 65535.`},
+		{"PORT", "65536", `PORT is "65536"; allowed is a whole number from 0 to 65535.`},
+		{"TRANSPORT", "carrier-pigeon", `TRANSPORT is "carrier-pigeon"; allowed is one of http, stdio.`},
+		{"STORAGE_BACKEND", "mysql", `STORAGE_BACKEND is "mysql"; allowed is one of sqlite, postgres, json.`},
+		{"STORAGE_BACKEND", "postgres", `DATABASE_URL is ""; allowed is a connection string such as postgres://user@host/hearken, since STORAGE_BACKEND is postgres.`},
+		{"TRANSCRIPTION_PROVIDER", "ear", `TRANSCRIPTION_PROVIDER is "ear"; allowed is one of ` + strings.Join(providerNames, ", ") + `.`},
+		{"KEEP_AUDIO", "perhaps", `KEEP_AUDIO is "perhaps"; allowed is true or false.`},
+		{"TOOLSETS", "read,write", `TOOLSETS is "read,write"; allowed is one or more of all, transcription, scribe, actions, read.`},
+		{"WS_LISTEN", "7777", `WS_LISTEN is "7777"; allowed is host:port, or off.`},
+		{"PUBLIC_URL", "hearken.example.org", `PUBLIC_URL is "hearken.example.org"; allowed is an http or https address without a query.`},
+		{"TLS_CERT", "/c.pem", `TLS_KEY is ""; allowed is the file with the key of TLS_CERT.`},
+		{"IDLE_MINUTES", "NaN", `IDLE_MINUTES is "NaN"; allowed is a number from 0.01 to 10000.`},
+	} {
+		t.Run(tt.env+"="+tt.value, func(t *testing.T) {
+			cleanEnv(t)
+			t.Setenv(tt.env, tt.value)
+			_, err := loadConfig(t, "", nil)
+			if hearken.CodeOf(err) != hearken.Invalid || err.Error() != tt.want {
+				t.Errorf("got  %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestConfig_File(t *testing.T) {
+	cleanEnv(t)
+	for _, tt := range []struct{ name, text, want string }{
+		{"UnknownKey", "prot = 1", `has the unknown key "prot"`},
+		{"BadValue", "storage_backend = 'x'", `STORAGE_BACKEND (`},
+		{"NotTOML", "port 1", "is not valid TOML"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := loadConfig(t, writeFile(t, tt.text), nil)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+	c, err := loadConfig(t, writeFile(t, "toolsets = ['read', 'transcription']\nkeep_audio = true\nidle_minutes = 2"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"read", "transcription"}, c.Toolsets); diff != "" || !c.KeepAudio || c.IdleMinutes != 2 {
+		t.Errorf("got %+v", c)
+	}
+	if _, err := loadConfig(t, "/does/not/exist.toml", nil); err == nil {
+		t.Error("a file that was named and is not there is no error")
+	}
+}
+
+func TestConfig_Secrets(t *testing.T) {
+	cleanEnv(t)
+	secret := writeFile(t, "dg-secret\n")
+	t.Setenv("DEEPGRAM_API_KEY_FILE", secret)
+	t.Setenv("STORAGE_BACKEND", "postgres")
+	t.Setenv("DATABASE_URL", "postgres://me:pg-secret@host:5432/db?sslmode=disable&password=pg-secret")
+	c, err := loadConfig(t, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.DeepgramAPIKey != "dg-secret" || c.sources["deepgram-api-key"] != "DEEPGRAM_API_KEY_FILE" {
+		t.Errorf("got %q from %s", c.DeepgramAPIKey, c.sources["deepgram-api-key"])
+	}
+	for _, e := range c.effective() {
+		if strings.Contains(e.Value, "secret") {
+			t.Errorf("%s shows %q", e.Key, e.Value)
+		}
+	}
+	if got := c.storeName(); got != "postgres at postgres://me@host:5432/db?sslmode=disable" {
+		t.Errorf("the store is called %q", got)
+	}
+	if got := redactURL("host=h user=me password=pg-secret dbname=db"); got != "host=h user=me dbname=db" {
+		t.Errorf("got %q", got)
+	}
+	t.Setenv("DEEPGRAM_API_KEY_FILE", "/does/not/exist")
+	if _, err := loadConfig(t, "", nil); err == nil || !strings.Contains(err.Error(), "DEEPGRAM_API_KEY_FILE") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestConfig_Documented holds the reference to the settings that there are.
+func TestConfig_Documented(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "configuration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile(filepath.Join("..", "..", "hearken.example.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range settings() {
+		row := "| `" + s.env + "` | `" + s.key() + "` |"
+		if n := strings.Count(string(doc), row); n != 1 {
+			t.Errorf("docs/configuration.md has %d rows %q", n, row)
+		}
+		if n := len(regexp.MustCompile(`(?m)^#?`+s.key()+` = `).FindAll(example, -1)); n != 1 {
+			t.Errorf("hearken.example.toml has %d lines for %s", n, s.key())
+		}
+	}
+	rows := regexp.MustCompile("(?m)^\\| `[A-Z_]+` \\| `").FindAll(doc, -1)
+	if len(rows) != len(settings()) {
+		t.Errorf("docs/configuration.md lists %d settings, there are %d", len(rows), len(settings()))
+	}
+}
+
+// TestConfig_Example has the sample file, with every line in force, say what
+// the defaults are.
+func TestConfig_Example(t *testing.T) {
+	cleanEnv(t)
+	data, err := os.ReadFile(filepath.Join("..", "..", "hearken.example.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inForce := regexp.MustCompile(`(?m)^#([a-z_]+ = )`).ReplaceAll(data, []byte("$1"))
+	values := map[string]any{}
+	if err := toml.Unmarshal(inForce, &values); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range settings() {
+		if s.def == "" {
+			continue // an example stands there, since nothing is the default
+		}
+		if got := show(values[s.key()]); got != s.def {
+			t.Errorf("%s is %q in the example, %q by default", s.key(), got, s.def)
+		}
+	}
+}
+
+func TestNarrow(t *testing.T) {
+	for _, tt := range []struct {
+		name             string
+		have, want, both []string
+	}{
+		{"All", []string{"all"}, []string{"read"}, []string{"read"}},
+		{"KeyAll", []string{"scribe"}, []string{"all"}, []string{"scribe"}},
+		{"Common", []string{"scribe", "transcription"}, []string{"transcription"}, []string{"transcription"}},
+		{"Read", []string{"transcription"}, []string{"read"}, []string{"transcription", "read"}},
+		{"HubReadOnly", []string{"read"}, []string{"transcription"}, []string{"transcription", "read"}},
+		{"NoneInCommon", []string{"scribe"}, []string{"actions"}, []string{"none"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.both, narrow(tt.have, tt.want)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

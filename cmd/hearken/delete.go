@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/hearken-dev/hearken"
+)
+
+type deleteCmd struct {
+	Sessions []string `arg:"" name:"session" help:"Ids of sessions, or their beginnings."`
+	Yes      bool     `short:"y" help:"Do not ask."`
+}
+
+func (c *deleteCmd) Run(ctx context.Context, p *program) error {
+	hub, err := p.tools(ctx)
+	if err != nil {
+		return err
+	}
+	defer hub.close()
+	var ids []string
+	for _, typed := range c.Sessions {
+		id, err := hub.find(ctx, typed)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, id)
+	}
+	for _, id := range ids {
+		if !c.Yes {
+			if err := p.confirm(fmt.Sprintf("Delete %s for good? [y/N] ", id)); err != nil {
+				return err
+			}
+		}
+		if _, err := call[struct{}](ctx, hub, "delete_session", arguments{"sessionId": id}); err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stdout, "Deleted %s.\n", id)
+	}
+	return nil
+}
+
+// confirm asks the person at the terminal. A script has to say --yes.
+func (p *program) confirm(question string) error {
+	f, ok := p.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return hearken.Errorf(hearken.Invalid, "Nobody is there to confirm this.").WithTry("--yes")
+	}
+	fmt.Fprint(p.stderr, question)
+	answer, err := bufio.NewReader(f).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return exitCode(1)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+)
+
+type keysCmd struct {
+	Create keysCreateCmd `cmd:"" help:"Make a key. It is shown once and kept only as a hash."`
+	List   keysListCmd   `cmd:"" help:"List keys."`
+	Revoke keysRevokeCmd `cmd:"" help:"End a key at once, also for those who are connected with it."`
+}
+
+type keysCreateCmd struct {
+	Name     string   `required:"" help:"What the key is for, such as the computer that uses it."`
+	Toolsets []string `name:"only" help:"Toolsets that the key may use: transcription, scribe, actions, read. Default: all."`
+	JSON     bool     `help:"Write JSON."`
+}
+
+func (c *keysCreateCmd) Run(ctx context.Context, p *program) error {
+	key, err := control[newKey](ctx, p, controlRequest{Op: "keys.create", Name: c.Name, Toolsets: c.Toolsets})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.writeJSON(key)
+	}
+	fmt.Fprintln(p.stdout, key.Secret)
+	fmt.Fprintf(p.stderr, "This is the key %q (%s). It is not shown again.\nUse it as:  Authorization: Bearer KEY\n", c.Name, key.ID)
+	return nil
+}
+
+type keysListCmd struct {
+	JSON bool `help:"Write JSON."`
+}
+
+func (c *keysListCmd) Run(ctx context.Context, p *program) error {
+	keys, err := control[[]hearken.Key](ctx, p, controlRequest{Op: "keys.list"})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if keys == nil {
+			keys = []hearken.Key{}
+		}
+		return p.writeJSON(keys)
+	}
+	if len(keys) == 0 {
+		fmt.Fprintln(p.stderr, "There are no keys. Try: hearken keys create --name laptop")
+		return nil
+	}
+	t := p.table("ID", "NAME", "MADE", "MAY USE", "STATE")
+	for _, k := range keys {
+		state := "good"
+		if k.RevokedAt != nil {
+			state = "revoked " + when(*k.RevokedAt)
+		}
+		use := "all"
+		if len(k.Toolsets) > 0 {
+			use = strings.Join(k.Toolsets, ",")
+		}
+		t.row(k.ID, k.Name, when(k.CreatedAt), use, state)
+	}
+	return t.flush()
+}
+
+type keysRevokeCmd struct {
+	Key  string `arg:"" help:"Id or name of the key."`
+	JSON bool   `help:"Write JSON."`
+}
+
+func (c *keysRevokeCmd) Run(ctx context.Context, p *program) error {
+	key, err := control[hearken.Key](ctx, p, controlRequest{Op: "keys.revoke", ID: c.Key})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.writeJSON(key)
+	}
+	fmt.Fprintf(p.stdout, "Revoked %s (%s).\n", key.Name, key.ID)
+	return nil
+}

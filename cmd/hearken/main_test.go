@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/pipe"
+	"github.com/hearken-dev/hearken/stt/stttest"
+)
+
+// TestMain puts a program called hearken into the PATH of the scripts: this
+// one, with an engine that says a word every half a second.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"hearken": func() {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		p := &program{args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+		p.providers = []hearken.Provider{stttest.Every("local", 0.5)}
+		code := p.run(ctx)
+		stop()
+		os.Exit(code)
+	}})
+}
+
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			runtime := shortDir(t)
+			env.Vars = append(env.Vars, isolated(runtime, filepath.Join(env.WorkDir, "data"))...)
+			env.Defer(func() { noHubLeft(t, filepath.Join(env.WorkDir, "data")) })
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"hub": hubCommand,
+		},
+	})
+}
+
+// hubCommand is the script's word for the hub of its data directory:
+// "hub up" waits until it serves, "hub kill" kills it without warning, "hub
+// stop" ends it as an operator would, "hub gone" waits until it has ended.
+func hubCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: hub up|kill|stop|gone")
+	}
+	dir := ts.Getenv("HEARKEN_DATA_DIR")
+	var holder pipe.Holder
+	if !eventually(func() (ok bool) {
+		holder, ok = pipe.Find(dir)
+		if args[0] == "gone" {
+			return !ok
+		}
+		return ok && holder.HTTP != ""
+	}) {
+		ts.Fatalf("hub %s: %+v", args[0], holder)
+	}
+	ts.Setenv("HUB_HTTP", holder.HTTP)
+	ts.Setenv("HUB_PID", strconv.Itoa(holder.PID))
+	sig := map[string]syscall.Signal{"kill": syscall.SIGKILL, "stop": syscall.SIGTERM}[args[0]]
+	if sig == 0 {
+		return
+	}
+	ts.Check(syscall.Kill(holder.PID, sig))
+	if !eventually(func() bool { return !alive(holder.PID) }) {
+		ts.Fatalf("the hub did not end")
+	}
+}
+
+// isolated is the environment of a program that knows nothing of this
+// computer but its own directories.
+func isolated(runtime, data string) []string {
+	return []string{
+		"HOME=" + runtime, "XDG_RUNTIME_DIR=" + runtime, "XDG_CONFIG_HOME=" + runtime, "XDG_DATA_HOME=", "TMPDIR=" + runtime,
+		"PATH=" + os.Getenv("PATH"), "HEARKEN_DATA_DIR=" + data, "PORT=0", "WS_LISTEN=off", "IDLE_MINUTES=0.2",
+	}
+}
+
+// shortDir is a private directory whose path is short enough for sockets.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "hk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// noHubLeft ends the hub of a directory, if there is one, and fails if that
+// cannot be done.
+func noHubLeft(t *testing.T, dir string) {
+	t.Helper()
+	holder, ok := pipe.Find(dir)
+	if !ok || !alive(holder.PID) {
+		return
+	}
+	_ = syscall.Kill(holder.PID, syscall.SIGTERM)
+	if !eventually(func() bool { return !alive(holder.PID) }) {
+		_ = syscall.Kill(holder.PID, syscall.SIGKILL)
+		t.Errorf("hub %d of %s did not end when told to", holder.PID, dir)
+	}
+}
+
+// alive reports whether a process runs; a zombie that waits for its parent
+// does not.
+func alive(pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return false
+	}
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist) || filepath.Separator == '\\'
+	}
+	for i := len(stat) - 1; i >= 0; i-- {
+		if stat[i] == ')' {
+			return i+2 >= len(stat) || stat[i+2] != 'Z'
+		}
+	}
+	return true
+}
+
+// eventually asks until it is so, for a while.
+func eventually(so func() bool) bool {
+	deadline := time.NewTimer(20 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			return so()
+		}
+	}
+	return true
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+func (p *program) writeJSON(v any) error {
+	enc := json.NewEncoder(p.stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// A table writes columns that line up.
+type table struct{ w *tabwriter.Writer }
+
+func (p *program) table(heads ...string) *table {
+	t := &table{tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)}
+	t.row(heads...)
+	return t
+}
+
+func (t *table) row(cells ...string) { fmt.Fprintln(t.w, strings.Join(cells, "\t")) }
+func (t *table) flush() error        { return t.w.Flush() }
+
+// when writes a time as a person here would.
+func when(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
+// clock writes seconds as 1:02:03.
+func clock(seconds float64) string {
+	s := int(seconds)
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}

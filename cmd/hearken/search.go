@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+type searchCmd struct {
+	Query   []string `arg:"" help:"Words that must all be there, a \"phrase\", or a prefix*."`
+	Limit   int      `default:"20" help:"How many, at most 100."`
+	Session string   `help:"Only in this session."`
+	Since   string   `help:"Said at or after: a time, a date, or an age such as 2h or 7d."`
+	Until   string   `help:"Said before, likewise."`
+	Ranked  bool     `help:"Best first instead of newest first."`
+	JSON    bool     `help:"Write JSON."`
+}
+
+type searchHits struct {
+	Hits []struct {
+		SessionID string    `json:"sessionId"`
+		Title     string    `json:"title,omitempty"`
+		Line      int       `json:"line"`
+		Source    string    `json:"source"`
+		StartTime float64   `json:"startTime"`
+		Timestamp time.Time `json:"timestamp"`
+		Text      string    `json:"text"`
+	} `json:"hits"`
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+func (c *searchCmd) Run(ctx context.Context, p *program) error {
+	hub, err := p.tools(ctx)
+	if err != nil {
+		return err
+	}
+	defer hub.close()
+	args := arguments{"query": c.query(), "limit": c.Limit, "ranked": c.Ranked}
+	args.add("since", c.Since)
+	args.add("until", c.Until)
+	if c.Session != "" {
+		id, err := hub.find(ctx, c.Session)
+		if err != nil {
+			return err
+		}
+		args["sessionId"] = id
+	}
+	res, err := call[searchHits](ctx, hub, "search_transcripts", args)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.writeJSON(res)
+	}
+	session := ""
+	for _, h := range res.Hits {
+		if h.SessionID != session {
+			session = h.SessionID
+			fmt.Fprintf(p.stdout, "%s  %s  %s\n", h.SessionID, when(h.Timestamp), h.Title)
+		}
+		fmt.Fprintf(p.stdout, "%8s  %s  %s\n", clock(h.StartTime), h.Source, h.Text)
+	}
+	switch {
+	case len(res.Hits) == 0:
+		fmt.Fprintln(p.stderr, "Nothing was found.")
+		return exitCode(1) // as grep has it
+	case res.Truncated:
+		fmt.Fprintf(p.stderr, "There are more. Try: --limit %d\n", min(2*c.Limit, 100))
+	}
+	return nil
+}
+
+// query joins the words again; one that the shell was given in quotes is a
+// phrase.
+func (c *searchCmd) query() string {
+	if len(c.Query) == 1 {
+		return c.Query[0]
+	}
+	words := make([]string, len(c.Query))
+	for i, w := range c.Query {
+		if words[i] = w; strings.ContainsAny(w, " \t") && !strings.Contains(w, `"`) {
+			words[i] = `"` + w + `"`
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/hearken-dev/hearken/api"
+	"github.com/hearken-dev/hearken/models"
+	"github.com/hearken-dev/hearken/pipe"
+)
+
+type serveCmd struct{}
+
+func (c *serveCmd) Run(ctx context.Context, p *program, g *grammar) error {
+	if g.Detached {
+		return p.detached(ctx)
+	}
+	if p.cfg.Transport == "stdio" {
+		return p.stdio(ctx)
+	}
+	app, err := p.open(ctx, Options{})
+	if err != nil {
+		return err
+	}
+	// Whoever stops it at once still learns where it was.
+	doors, err := app.Doors(context.WithoutCancel(ctx))
+	if err == nil {
+		err = p.greeting(context.WithoutCancel(ctx), app, doors)
+	}
+	if err == nil {
+		<-ctx.Done()
+		fmt.Fprintln(p.stderr, "Stopping; sessions are finished first.")
+	}
+	return errors.Join(err, app.drain())
+}
+
+// drain closes the hub within the time that a stop may take.
+func (a *App) drain() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	return a.Close(ctx)
+}
+
+// greeting tells where the hub is and what to try next.
+func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error {
+	w := p.stdout
+	fmt.Fprintf(w, "Hearken %s is listening.\n\n", versionString())
+	fmt.Fprintf(w, "  MCP over HTTP       %s/mcp\n", doors.URL())
+	if u := doors.WSURL(); u != "" {
+		fmt.Fprintf(w, "  MCP over WebSocket  %s\n", u)
+	}
+	fmt.Fprintf(w, "  sound               ws%s/audio/{sessionId}\n", doors.URL()[len("http"):])
+	fmt.Fprintf(w, "  sessions            %s\n", p.cfg.storeName())
+	if pin := doors.Pin(); pin != "" {
+		fmt.Fprintf(w, "  TLS pin             %s\n", pin)
+	}
+	exposed, plain := doors.Exposed()
+	if plain {
+		fmt.Fprint(p.stderr, "\nWARNING: TLS is off and other computers can reach this hub: keys and speech go over the network in the clear unless a proxy in front encrypts them.\n")
+	}
+	if exposed {
+		if err := p.firstKey(ctx, app, w); err != nil {
+			return err
+		}
+	}
+	fmt.Fprint(w, "\nNext:\n")
+	if root, err := modelRoot(p.cfg); err == nil && p.cfg.TranscriptionProvider == "local" && models.Ready(root) != nil {
+		fmt.Fprintf(w, "  %-37s  fetch the offline engine\n", "hearken models pull")
+	}
+	fmt.Fprintf(w, "  claude mcp add hearken -- %s --stdio\n", executable())
+	if !exposed {
+		fmt.Fprintf(w, "  curl %s/mcp -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}'\n", doors.URL())
+	}
+	fmt.Fprint(w, "  hearken sessions\n\nCtrl-C stops it.\n")
+	return nil
+}
+
+// firstKey makes the key without which nobody could come in from outside, once.
+func (p *program) firstKey(ctx context.Context, app *App, w io.Writer) error {
+	keys, err := app.store.Keys(ctx)
+	if err != nil {
+		return fmt.Errorf("list keys: %w", err)
+	}
+	if len(keys) > 0 {
+		return nil
+	}
+	key, err := app.createKey(ctx, "first", nil)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nOther computers need a key. This one is shown only now:\n\n  %s\n\nMore: hearken keys create --name NAME\n", key.Secret)
+	return nil
+}
+
+// detached is the hub that --stdio starts. Its parent waits on standard output
+// for the news that it runs.
+func (p *program) detached(ctx context.Context) error {
+	report, ok := p.stdout.(io.WriteCloser)
+	if !ok {
+		return errors.New("--detached is for hearken --stdio")
+	}
+	app, err := p.open(ctx, Options{Late: true})
+	pipe.Report(report, err)
+	if err != nil {
+		return exitCode(1) // told already
+	}
+	// The directory it was started in may be removed or unmounted.
+	if err := os.Chdir(p.cfg.DataDir); err != nil {
+		p.log.Debug("working directory not left", "error", err)
+	}
+	p.log.Info("hub started", "pid", os.Getpid(), "data_dir", p.cfg.DataDir)
+	if app.listener == nil {
+		return errors.Join(errors.New("no local socket"), app.drain())
+	}
+	go func() {
+		if _, err := app.Doors(ctx); err != nil {
+			p.log.Error("no doors for HTTP", "error", err)
+		}
+	}()
+	app.idle(ctx, p.cfg.idle())
+	p.log.Info("hub ends", "idle", ctx.Err() == nil)
+	return app.drain()
+}
+
+func executable() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "hearken"
+	}
+	if wd, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(rel) {
+			return filepath.Join(wd, rel)
+		}
+	}
+	return path
+}

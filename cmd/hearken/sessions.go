@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+type sessionsCmd struct {
+	Status string `default:"all" enum:"all,active,stopped" help:"all, active or stopped."`
+	Limit  int    `default:"20" help:"How many, at most 200."`
+	Since  string `help:"Started at or after: a time, a date, or an age such as 2h or 7d."`
+	Until  string `help:"Started before, likewise."`
+	JSON   bool   `help:"Write JSON."`
+}
+
+// sessionRow is what list_sessions says about one session.
+type sessionRow struct {
+	ID           string                `json:"id"`
+	Title        string                `json:"title,omitempty"`
+	Status       hearken.SessionStatus `json:"status"`
+	StopReason   string                `json:"stopReason,omitempty"`
+	Language     string                `json:"language"`
+	Provider     string                `json:"provider,omitempty"`
+	StartedAt    time.Time             `json:"startedAt"`
+	Duration     float64               `json:"duration"`
+	SegmentCount int                   `json:"segmentCount"`
+}
+
+type sessionList struct {
+	Sessions  []sessionRow `json:"sessions"`
+	Truncated bool         `json:"truncated,omitempty"`
+}
+
+func (c *sessionsCmd) Run(ctx context.Context, p *program) error {
+	hub, err := p.tools(ctx)
+	if err != nil {
+		return err
+	}
+	defer hub.close()
+	args := arguments{"status": c.Status, "limit": c.Limit}
+	args.add("since", c.Since)
+	args.add("until", c.Until)
+	list, err := call[sessionList](ctx, hub, "list_sessions", args)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.writeJSON(list)
+	}
+	if len(list.Sessions) == 0 {
+		fmt.Fprintln(p.stderr, "There are no such sessions.")
+		return nil
+	}
+	t := p.table("ID", "STARTED", "LENGTH", "ENTRIES", "STATUS", "LANGUAGE", "TITLE")
+	for _, s := range list.Sessions {
+		status := string(s.Status)
+		if s.StopReason != "" && s.StopReason != hearken.StopRequested && s.StopReason != hearken.StopFinished {
+			status += " (" + strings.ReplaceAll(s.StopReason, "_", " ") + ")"
+		}
+		t.row(s.ID, when(s.StartedAt), clock(s.Duration), strconv.Itoa(s.SegmentCount), status, s.Language, s.Title)
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	if list.Truncated {
+		fmt.Fprintf(p.stderr, "There are more. Try: hearken sessions --until %s\n", list.Sessions[len(list.Sessions)-1].StartedAt.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// arguments of a tool call.
+type arguments map[string]any
+
+// add leaves out what is empty, so that the tool's own default holds.
+func (a arguments) add(name, value string) {
+	if value != "" {
+		a[name] = value
+	}
+}
+
+// find makes a session's id of what a person types: the whole of it, its
+// beginning, or "last".
+func (c *client) find(ctx context.Context, typed string) (string, error) {
+	typed = strings.ToLower(typed)
+	if hearken.ValidID(typed) {
+		return typed, nil
+	}
+	list, err := call[sessionList](ctx, c, "list_sessions", arguments{"limit": 200})
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for i, s := range list.Sessions {
+		if typed == "last" && i == 0 || strings.HasPrefix(s.ID, typed) {
+			found = append(found, s.ID)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", hearken.Errorf(hearken.SessionNotFound, "There is no session %q.", typed).WithTry("hearken sessions")
+	}
+	return "", hearken.Errorf(hearken.Invalid, "%d sessions begin with %q.", len(found), typed).WithTry("more of its id; see hearken sessions")
+}

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/pipe"
+)
+
+// place is a data directory with its environment, outside this process.
+type place struct {
+	*testing.T
+	data string
+	env  []string
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := &place{T: t, data: filepath.Join(t.TempDir(), "data")}
+	p.env = isolated(shortDir(t), p.data)
+	t.Cleanup(func() { noHubLeft(t, p.data) })
+	return p
+}
+
+// stdio starts an agent's server, as the agent would.
+func (p *place) stdio() *mcp.ClientSession {
+	p.Helper()
+	cmd := exec.Command("hearken", "--stdio")
+	cmd.Env = p.env
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	s := p.connect(&mcp.CommandTransport{Command: cmd})
+	p.Cleanup(func() {
+		if p.Failed() {
+			p.Logf("stderr of --stdio:\n%s", &log)
+		}
+	})
+	return s
+}
+
+func (p *place) connect(transport mcp.Transport) *mcp.ClientSession {
+	p.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	s, err := client.Connect(p.Context(), transport, nil)
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.Cleanup(func() { s.Close() })
+	return s
+}
+
+// hub is the hub of the place, with its doors open.
+func (p *place) hub() pipe.Holder {
+	p.Helper()
+	var h pipe.Holder
+	if !eventually(func() (ok bool) { h, ok = pipe.Find(p.data); return ok && h.HTTP != "" }) {
+		p.Fatalf("no hub: %+v", h)
+	}
+	return h
+}
+
+type object = map[string]any
+
+// tool calls a tool and fails if it does.
+func tool[Out any](t *testing.T, s *mcp.ClientSession, name string, args object) (out Out) {
+	t.Helper()
+	out, err := tryTool[Out](t.Context(), s, name, args)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return out
+}
+
+func tryTool[Out any](ctx context.Context, s *mcp.ClientSession, name string, args object) (out Out, err error) {
+	return call[Out](ctx, &client{session: s}, name, args)
+}
+
+type started struct {
+	SessionID  string
+	WSEndpoint string
+}
+
+// send sends seconds of sound to a session and leaves.
+func send(t *testing.T, endpoint string, seconds int) {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), endpoint+"&encoding=linear16&sample_rate=16000&channels=1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	go func() {
+		for { // take what the hub says, so that it never waits for us
+			if _, _, err := conn.Read(context.Background()); err != nil {
+				return
+			}
+		}
+	}()
+	for range seconds * 10 {
+		if err := conn.Write(t.Context(), websocket.MessageBinary, make([]byte, hearken.SampleRate/10*2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn.Close(websocket.StatusNormalClosure, "")
+}
+
+// await reads a session until it has so many entries and returns their text.
+func await(t *testing.T, s *mcp.ClientSession, id string, n int) []string {
+	t.Helper()
+	var page transcriptPage
+	if !eventually(func() bool {
+		page = tool[transcriptPage](t, s, "get_transcription", object{"sessionId": id})
+		return len(page.Segments) >= n
+	}) {
+		t.Fatalf("only %d entries of %d came", len(page.Segments), n)
+	}
+	var texts []string
+	for _, s := range page.Segments {
+		texts = append(texts, s.Text)
+	}
+	return texts
+}
+
+// TestShared has two agents on stdio and one client on HTTP share a session
+// while sound comes in; the agent that started it leaves, and it goes on.
+func TestShared(t *testing.T) {
+	p := newPlace(t)
+	first := p.stdio()
+	hub := p.hub()
+	second := p.stdio()
+	third := p.connect(&mcp.StreamableClientTransport{Endpoint: hub.HTTP + "/mcp", DisableStandaloneSSE: true})
+
+	s := tool[started](t, first, "start_transcription", object{"title": "together"})
+	if !strings.HasPrefix(s.WSEndpoint, "ws"+strings.TrimPrefix(hub.HTTP, "http")+"/audio/"+s.SessionID) {
+		t.Errorf("wsEndpoint is %s, the hub is at %s", s.WSEndpoint, hub.HTTP)
+	}
+	send(t, s.WSEndpoint, 2)
+	before := await(t, first, s.SessionID, 3)
+	if err := first.Close(); err != nil {
+		t.Errorf("leaving: %v", err)
+	}
+	send(t, s.WSEndpoint, 2)
+	for _, reader := range []*mcp.ClientSession{second, third} {
+		after := await(t, reader, s.SessionID, 6)
+		if strings.Join(after[:3], "|") != strings.Join(before[:3], "|") {
+			t.Errorf("one read %q, another %q", before, after)
+		}
+	}
+	if p.hub().PID != hub.PID {
+		t.Error("the hub is another one")
+	}
+	tool[object](t, second, "stop_transcription", object{"sessionId": s.SessionID})
+	list := tool[sessionList](t, third, "list_sessions", nil)
+	if len(list.Sessions) != 1 || list.Sessions[0].Status != hearken.Stopped || list.Sessions[0].Title != "together" {
+		t.Errorf("got %+v", list)
+	}
+}
+
+// TestKilled kills the hub under an agent: the agent goes on with the next
+// one, and every word it has seen is still there.
+func TestKilled(t *testing.T) {
+	p := newPlace(t)
+	agent := p.stdio()
+	hub := p.hub()
+	s := tool[started](t, agent, "start_transcription", nil)
+	send(t, s.WSEndpoint, 3)
+	before := await(t, agent, s.SessionID, 5)
+
+	if err := syscall.Kill(hub.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	var after transcriptPage
+	if !eventually(func() bool {
+		// A call that was under way is answered with an error, once.
+		var err error
+		after, err = tryTool[transcriptPage](t.Context(), agent, "get_transcription", object{"sessionId": s.SessionID})
+		return err == nil
+	}) {
+		t.Fatal("the agent is cut off")
+	}
+	if next := p.hub(); next.PID == hub.PID {
+		t.Error("the hub is still the same")
+	}
+	if len(after.Segments) < len(before) {
+		t.Fatalf("%d entries are left of %d", len(after.Segments), len(before))
+	}
+	for i := range before {
+		if after.Segments[i].Text != before[i] {
+			t.Errorf("entry %d was %q and is %q", i, before[i], after.Segments[i].Text)
+		}
+	}
+	if after.Status != hearken.Active {
+		t.Errorf("the session is %s and waits for nobody", after.Status)
+	}
+}
+
+// TestPublicURL has wsEndpoint name the proxy.
+func TestPublicURL(t *testing.T) {
+	p := newPlace(t)
+	p.env = append(p.env, "PUBLIC_URL=https://hearken.example.org/speech/")
+	s := tool[started](t, p.stdio(), "start_transcription", nil)
+	if want := "wss://hearken.example.org/speech/audio/" + s.SessionID; !strings.HasPrefix(s.WSEndpoint, want) {
+		t.Errorf("wsEndpoint is %s, want %s", s.WSEndpoint, want)
+	}
+}
+
+// TestStarters has many agents start at the same moment: one hub results.
+func TestStarters(t *testing.T) {
+	p := newPlace(t)
+	hello, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "ping"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pids := make(chan int)
+	for range 6 {
+		go func() {
+			cmd := exec.Command("hearken", "--stdio")
+			cmd.Env, cmd.Stdin = p.env, bytes.NewReader(append(hello, '\n'))
+			out, err := cmd.CombinedOutput()
+			holder, _ := pipe.Find(p.data)
+			if err != nil || !bytes.Contains(out, []byte(`"id":1`)) {
+				t.Errorf("%v: %s", err, out)
+			}
+			pids <- holder.PID
+		}()
+	}
+	seen := map[int]bool{}
+	for range 6 {
+		seen[<-pids] = true
+	}
+	if len(seen) != 1 {
+		t.Errorf("%d hubs were started", len(seen))
+	}
+	log, err := os.ReadFile(filepath.Join(p.data, pipe.LogName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(log), "hub started"); n != 1 {
+		t.Errorf("%d hubs were started:\n%s", n, log)
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/hearken-dev/hearken"
+)
+
+type showCmd struct {
+	Session string `arg:"" default:"last" help:"Id of the session, its beginning, or last."`
+	Last    int    `short:"n" help:"Only the newest N entries."`
+	Follow  bool   `short:"f" help:"Wait for more until the session stops."`
+	JSON    bool   `help:"Write one JSON object for each entry."`
+}
+
+// transcriptPage is what get_transcription says.
+type transcriptPage struct {
+	Status   hearken.SessionStatus `json:"status"`
+	Segments []hearken.Segment     `json:"segments"`
+	Cursor   string                `json:"cursor"`
+	More     bool                  `json:"more"`
+}
+
+func (c *showCmd) Run(ctx context.Context, p *program) error {
+	hub, err := p.tools(ctx)
+	if err != nil {
+		return err
+	}
+	defer hub.close()
+	id, err := hub.find(ctx, c.Session)
+	if err != nil {
+		return err
+	}
+	args := arguments{"sessionId": id, "limit": 500}
+	if c.Last > 0 {
+		args["fromSegment"] = -c.Last
+	}
+	for {
+		page, err := call[transcriptPage](ctx, hub, "get_transcription", args)
+		if err != nil {
+			return err
+		}
+		for i := range page.Segments {
+			if err := c.write(p, &page.Segments[i]); err != nil {
+				return err
+			}
+		}
+		live := c.Follow && page.Status == hearken.Active
+		if !page.More && !live {
+			return nil
+		}
+		args["cursor"] = page.Cursor
+		if live {
+			args["waitSeconds"] = 20
+		}
+	}
+}
+
+func (c *showCmd) write(p *program, s *hearken.Segment) error {
+	if c.JSON {
+		return json.NewEncoder(p.stdout).Encode(s)
+	}
+	text := s.Text
+	switch {
+	case s.Origin == hearken.Happening:
+		text = "(" + text + ")"
+	case s.Status == hearken.NoSpeech && text == "":
+		text = "(no speech)"
+	}
+	_, err := fmt.Fprintf(p.stdout, "%8s  %s  %s\n", clock(s.StartTime), s.Origin, text)
+	return err
+}

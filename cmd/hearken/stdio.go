@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/pipe"
+)
+
+// brought are the settings that a process brings along to the hub in its
+// hello. A hub that it starts must not take them for everybody's.
+var brought = []string{"transcription-provider", "deepgram-api-key", "default-language", "toolsets"}
+
+// stdio is MCP on standard input and output: a thin pipe to the hub.
+func (p *program) stdio(ctx context.Context) error {
+	if !p.cfg.Spawn {
+		return p.within(ctx, errors.New("HEARKEN_SPAWN is false"))
+	}
+	dial := func(ctx context.Context) (net.Conn, error) {
+		conn, _, err := pipe.Join(ctx, p.cfg.DataDir, p.hello(), p.spawn)
+		return conn, err
+	}
+	conn, err := dial(ctx)
+	if errors.Is(err, pipe.ErrSpawn) {
+		return p.within(ctx, err)
+	}
+	if err != nil {
+		return err
+	}
+	relay := &pipe.Relay{Dial: dial, Log: p.log}
+	return relay.Run(ctx, conn, p.stdin, p.stdout)
+}
+
+// spawn starts a hub that outlives this process.
+func (p *program) spawn(ctx context.Context) error {
+	path, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("%w: %w", pipe.ErrSpawn, err)
+	}
+	args, env := p.offspring()
+	return pipe.Spawn(ctx, p.cfg.DataDir, path, args, env)
+}
+
+// offspring is the command line and the environment of the hub: what this
+// process was given, without what is its own.
+func (p *program) offspring() (args, env []string) {
+	args = []string{"serve", "--detached", "--data-dir=" + p.cfg.DataDir}
+	values := reflect.ValueOf(p.cfg).Elem()
+	drop := []string{"TRANSPORT"}
+	for _, s := range settings() {
+		if slices.Contains(brought, s.name) {
+			drop = append(drop, s.env, s.env+"_FILE")
+		} else if p.flags[s.name] && s.name != "data-dir" && s.name != "transport" {
+			args = append(args, "--"+s.name+"="+show(values.Field(s.index).Interface()))
+		}
+	}
+	if p.configFile != "" {
+		args = append(args, "--config="+p.configFile)
+	}
+	for _, kv := range os.Environ() {
+		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(drop, name) {
+			env = append(env, kv)
+		}
+	}
+	return args, env
+}
+
+// within serves in this process, where no other may be started. Others can
+// still join until it ends.
+func (p *program) within(ctx context.Context, why error) error {
+	relay := &pipe.Relay{Log: p.log, Dial: func(context.Context) (net.Conn, error) {
+		return nil, hearken.Errorf(hearken.Busy, "The hub ended.").WithTry("starting this again")
+	}}
+	conn, _, err := pipe.Dial(ctx, p.cfg.DataDir, p.hello())
+	if err == nil {
+		return relay.Run(ctx, conn, p.stdin, p.stdout)
+	}
+	if !errors.Is(err, pipe.ErrNoHub) {
+		return err
+	}
+	app, err := p.open(ctx, Options{Late: true})
+	if err != nil {
+		return err
+	}
+	p.log.Warn("the hub runs within this process and ends with it", "why", why)
+	if conn, err = app.connect(ctx, p.hello()); err == nil {
+		err = relay.Run(ctx, conn, p.stdin, p.stdout)
+	}
+	return errors.Join(err, app.drain())
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/export"
+	"github.com/hearken-dev/hearken/models"
+	"github.com/hearken-dev/hearken/source/file"
+	"github.com/hearken-dev/hearken/stt/moonshine"
+)
+
+type transcribeCmd struct {
+	Files    []string `arg:"" name:"file" help:"Recordings: wav, flac, mp3, ogg, webm, and what ffmpeg knows where it is installed; - for standard input."`
+	Format   string   `short:"f" default:"txt" enum:"txt,json,srt,vtt,md,toon" help:"txt, json, srt, vtt, md or toon."`
+	Language string   `short:"l" help:"Language that is spoken. Default: en."`
+	Output   string   `short:"o" placeholder:"PATH" help:"File to write to; with several recordings a directory."`
+	Separate bool     `help:"Hear the two channels apart, as of a call with one side on each."`
+	Quiet    bool     `short:"q" help:"Show no progress."`
+}
+
+// Run transcribes every file it can and fails if there was one it could not.
+func (c *transcribeCmd) Run(ctx context.Context, p *program) error {
+	root, err := modelRoot(p.cfg)
+	if err != nil {
+		return err
+	}
+	if err := models.Ready(root); err != nil {
+		return err
+	}
+	var words []string
+	if p.cfg.Vocabulary != "" {
+		if words, err = readVocabulary(p.cfg.Vocabulary); err != nil {
+			return err
+		}
+	}
+	language := c.language(p.cfg)
+	engine := moonshine.Open(ctx, moonshine.Config{
+		Dir: root, Library: models.Library(root), Language: language, Model: p.cfg.LocalModel, Vocabulary: words, Log: p.log,
+	})
+	defer engine.Close(context.WithoutCancel(ctx))
+	if err := engine.Check(ctx, hearken.StreamConfig{Language: language}); err != nil {
+		return err
+	}
+	failed := false
+	for _, name := range c.Files {
+		err := c.transcribe(ctx, p, engine, name, language)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			p.fail(err)
+			failed = true
+		}
+	}
+	if failed {
+		return exitCode(1)
+	}
+	return nil
+}
+
+func (c *transcribeCmd) language(cfg *Config) string {
+	switch {
+	case c.Language != "":
+		return c.Language
+	case cfg.DefaultLanguage != "":
+		return cfg.DefaultLanguage
+	}
+	return "en"
+}
+
+func (c *transcribeCmd) transcribe(ctx context.Context, p *program, engine *moonshine.Provider, name, language string) error {
+	bar := p.progress(filepath.Base(name), c.Quiet)
+	defer bar.clear()
+	channels, err := c.read(ctx, p, name)
+	if err != nil {
+		return err
+	}
+	session := newRecording(name, language, p.cfg.LocalModel)
+	for i, pcm := range channels {
+		origin := []hearken.Origin{hearken.Microphone, hearken.System}[min(i, 1)]
+		segments, err := engine.TranscribeAll(ctx, pcm, hearken.StreamConfig{Session: session.ID, Origin: origin, Language: language},
+			func(done float64) { bar.show((float64(i) + done) / float64(len(channels))) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		session.add(origin, segments)
+		session.Duration = max(session.Duration, float64(len(pcm))/hearken.SampleRate)
+	}
+	bar.clear()
+	session.finish()
+	return c.write(p, name, session)
+}
+
+// read decodes a whole recording.
+func (c *transcribeCmd) read(ctx context.Context, p *program, name string) (channels [][]int16, err error) {
+	opts := file.Options{Separate: c.Separate}
+	var src *file.Source
+	if name == "-" {
+		src, err = file.New(p.stdin, opts)
+	} else {
+		src, err = file.Open(name, opts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	err = src.Read(ctx, func(parts ...[]int16) error {
+		for len(channels) < len(parts) {
+			channels = append(channels, nil)
+		}
+		for i, part := range parts {
+			channels[i] = append(channels[i], part...)
+		}
+		return nil
+	})
+	return channels, err
+}
+
+// write writes one transcript to where it belongs.
+func (c *transcribeCmd) write(p *program, name string, s *recording) (err error) {
+	var out io.Writer = p.stdout
+	if c.Output != "" && c.Output != "-" {
+		path := c.Output
+		if info, err := os.Stat(path); len(c.Files) > 1 || err == nil && info.IsDir() {
+			if err := os.MkdirAll(path, 0o755); err != nil {
+				return err
+			}
+			base := filepath.Base(name)
+			path = filepath.Join(path, strings.TrimSuffix(base, filepath.Ext(base))+"."+c.Format)
+		}
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		out = f
+	} else if len(c.Files) > 1 && c.Format == "txt" {
+		fmt.Fprintf(out, "==> %s <==\n", name)
+	}
+	return export.Write(out, c.Format, &s.Session, nil, export.List(s.segments))
+}
+
+// A recording is a file as a session, so that it is written like one.
+type recording struct {
+	hearken.Session
+	segments []hearken.Segment
+}
+
+func newRecording(name, language, model string) *recording {
+	return &recording{Session: hearken.Session{
+		ID: uuid.NewString(), Title: filepath.Base(name), Status: hearken.Stopped, StopReason: hearken.StopFinished,
+		Language: language, Provider: "local", StartedAt: time.Now().UTC().Truncate(time.Millisecond),
+		Config: hearken.SessionConfig{Model: model},
+	}}
+}
+
+func (r *recording) add(origin hearken.Origin, segments []hearken.Segment) {
+	for _, s := range segments {
+		s.Origin = origin
+		r.segments = append(r.segments, s)
+	}
+}
+
+// finish gives the entries what the hub gives those of a live session.
+func (r *recording) finish() {
+	slices.SortStableFunc(r.segments, func(a, b hearken.Segment) int {
+		switch {
+		case a.StartTime < b.StartTime:
+			return -1
+		case a.StartTime > b.StartTime:
+			return 1
+		}
+		return 0
+	})
+	for i := range r.segments {
+		s := &r.segments[i]
+		s.Line, s.ID = i+1, r.ID+"-"+strconv.Itoa(i+1)
+		s.IsFinal, s.Durable = true, true
+		s.Timestamp = r.StartedAt.Add(time.Duration(s.StartTime * float64(time.Second)))
+	}
+	stopped := r.StartedAt.Add(time.Duration(r.Duration * float64(time.Second)))
+	r.StoppedAt, r.SegmentCount = &stopped, len(r.segments)
+}

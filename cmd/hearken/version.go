@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/hearken-dev/hearken/pipe"
+)
+
+type versionCmd struct {
+	JSON bool `help:"Write JSON."`
+	Hub  bool `help:"Of the hub that runs, if there is one."`
+}
+
+func (c *versionCmd) Run(ctx context.Context, p *program) error {
+	if c.Hub {
+		return c.hub(ctx, p)
+	}
+	v := versionString()
+	if c.JSON {
+		return p.writeJSON(map[string]string{"version": v, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+	}
+	fmt.Fprintf(p.stdout, "hearken %s (%s, %s/%s)\n", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return nil
+}
+
+// hub tells about the running hub, and starts none.
+func (c *versionCmd) hub(ctx context.Context, p *program) error {
+	hello := p.hello()
+	hello.Want = pipe.WantControl
+	conn, hub, err := pipe.Dial(ctx, p.cfg.DataDir, hello)
+	if errors.Is(err, pipe.ErrNoHub) {
+		fmt.Fprintf(p.stdout, "no hub runs for %s\n", p.cfg.DataDir)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	conn.Close()
+	if c.JSON {
+		return p.writeJSON(hub)
+	}
+	fmt.Fprintf(p.stdout, "hearken %s (process %d, %s)\n", hub.Version, hub.PID, hub.HTTP)
+	return nil
+}
