@@ -20,9 +20,10 @@ const (
 	fnGetErrorMessage                function = 2
 	fnCreateEnv                      function = 3
 	fnDisableTelemetryEvents         function = 6
+	fnCreateSession                  function = 7
+	fnCreateSessionFromArray         function = 8
 	fnRun                            function = 9
 	fnCreateSessionOptions           function = 10
-	fnSetOptimizedModelFilePath      function = 11
 	fnEnableProfiling                function = 14
 	fnSetGraphOptimizationLevel      function = 23
 	fnSetIntraOpNumThreads           function = 24
@@ -52,15 +53,9 @@ const (
 	fnReleaseTypeInfo                function = 98
 	fnReleaseTensorTypeAndShapeInfo  function = 99
 	fnReleaseSessionOptions          function = 100
-	fnSessionEndProfiling            function = 110
 	fnAddSessionConfigEntry          function = 130
-	fnAddInitializer                 function = 150
-	fnCreatePrepackedWeights         function = 166
-	fnReleasePrepackedWeights        function = 167
-	fnCreateSessionPrepacked         function = 168
-	fnCreateSessionFromArrayPre      function = 169
 
-	tableSize = 170
+	tableSize = 131
 )
 
 // A table is the C API: one pointer for each function, of which we need the

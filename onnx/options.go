@@ -5,14 +5,10 @@ import "unsafe"
 // options makes the library's own options of ours. What it returns must be
 // released, also beside an error.
 func (rt *Runtime) options(o Options) (unsafe.Pointer, error) {
-	const disableAll, enableAll = 0, 99
+	const allOptimizations = 99
 	var p unsafe.Pointer
 	if err := rt.api.call(fnCreateSessionOptions, uintptr(unsafe.Pointer(&p))); err != nil {
 		return nil, err
-	}
-	level := uintptr(enableAll)
-	if o.AsIs {
-		level = disableAll
 	}
 	for _, set := range []struct {
 		f     function
@@ -20,7 +16,7 @@ func (rt *Runtime) options(o Options) (unsafe.Pointer, error) {
 	}{
 		{fnSetIntraOpNumThreads, uintptr(max(o.Threads, 1))},
 		{fnSetInterOpNumThreads, 1},
-		{fnSetGraphOptimizationLevel, level},
+		{fnSetGraphOptimizationLevel, allOptimizations},
 	} {
 		if err := rt.api.call(set.f, uintptr(p), set.value); err != nil {
 			return p, err
@@ -37,29 +33,15 @@ func (rt *Runtime) options(o Options) (unsafe.Pointer, error) {
 			return p, err
 		}
 	}
-	for _, file := range []struct {
-		f    function
-		path string
-	}{
-		{fnSetOptimizedModelFilePath, o.Optimized},
-		{fnEnableProfiling, o.Profile},
-	} {
-		if file.path == "" {
-			continue
-		}
-		c, err := cPath(file.path)
-		if err != nil {
-			return p, err
-		}
-		if err := rt.api.call(file.f, uintptr(p), uintptr(c)); err != nil {
-			return p, err
-		}
-		keep(c)
+	if o.Profile == "" {
+		return p, nil
 	}
-	if o.Shared != nil {
-		return p, o.Shared.apply(p)
+	c, err := cPath(o.Profile)
+	if err != nil {
+		return p, err
 	}
-	return p, nil
+	defer keep(c)
+	return p, rt.api.call(fnEnableProfiling, uintptr(p), uintptr(c))
 }
 
 func (rt *Runtime) configure(options unsafe.Pointer, key, value string) error {

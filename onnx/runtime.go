@@ -62,10 +62,10 @@ func Open(path string) (*Runtime, error) {
 }
 
 func (rt *Runtime) setUp() error {
-	const severityError = 3
+	const fatal = 4 // errors come back to the caller, who tells them
 	name := cString("hearken")
 	defer keep(name)
-	if err := rt.api.call(fnCreateEnv, severityError, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&rt.env))); err != nil {
+	if err := rt.api.call(fnCreateEnv, fatal, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&rt.env))); err != nil {
 		return err
 	}
 	if err := rt.api.call(fnDisableTelemetryEvents, uintptr(rt.env)); err != nil {

@@ -10,18 +10,9 @@ import (
 type Options struct {
 	Threads int // for one run; 0 is one
 
-	// Shared lets sessions that have weights in common keep them, and what
-	// the kernels made of them, in memory once.
-	Shared *Weights
-
-	// Optimized makes the session write the graph that it made of the model to
-	// this path.
-	Optimized string
-	// AsIs skips the graph optimizations, for a model that was written with
-	// Optimized.
-	AsIs bool
-
-	Profile string // prefix of a file to write a profile to; for development
+	// Profile is the prefix of a file to which the time of every operation is
+	// written when the session is closed; empty for none.
+	Profile string
 }
 
 // A Port is an input or output of a model. A dimension that the model leaves
@@ -49,7 +40,7 @@ func (rt *Runtime) Open(path string, o Options) (*Session, error) {
 	}
 	defer keep(p)
 	return rt.open(o, func(options unsafe.Pointer, out *unsafe.Pointer) error {
-		return rt.api.call(fnCreateSessionPrepacked, uintptr(rt.env), uintptr(p), uintptr(options), o.Shared.container(), uintptr(unsafe.Pointer(out)))
+		return rt.api.call(fnCreateSession, uintptr(rt.env), uintptr(p), uintptr(options), uintptr(unsafe.Pointer(out)))
 	})
 }
 
@@ -60,7 +51,7 @@ func (rt *Runtime) Load(model []byte, o Options) (*Session, error) {
 	}
 	defer keep(model)
 	return rt.open(o, func(options unsafe.Pointer, out *unsafe.Pointer) error {
-		return rt.api.call(fnCreateSessionFromArrayPre, uintptr(rt.env), uintptr(unsafe.Pointer(&model[0])), uintptr(len(model)), uintptr(options), o.Shared.container(), uintptr(unsafe.Pointer(out)))
+		return rt.api.call(fnCreateSessionFromArray, uintptr(rt.env), uintptr(unsafe.Pointer(&model[0])), uintptr(len(model)), uintptr(options), uintptr(unsafe.Pointer(out)))
 	})
 }
 

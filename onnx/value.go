@@ -63,8 +63,12 @@ func typeOf[T Element]() Type {
 type Value struct {
 	rt *Runtime
 	p  unsafe.Pointer
-	// of is the value whose memory a view shows.
-	of *Value
+	of *Value // whose memory a view shows
+
+	// What the library told about the tensor, asked for once.
+	typ   Type
+	shape []int64
+	data  unsafe.Pointer
 }
 
 // NewTensor makes a tensor of zeros. No dimensions make a scalar.
@@ -104,40 +108,46 @@ func View[T Element](v *Value, shape ...int64) (*Value, error) {
 // Data is the tensor's own memory, valid until it is closed. It is nil if the
 // elements are of another type.
 func Data[T Element](v *Value) []T {
-	typ, shape, err := v.info()
-	if err != nil || typ != typeOf[T]() {
+	if err := v.ask(); err != nil || v.typ != typeOf[T]() {
 		return nil
 	}
 	n := int64(1)
-	for _, d := range shape {
+	for _, d := range v.shape {
 		n *= d
 	}
-	var p unsafe.Pointer
-	if err := v.rt.api.call(fnGetTensorMutableData, uintptr(v.p), uintptr(unsafe.Pointer(&p))); err != nil || n == 0 {
+	if n == 0 {
 		return nil
 	}
-	return unsafe.Slice((*T)(p), n)
+	return unsafe.Slice((*T)(v.data), n)
 }
 
 // Shape is the tensor's dimensions.
 func (v *Value) Shape() []int64 {
-	_, shape, _ := v.info()
-	return shape
+	_ = v.ask() // fails only for what is no tensor, which has no shape
+	return slices.Clone(v.shape)
 }
 
-// Type is the type of the tensor's elements.
+// Type is the type of the tensor's elements; 0 for what is no tensor.
 func (v *Value) Type() Type {
-	typ, _, _ := v.info()
-	return typ
+	_ = v.ask()
+	return v.typ
 }
 
-func (v *Value) info() (Type, []int64, error) {
+// ask finds out what the tensor is and where its elements lie.
+func (v *Value) ask() error {
+	if v.data != nil {
+		return nil
+	}
 	var info unsafe.Pointer
 	if err := v.rt.api.call(fnGetTensorTypeAndShape, uintptr(v.p), uintptr(unsafe.Pointer(&info))); err != nil {
-		return 0, nil, err
+		return err
 	}
 	defer v.rt.api.release(fnReleaseTensorTypeAndShapeInfo, info)
-	return v.rt.tensorInfo(info)
+	var err error
+	if v.typ, v.shape, err = v.rt.tensorInfo(info); err != nil {
+		return err
+	}
+	return v.rt.api.call(fnGetTensorMutableData, uintptr(v.p), uintptr(unsafe.Pointer(&v.data)))
 }
 
 func (rt *Runtime) tensorInfo(info unsafe.Pointer) (Type, []int64, error) {
@@ -153,7 +163,7 @@ func (rt *Runtime) tensorInfo(info unsafe.Pointer) (Type, []int64, error) {
 	if err := rt.api.call(fnGetDimensions, uintptr(info), uintptr(unsafe.Pointer(unsafe.SliceData(shape))), uintptr(n)); err != nil {
 		return 0, nil, err
 	}
-	return typ, slices.Clip(shape), nil
+	return typ, shape, nil
 }
 
 // Close frees the tensor. It may be called more than once, and on nil.
@@ -162,6 +172,6 @@ func (v *Value) Close() {
 		return
 	}
 	v.rt.api.release(fnReleaseValue, v.p)
-	v.p, v.of = nil, nil
+	v.p, v.of, v.data = nil, nil, nil
 	v.rt.live.Add(-1)
 }

@@ -6,8 +6,6 @@
 // from, and tensors are parts of them until they are replaced.
 package graph
 
-import "fmt"
-
 // A Model is an ONNX file.
 type Model struct {
 	Graph  *Graph
@@ -172,40 +170,4 @@ func (g *Graph) reads(needed map[string]bool) {
 			}
 		}
 	}
-}
-
-// Sort puts the nodes into an order in which each comes after those it reads
-// from.
-func (g *Graph) Sort() error {
-	made := make(map[string]bool)
-	pending := make(map[string]bool)
-	for _, n := range g.Nodes {
-		for _, o := range n.Out {
-			pending[o] = true
-		}
-	}
-	left := g.Nodes
-	g.Nodes = nil
-	for len(left) > 0 {
-		var later []*Node
-		for _, n := range left {
-			ready := true
-			for _, in := range n.In {
-				ready = ready && (!pending[in] || made[in])
-			}
-			if !ready {
-				later = append(later, n)
-				continue
-			}
-			g.Nodes = append(g.Nodes, n)
-			for _, o := range n.Out {
-				made[o] = true
-			}
-		}
-		if len(later) == len(left) {
-			return fmt.Errorf("node %s reads from itself", later[0].Name)
-		}
-		left = later
-	}
-	return nil
 }

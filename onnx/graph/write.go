@@ -16,6 +16,11 @@ func (m *Model) Write() []byte {
 	return w.b
 }
 
+// SetIRVersion says which version of the file format a new model follows.
+func (m *Model) SetIRVersion(v int64) {
+	m.rest = append(m.rest, field{num: 1, wire: varint, n: uint64(v)})
+}
+
 // With makes a model of another graph with the same versions.
 func (m *Model) With(g *Graph) *Model { return &Model{Graph: g, Opsets: m.Opsets, rest: m.rest} }
 
