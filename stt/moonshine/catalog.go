@@ -1,0 +1,104 @@
+package moonshine
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// A Found model is a directory of the Moonshine family under the model cache.
+type Found struct {
+	Dir      string
+	Name     string // of the directory, such as "tiny-en"
+	Kind     string // what comes before the first dash: "tiny", "base"
+	Language string // what comes after it: "en", "es"
+}
+
+// Catalog lists the models under root, which holds them as
+// moonshine/KIND-LANGUAGE. A root that does not exist has none.
+func Catalog(root string) ([]Found, error) {
+	entries, err := os.ReadDir(filepath.Join(root, "moonshine"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found []Found
+	for _, e := range entries {
+		kind, rest, ok := strings.Cut(e.Name(), "-")
+		language, _, _ := strings.Cut(rest, "-")
+		dir := filepath.Join(root, "moonshine", e.Name())
+		if !ok || kind == "" || language == "" || !isDir(dir) {
+			continue
+		}
+		found = append(found, Found{Dir: dir, Name: e.Name(), Kind: kind, Language: language})
+	}
+	return found, nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path) // follows links
+	return err == nil && info.IsDir()
+}
+
+// primary is the language of a tag: "pt" of "pt-BR".
+func primary(tag string) string {
+	tag, _, _ = strings.Cut(strings.ToLower(tag), "-")
+	if tag == "" {
+		return "en"
+	}
+	return tag
+}
+
+// choose finds the models for a language, or tells what there is instead.
+func (p *Provider) choose(language, model string) ([]Found, error) {
+	all, err := Catalog(p.cfg.Dir)
+	if err != nil {
+		return nil, hearken.Errorf(hearken.ProviderNotConfigured, "The models of the offline engine cannot be read: %w.", err).
+			WithTry("hearken models pull")
+	}
+	if len(all) == 0 {
+		return nil, hearken.Errorf(hearken.ProviderNotConfigured, "The offline engine has no models yet.").
+			WithTry("hearken models pull")
+	}
+	var found []Found
+	for _, f := range all {
+		if f.Language == primary(language) {
+			found = append(found, f)
+		}
+	}
+	if len(found) == 0 {
+		return nil, hearken.Errorf(hearken.ProviderNotConfigured,
+			"The offline engine has no model for the language %q; it has %s. The providers deepgram and openai could do it.",
+			language, list(all, func(f Found) string { return f.Language })).
+			WithTry("provider deepgram or openai, or put a Moonshine model for it into %s",
+				filepath.Join(p.cfg.Dir, "moonshine", "base-"+primary(language)))
+	}
+	if model == "" || model == autoModel {
+		return found, nil
+	}
+	for _, f := range found {
+		if f.Kind == model || f.Name == model {
+			return []Found{f}, nil
+		}
+	}
+	return nil, hearken.Errorf(hearken.ProviderNotConfigured,
+		"The offline engine has no model %q for the language %q; it has %s.",
+		model, language, list(found, func(f Found) string { return f.Kind })).
+		WithTry("model %q, or none", found[0].Kind)
+}
+
+func list(found []Found, name func(Found) string) string {
+	var names []string
+	for _, f := range found {
+		names = append(names, name(f))
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}

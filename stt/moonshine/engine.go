@@ -1,0 +1,274 @@
+package moonshine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+var _ hearken.Provider = (*Provider)(nil)
+
+// autoModel lets a measurement choose which model makes the finals.
+const autoModel = "auto"
+
+// Config is what a [Provider] is made of. Dir is required.
+type Config struct {
+	Dir        string   // the model cache: moonshine/, vad/ and lib/ are in it
+	Library    string   // the ONNX Runtime; empty for the one in Dir
+	Language   string   // whose models are loaded at once; empty for English
+	Model      string   // "tiny", "base", or "auto" for what the machine can do
+	Vocabulary []string // names and terms for every stream
+	Cores      int      // inferences at a time; 0 for one for each core
+	MaxStreams int      // 0 for as many as the machine was measured to carry
+	Log        *slog.Logger
+}
+
+// A Provider is the engine: the loaded models and the workers that all streams
+// share.
+type Provider struct {
+	cfg   Config
+	sched *scheduler
+	load  func(ctx context.Context, found []Found) (*voice, error)
+	shelf shelf
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	loads  sync.WaitGroup
+	places sync.WaitGroup // one for each stream that holds a detector
+
+	mu      sync.Mutex
+	voices  map[string]*loading // by language and model
+	streams int
+	limit   int // streams at once; 0 until measured
+	closed  bool
+}
+
+// A voice is what one language is heard with.
+type voice struct {
+	good, quick recognizer
+	gate        gate
+	common      func(word string) bool
+	detector    func() (detector, error)
+	streams     int // how many such streams the machine carries
+}
+
+// loading is a voice that is or will be there.
+type loading struct {
+	ready chan struct{}
+	again bool // it failed before, so whoever asks waits for the answer
+	voice *voice
+	err   error
+}
+
+func (l *loading) failed() bool {
+	select {
+	case <-l.ready:
+		return l.err != nil
+	default:
+		return false
+	}
+}
+
+// Open makes an engine and begins to load the models of its language. It
+// returns at once; what is wrong with the models is told by Check. Loading is
+// given up when ctx ends.
+func Open(ctx context.Context, cfg Config) *Provider {
+	p := newProvider(ctx, cfg)
+	p.load = p.loadVoice
+	p.begin(ctx)
+	return p
+}
+
+func newProvider(ctx context.Context, cfg Config) *Provider {
+	if cfg.Cores <= 0 {
+		cfg.Cores = runtime.GOMAXPROCS(0)
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	p := &Provider{cfg: cfg, sched: newScheduler(cfg.Cores), voices: map[string]*loading{}}
+	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	return p
+}
+
+// begin loads the default voice in the background.
+func (p *Provider) begin(ctx context.Context) {
+	stop := context.AfterFunc(ctx, p.cancel)
+	l := p.voice(p.cfg.Language, "")
+	p.loads.Go(func() {
+		<-l.ready
+		stop()
+		if l.err != nil && !errors.Is(l.err, context.Canceled) {
+			p.cfg.Log.Warn("offline engine not ready", "error", l.err)
+		}
+	})
+}
+
+// Name is "local".
+func (p *Provider) Name() string { return "local" }
+
+// Ready waits until the models of the default language are loaded.
+func (p *Provider) Ready(ctx context.Context) error {
+	_, err := p.await(ctx, p.voice(p.cfg.Language, ""))
+	return err
+}
+
+// Check tells whether there is a model for the language and room for another
+// stream.
+func (p *Provider) Check(ctx context.Context, cfg hearken.StreamConfig) error {
+	if _, err := p.choose(cfg.Language, p.model(cfg.Model)); err != nil {
+		return err
+	}
+	if l := p.voice(cfg.Language, cfg.Model); l.again {
+		if _, err := p.await(ctx, l); err != nil {
+			return err
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.room()
+}
+
+// Open starts a stream. It waits for models that are still being loaded.
+func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
+	v, err := p.await(ctx, p.voice(cfg.Language, cfg.Model))
+	if err != nil {
+		return nil, err
+	}
+	return p.open(ctx, cfg, v, false)
+}
+
+func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *voice, batch bool) (*stream, error) {
+	if err := p.enter(v, batch); err != nil {
+		return nil, err
+	}
+	release := sync.OnceFunc(func() { p.leave(batch) })
+	d, err := v.detector()
+	if err != nil {
+		release()
+		return nil, hearken.Errorf(hearken.ProviderConnectionFailed, "The voice detector failed: %w.", err)
+	}
+	terms := append(append([]string(nil), p.cfg.Vocabulary...), cfg.Vocabulary...)
+	e := &ear{good: v.good, quick: v.quick, gate: v.gate, vocab: newVocabulary(terms, v.common)}
+	s := newStream(ctx, cfg, e, p.sched, d, release)
+	s.watch(p.ctx)
+	s.batch = batch
+	if batch {
+		s.backlog = 2*p.cfg.Cores + 1
+	}
+	return s, nil
+}
+
+// enter takes a place for a stream.
+func (p *Provider) enter(v *voice, batch bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return errEnded()
+	}
+	if batch {
+		p.places.Add(1)
+		return nil
+	}
+	p.limit = v.streams
+	if p.cfg.MaxStreams > 0 {
+		p.limit = p.cfg.MaxStreams
+	}
+	if err := p.room(); err != nil {
+		return err
+	}
+	p.streams++
+	p.places.Add(1)
+	return nil
+}
+
+func (p *Provider) leave(batch bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !batch {
+		p.streams--
+	}
+	p.places.Done()
+}
+
+// room tells whether another stream may come. Besides the number of streams,
+// finals that wait long show that the machine does too much already.
+func (p *Provider) room() error {
+	const tooLong = 3 * time.Second
+	_, wait := p.sched.pressure()
+	if (p.limit == 0 || p.streams < p.limit) && wait < tooLong {
+		return nil
+	}
+	return hearken.Errorf(hearken.Busy, "The offline engine hears %d streams already, as many as this computer can follow.", p.streams).
+		WithTry("again when one of them has ended, or another provider")
+}
+
+// Close ends the engine and frees its models. Streams that are still open fail.
+func (p *Provider) Close(ctx context.Context) error {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.cancel()
+	p.loads.Wait()
+	if err := p.sched.close(ctx); err != nil {
+		return err // something still runs: its memory may not be freed
+	}
+	p.places.Wait()
+	return p.shelf.close()
+}
+
+func errEnded() error {
+	return hearken.Errorf(hearken.ProviderConnectionFailed, "The offline engine has ended.")
+}
+
+func (p *Provider) model(asked string) string {
+	if asked == "" {
+		return p.cfg.Model
+	}
+	return asked
+}
+
+// voice finds a voice or begins to load it. One that failed is tried again.
+func (p *Provider) voice(language, model string) *loading {
+	language, model = primary(language), p.model(model)
+	if model == "" {
+		model = autoModel
+	}
+	key := language + " " + model
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old := p.voices[key]
+	if old != nil && !old.failed() {
+		return old
+	}
+	l := &loading{ready: make(chan struct{}), again: old != nil}
+	if p.closed {
+		l.err = errEnded()
+		close(l.ready)
+		return l
+	}
+	p.voices[key] = l
+	p.loads.Go(func() {
+		defer close(l.ready)
+		found, err := p.choose(language, model)
+		if err == nil {
+			l.voice, err = p.load(p.ctx, found)
+		}
+		l.err = err
+	})
+	return l
+}
+
+func (p *Provider) await(ctx context.Context, l *loading) (*voice, error) {
+	select {
+	case <-l.ready:
+		return l.voice, l.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

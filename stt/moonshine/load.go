@@ -1,0 +1,225 @@
+package moonshine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/onnx"
+	"github.com/hearken-dev/hearken/vad"
+)
+
+// A shelf holds what was loaded, so that two voices share a model.
+type shelf struct {
+	mu       sync.Mutex // held while something loads
+	rt       *onnx.Runtime
+	silero   *vad.Model
+	models   map[string]*Model // by directory
+	everyday map[string]map[string]bool
+}
+
+// library is the path of the ONNX Runtime.
+func (c *Config) library() string {
+	if c.Library != "" {
+		return c.Library
+	}
+	name := "libonnxruntime.so"
+	switch runtime.GOOS {
+	case "darwin":
+		name = "libonnxruntime.dylib"
+	case "windows":
+		name = "onnxruntime.dll"
+	}
+	return filepath.Join(c.Dir, "lib", name)
+}
+
+// loadVoice loads the models of one language, side by side, and measures them.
+func (p *Provider) loadVoice(ctx context.Context, found []Found) (*voice, error) {
+	began := time.Now()
+	s := &p.shelf
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.open(&p.cfg); err != nil {
+		return nil, err
+	}
+	found = bySize(found)
+	if len(found) > 2 {
+		found = []Found{found[0], found[len(found)-1]}
+	}
+	if err := s.load(ctx, found, filepath.Join(p.cfg.Dir, "vad", "silero_vad_v6.onnx")); err != nil {
+		return nil, err
+	}
+	small, large := s.models[found[0].Dir], s.models[found[len(found)-1].Dir]
+	cost := measureCost(ctx, large)
+	v := &voice{
+		quick: small, good: large, gate: gateFor(found[0].Language), common: s.common(found[0].Dir),
+		detector: func() (detector, error) { return s.silero.NewDetector() },
+	}
+	if cost > slowest && small != large {
+		cost = measureCost(ctx, small)
+		v.good = small
+	}
+	v.streams = capacity(p.cfg.Cores, cost)
+	p.cfg.Log.Info("offline engine ready", "language", found[0].Language, "quick", found[0].Name,
+		"good", found[len(found)-1].Name, "good_used", v.good == large, "cost", math.Round(cost*1000)/1000,
+		"streams", v.streams, "seconds", math.Round(time.Since(began).Seconds()*100)/100)
+	return v, ctx.Err()
+}
+
+func (s *shelf) open(cfg *Config) (err error) {
+	if s.rt == nil {
+		s.rt, err = onnx.Open(cfg.library())
+		s.models, s.everyday = map[string]*Model{}, map[string]map[string]bool{}
+	}
+	return err
+}
+
+// load loads what is not there yet.
+func (s *shelf) load(ctx context.Context, found []Found, silero string) error {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	fail := func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		errs = append(errs, err)
+	}
+	if s.silero == nil {
+		wg.Go(func() {
+			m, err := vad.Load(s.rt, silero)
+			if err != nil {
+				fail(err)
+				return
+			}
+			s.silero = m
+		})
+	}
+	for _, f := range found {
+		mu.Lock()
+		_, ok := s.models[f.Dir]
+		mu.Unlock()
+		if ok {
+			continue
+		}
+		wg.Go(func() {
+			m, err := LoadModel(s.rt, f.Dir, ModelOptions{TokensPerSecond: tokenRate(f.Language)})
+			if err != nil {
+				fail(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			s.models[f.Dir] = m
+		})
+	}
+	wg.Wait()
+	if len(errs) > 0 {
+		return errs[0] // each names a file and what to do; one is enough
+	}
+	return ctx.Err()
+}
+
+func (s *shelf) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, m := range s.models {
+		errs = append(errs, m.Close())
+	}
+	if s.silero != nil {
+		errs = append(errs, s.silero.Close())
+	}
+	if s.rt != nil {
+		s.rt.Close()
+	}
+	s.models, s.silero, s.rt = nil, nil, nil
+	return errors.Join(errs...)
+}
+
+// common tells whether a word is an everyday one: the vocabulary of the model
+// has it whole.
+func (s *shelf) common(dir string) func(string) bool {
+	words := s.everyday[dir]
+	if words == nil {
+		words = map[string]bool{}
+		for _, p := range s.models[dir].vocab.pieces {
+			if w, ok := strings.CutPrefix(p, " "); ok && len(w) > 0 && strings.IndexFunc(w, notLetter) < 0 {
+				words[fold(w)] = true
+			}
+		}
+		s.everyday[dir] = words
+	}
+	return func(word string) bool { return words[word] }
+}
+
+func notLetter(r rune) bool { return !unicode.IsLetter(r) }
+
+// bySize sorts models by the size of their decoders, the smallest first.
+func bySize(found []Found) []Found {
+	size := func(f Found) int64 {
+		info, err := os.Stat(filepath.Join(f.Dir, decoderFile))
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	found = slices.Clone(found)
+	slices.SortFunc(found, func(a, b Found) int { return int(size(a) - size(b)) })
+	return found
+}
+
+// tokenRate is how many tokens a second people say at most: more where the
+// vocabulary spells the script byte by byte.
+func tokenRate(language string) float64 {
+	switch language {
+	case "ar", "ja", "ko", "uk", "vi", "zh":
+		return 13
+	}
+	return 0
+}
+
+const (
+	// slowest is the seconds of one core that a second of speech may cost for
+	// a model to make the finals: six seconds of speech are then there after
+	// about one.
+	slowest = 0.17
+	// speakingTokens is how many tokens a second people say on average.
+	speakingTokens = 3.6
+)
+
+// measureCost tells how many seconds of one core a second of speech costs: the
+// encoder as measured, the decoder from one step of it.
+func measureCost(ctx context.Context, m recognizer) float64 {
+	const seconds = 4
+	pcm := make([]float32, seconds*hearken.SampleRate)
+	for i := range pcm { // a hum; what it is does not matter to the encoder
+		pcm[i] = 0.1 * float32(math.Sin(float64(i)*0.05)*math.Sin(float64(i)*0.0007))
+	}
+	best := math.Inf(1)
+	for range 2 {
+		r, err := m.Transcribe(ctx, pcm, nil)
+		if err != nil {
+			break
+		}
+		step := r.Decode.Seconds() / float64(max(r.Steps, 1))
+		best = min(best, r.Encode.Seconds()/seconds+speakingTokens*step)
+	}
+	return best
+}
+
+// capacity is how many streams the cores carry when all speak at once: finals
+// and the voice detector for each in seven tenths of the time, and unconfirmed
+// text in what is left.
+func capacity(cores int, cost float64) int {
+	const detector, share = 0.006, 0.7
+	return max(2, int(share*float64(cores)/(cost+detector)))
+}

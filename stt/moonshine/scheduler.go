@@ -1,0 +1,192 @@
+package moonshine
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A class is how urgent a task is; lower ones go first.
+type class int
+
+const (
+	finalTask   class = iota // somebody has ended; the words are waited for
+	likelyTask               // somebody has probably ended
+	partialTask              // unconfirmed text, or a file that nobody waits for word by word
+)
+
+// A task is one inference. Its run is called once, on one of the scheduler's
+// workers, unless the task is withdrawn before.
+type task struct {
+	class class
+	since time.Time // when it was asked for; the oldest of a class goes first
+	run   func()
+
+	queued bool // guarded by the scheduler
+}
+
+// A scheduler runs one inference for each core. Within a class the oldest task
+// goes first whoever it belongs to, so no stream waits forever; partials only
+// run when no final waits, so they are what a busy machine leaves out.
+type scheduler struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	wake   sync.Cond
+	queue  [partialTask + 1][]*task
+	closed bool
+	busy   int // workers that run something
+	cores  int
+
+	load    float64 // share of the cores in use, averaged over some seconds
+	loadAt  time.Time
+	workers sync.WaitGroup
+}
+
+func newScheduler(cores int) *scheduler {
+	s := &scheduler{now: time.Now, cores: cores}
+	s.wake.L = &s.mu
+	s.loadAt = s.now()
+	for range cores {
+		s.workers.Go(s.work)
+	}
+	return s
+}
+
+// add queues a task.
+func (s *scheduler) add(t *task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.since.IsZero() {
+		t.since = s.now()
+	}
+	s.insert(t)
+}
+
+// insert keeps each queue in the order of age. Promoted tasks are older than
+// the end of the queue, all others go there.
+func (s *scheduler) insert(t *task) {
+	q := s.queue[t.class]
+	i := len(q)
+	for i > 0 && q[i-1].since.After(t.since) {
+		i--
+	}
+	q = append(q, nil)
+	copy(q[i+1:], q[i:])
+	q[i] = t
+	s.queue[t.class], t.queued = q, true
+	s.wake.Signal()
+}
+
+// promote gives a task that still waits another class; one that runs or has
+// run is left alone.
+func (s *scheduler) promote(t *task, c class) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.remove(t) {
+		t.class = c
+		s.insert(t)
+	}
+}
+
+// withdraw takes a waiting task back and tells whether it was still waiting.
+func (s *scheduler) withdraw(t *task) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.remove(t)
+}
+
+func (s *scheduler) remove(t *task) bool {
+	if !t.queued {
+		return false
+	}
+	q := s.queue[t.class]
+	for i := range q {
+		if q[i] == t {
+			copy(q[i:], q[i+1:])
+			q[len(q)-1] = nil
+			s.queue[t.class] = q[:len(q)-1]
+			t.queued = false
+			return true
+		}
+	}
+	return false
+}
+
+func (s *scheduler) work() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		t := s.next()
+		if t == nil {
+			if s.closed {
+				return
+			}
+			s.wake.Wait()
+			continue
+		}
+		s.account(+1)
+		s.mu.Unlock()
+		t.run()
+		s.mu.Lock()
+		s.account(-1)
+	}
+}
+
+func (s *scheduler) next() *task {
+	for c := range s.queue {
+		if q := s.queue[c]; len(q) > 0 && !s.closed {
+			t := q[0]
+			q[0] = nil
+			s.queue[c], t.queued = q[1:], false
+			return t
+		}
+	}
+	return nil
+}
+
+// account keeps the average of how many cores are in use, with a memory of
+// about four seconds.
+func (s *scheduler) account(change int) {
+	now := s.now()
+	s.load = s.averaged(now)
+	s.loadAt = now
+	s.busy += change
+}
+
+func (s *scheduler) averaged(now time.Time) float64 {
+	const memory = 4.0
+	share := min(now.Sub(s.loadAt).Seconds()/memory, 1)
+	return s.load + (float64(s.busy)/float64(s.cores)-s.load)*share
+}
+
+// pressure is the share of the cores that was in use lately, and how long the
+// oldest final has been waiting.
+func (s *scheduler) pressure() (load float64, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if q := s.queue[finalTask]; len(q) > 0 {
+		wait = now.Sub(q[0].since)
+	}
+	return s.averaged(now), wait
+}
+
+// close drops what waits and returns when nothing runs any more or ctx ends.
+func (s *scheduler) close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	s.wake.Broadcast()
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		s.workers.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

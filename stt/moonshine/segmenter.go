@@ -1,0 +1,228 @@
+package moonshine
+
+import "math"
+
+// A window is what the voice detector takes at once.
+const window = 512
+
+// frames counts windows in a number of milliseconds, at least as many.
+func frames(ms int) int { return (ms*16 + window - 1) / window }
+
+// How speech is cut, in windows of 32 ms. The thresholds are Silero's own; the
+// times were chosen by measurement on recordings: a longer hangover gives
+// slightly better text and later finals, a shorter one cuts inside sentences.
+const (
+	onThreshold  = 0.5  // at least this is speech
+	offThreshold = 0.35 // less than this is not
+
+	preRoll = 11 // 352 ms before the first speech go to the model as well
+	tail    = 6  // and 192 ms after the last
+)
+
+var (
+	minSpeech     = frames(250)
+	hangover      = frames(380) // a pause that ends a segment
+	longHangover  = frames(250) // and one that ends a long segment
+	shortHangover = frames(380)
+	shortSegment  = frames(2_000)
+	hastyHangover = frames(380)
+	hastyWithin   = frames(1_000)
+	longSegment   = frames(8_000)  // from here on
+	maxSegment    = frames(12_000) // and the end even of one without any pause
+	cutWindow     = frames(4_000)  // before which the quietest place is looked for
+	cutMargin     = frames(200)    // the newest sound may be inside a word
+	cutNeighbours = 2              // windows on each side that a cut looks at
+)
+
+// A span is a stretch of speech, counted in windows from where the segmenter
+// began.
+type span struct {
+	start, end  int       // the sound to decode
+	first, last int       // first window of speech, and the one after the last
+	probs       []float32 // how likely each window from start to end is speech
+}
+
+func (s *span) frames() int { return s.end - s.start }
+
+// changes is what one window brought about.
+type changes struct {
+	began  bool  // speech has begun; its span is in speech
+	paused *span // speech has probably ended: this would be the span
+	spoke  bool  // and now goes on
+	ended  *span // speech has ended
+}
+
+// A segmenter cuts sound into stretches of speech. It sees one number for how
+// likely each window is speech and one for how loud it is, and nothing of the
+// sound itself.
+type segmenter struct {
+	n      int       // windows seen
+	floor  int       // the end of the last span: nothing before it is used again
+	probs  []float32 // of the windows from base on
+	levels []float32
+	base   int
+
+	onset    int // first window of the speech that goes on; -1 if there is none
+	start    int // where its span starts
+	last     int // after its last window of speech
+	voiced   int // windows of speech in it
+	speaking bool
+	paused   bool // a pause was told
+	hasty    bool
+	ended    int
+}
+
+func newSegmenter() *segmenter { return &segmenter{onset: -1} }
+
+// push takes the next window.
+func (g *segmenter) push(prob, level float32) changes {
+	var c changes
+	g.probs = append(g.probs, prob)
+	g.levels = append(g.levels, level)
+	g.n++
+	if g.onset < 0 {
+		if prob < onThreshold {
+			g.trim()
+			return c
+		}
+		g.onset, g.voiced = g.n-1, 0
+		g.start = max(g.onset-preRoll, g.floor)
+		g.hasty = g.ended > 0 && g.onset-g.ended < hastyWithin
+	}
+	switch {
+	case prob >= onThreshold:
+		g.voiced++
+		g.last = g.n
+	case prob >= offThreshold && g.last == g.n-1:
+		g.last = g.n // the end of a word
+	}
+	silence := g.n - g.last
+	if !g.speaking && g.voiced >= minSpeech {
+		g.speaking, c.began = true, true
+	}
+	if silence == 0 && g.paused {
+		g.paused, c.spoke = false, true
+	}
+	switch {
+	case !g.speaking:
+		if silence >= hangover {
+			g.onset = -1 // a click, a cough
+			g.trim()
+		}
+	case silence >= g.patience():
+		c.ended = g.finish(min(g.last+tail, g.n))
+	case silence >= tail && !g.paused:
+		g.paused = true
+		c.paused = g.span(min(g.last+tail, g.n))
+	case g.n-g.start >= maxSegment:
+		c.ended = g.cut()
+	}
+	return c
+}
+
+// patience is how long a pause ends the segment.
+func (g *segmenter) patience() int {
+	n := hangover
+	switch {
+	case g.last-g.start >= longSegment:
+		return longHangover
+	case g.last-g.onset < shortSegment:
+		n = max(n, shortHangover)
+	}
+	if g.hasty {
+		n = max(n, hastyHangover)
+	}
+	return n
+}
+
+// flush ends the sound: what is being said is complete.
+func (g *segmenter) flush() *span {
+	if g.onset < 0 {
+		return nil
+	}
+	// At the end of the sound a shorter word will do: nothing more comes that
+	// could make it longer.
+	if !g.speaking && g.voiced < minSpeech/2 {
+		g.onset = -1
+		return nil
+	}
+	return g.finish(min(g.last+tail, g.n))
+}
+
+func (g *segmenter) finish(end int) *span {
+	s := g.span(end)
+	g.floor, g.ended = end, g.last
+	g.onset, g.speaking, g.paused = -1, false, false
+	g.trim()
+	return s
+}
+
+func (g *segmenter) span(end int) *span {
+	return &span{
+		start: g.start, end: end, first: g.onset, last: min(g.last, end),
+		probs: append([]float32(nil), g.probs[g.start-g.base:end-g.base]...),
+	}
+}
+
+// cut ends a segment in which nobody pauses at its quietest place. What comes
+// after that place begins the next one.
+func (g *segmenter) cut() *span {
+	from, to := g.n-cutWindow, g.n-cutMargin
+	best, at := math.Inf(1), to
+	for i := from; i < to; i++ {
+		if q := g.loudness(i); q < best {
+			best, at = q, i
+		}
+	}
+	s := g.span(at)
+	s.last = at
+	g.floor, g.start, g.onset, g.voiced, g.paused = at, at, -1, 0, false
+	for i := at; i < g.n; i++ {
+		if g.probs[i-g.base] >= onThreshold {
+			g.voiced++
+			if g.onset < 0 {
+				g.onset = i
+			}
+		}
+	}
+	if g.onset < 0 {
+		g.speaking = false
+	}
+	g.trim()
+	return s
+}
+
+// loudness tells how much a window and its neighbours sound like the inside of
+// a word. A stop consonant is as quiet as a pause but shorter, therefore the
+// neighbours.
+func (g *segmenter) loudness(i int) float64 {
+	var sum float64
+	for j := i - cutNeighbours; j <= i+cutNeighbours; j++ {
+		k := j - g.base
+		sum += float64(g.probs[k]) + math.Log10(float64(g.levels[k])+1e-5)
+	}
+	return sum
+}
+
+// trim forgets what no span can need any more.
+func (g *segmenter) trim() {
+	keep := g.start
+	if g.onset < 0 {
+		keep = max(g.n-preRoll, g.floor)
+	}
+	// In batches, so that the cost of copying does not matter.
+	if keep-g.base < 256 {
+		return
+	}
+	n := copy(g.probs, g.probs[keep-g.base:])
+	copy(g.levels, g.levels[keep-g.base:])
+	g.probs, g.levels, g.base = g.probs[:n], g.levels[:n], keep
+}
+
+// needed is the first window that may still become part of a span.
+func (g *segmenter) needed() int {
+	if g.onset >= 0 {
+		return g.start
+	}
+	return max(g.n-preRoll, g.floor)
+}

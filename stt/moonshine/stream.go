@@ -1,0 +1,333 @@
+package moonshine
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/hearken-dev/hearken"
+)
+
+var _ hearken.Stream = (*stream)(nil)
+
+// A detector tells how likely each window of one channel is speech. It
+// remembers what it heard before, so each stream has its own.
+type detector interface {
+	Feed(frame []float32) (float32, error)
+	Reset()
+	Close()
+}
+
+const (
+	// quiet is the peak below which a window holds nothing to detect: two
+	// steps of the sixteen-bit scale, which dither and idle converters reach.
+	quiet = 2.5 / 32768
+	// settled is how many quiet windows the detector hears before it is spared
+	// the rest.
+	settled = 16
+
+	progressEvery = hearken.SampleRate
+	noteSilence   = 5 * hearken.SampleRate  // shorter stretches get no entry
+	longSilence   = 60 * hearken.SampleRate // longer ones get one each minute
+)
+
+var errClosed = errors.New("stream is closed")
+
+// A stream is one channel of one session. Sound is detected and cut where it
+// is written; decoding happens on the scheduler's workers, which come back
+// with their results under the stream's lock.
+type stream struct {
+	ctx      context.Context
+	cfg      hearken.StreamConfig
+	ear      *ear
+	sched    *scheduler
+	detector detector
+	out      *outbox
+	batch    bool   // a whole file: no partials, no guesses, no hurry
+	backlog  int    // utterances that may wait before Write does
+	release  func() // gives the place back; called once
+
+	mu   sync.Mutex
+	room sync.Cond // an utterance is done, or all is over
+	err  error     // why no more sound is taken
+	over bool
+
+	origin int64 // position of the segmenter's first window
+	seg    *segmenter
+	tape   tape
+	filter highpass
+	still  int // quiet windows in a row
+
+	turn    int // counts segments, so that a late partial knows that it is late
+	likely  *utterance
+	pending []*utterance // ended, in order; their finals are still to come
+	passage *utterance   // the last that ended
+	said    int64        // up to here the transcript has an entry
+	told    int64        // position at the last Progress
+	closing bool
+
+	partial  *task            // waits or runs
+	nextShow int64            // position at which the next partial is due
+	draft    []int32          // what the last partial heard
+	held     *hearken.Segment // a partial that waits for an earlier final
+}
+
+func newStream(ctx context.Context, cfg hearken.StreamConfig, e *ear, sched *scheduler, d detector, release func()) *stream {
+	s := &stream{
+		ctx: ctx, cfg: cfg, ear: e, sched: sched, detector: d, out: newOutbox(ctx), backlog: 3, release: release,
+		origin: cfg.Start, seg: newSegmenter(), tape: tape{base: cfg.Start}, said: cfg.Start, told: cfg.Start,
+	}
+	s.room.L = &s.mu
+	context.AfterFunc(ctx, s.abandon)
+	return s
+}
+
+// Write takes the next frame. It waits while more than a few segments of this
+// stream are still to be decoded.
+func (s *stream) Write(f hearken.Frame) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	if s.ctx.Err() != nil {
+		return context.Cause(s.ctx)
+	}
+	pcm := f.PCM
+	switch gap := f.Pos - s.tape.end(); {
+	case gap > 0:
+		s.jump(f.Pos)
+	case gap < 0: // heard before
+		pcm = pcm[min(int64(len(pcm)), -gap):]
+	}
+	for len(pcm) > 0 {
+		n := min(len(pcm), int(s.nextWindow()+window-s.tape.end()))
+		for _, x := range pcm[:n] {
+			s.tape.add(s.filter.next(x))
+		}
+		pcm = pcm[n:]
+		if err := s.listen(true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Events delivers what was heard.
+func (s *stream) Events() <-chan hearken.StreamEvent { return s.out.ch }
+
+// Close says that no more sound comes.
+func (s *stream) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return nil
+	}
+	end := s.tape.end()
+	s.flush()
+	if s.err != nil {
+		return nil
+	}
+	s.err, s.closing = errClosed, true
+	s.tape.base, s.tape.pcm = end, nil
+	s.settle()
+	return nil
+}
+
+func (s *stream) nextWindow() int64 { return s.position(s.seg.n) }
+
+func (s *stream) position(windows int) int64 { return s.origin + int64(windows)*window }
+
+// listen detects and cuts all whole windows on the tape, at the pace of the
+// engine if asked to wait.
+func (s *stream) listen(wait bool) error {
+	for s.tape.end()-s.nextWindow() >= window {
+		for wait && len(s.pending) >= s.backlog && s.err == nil {
+			s.room.Wait()
+		}
+		if s.err != nil {
+			return s.err
+		}
+		at := s.nextWindow() - s.tape.base
+		prob, rms, err := s.detect(s.tape.pcm[at : at+window])
+		if err != nil {
+			s.fail(err)
+			return s.err
+		}
+		s.act(s.seg.push(prob, rms))
+	}
+	return nil
+}
+
+func (s *stream) detect(pcm []float32) (prob, rms float32, err error) {
+	rms, peak := level(pcm)
+	if peak > quiet {
+		s.still = 0
+	} else if s.still++; s.still > settled {
+		return 0, rms, nil
+	}
+	prob, err = s.detector.Feed(pcm)
+	return prob, rms, err
+}
+
+// act does what a window's changes ask for.
+func (s *stream) act(c changes) {
+	if c.began {
+		s.draft, s.held = nil, nil
+		s.nextShow = s.position(s.seg.onset) + firstShow
+		s.out.put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: at(s.position(s.seg.onset))})
+	}
+	if c.paused != nil && !s.batch {
+		s.guess(c.paused)
+	}
+	if c.spoke {
+		s.drop()
+	}
+	if c.ended != nil {
+		s.end(c.ended)
+	}
+	if s.seg.speaking {
+		s.show()
+	}
+	heard := s.nextWindow()
+	if !s.seg.speaking && len(s.pending) == 0 && heard-s.said >= longSilence {
+		s.silence(heard, s.through())
+	}
+	if heard-s.told >= progressEvery {
+		s.tell()
+	}
+	s.tape.forget(s.needed())
+}
+
+// needed is the position of the first sound that may be decoded yet.
+func (s *stream) needed() int64 {
+	pos := s.position(s.seg.needed())
+	// An utterance is known to have ended a pause later than it ends.
+	const slack = 2 * hearken.SampleRate
+	if p := s.passage; p != nil && s.nextWindow()-p.passage <= maxPassage+slack && pos-p.last <= maxPause {
+		return min(pos, p.passage)
+	}
+	return pos
+}
+
+// jump goes on at a later position: sound was lost in between, so nothing that
+// was being said goes on.
+func (s *stream) jump(to int64) {
+	s.flush()
+	if s.err != nil {
+		return
+	}
+	s.pending = append(s.pending, &utterance{gap: true, pos: to, done: true})
+	s.passage = nil
+	s.origin, s.seg, s.tape, s.filter, s.still = to, newSegmenter(), tape{base: to}, highpass{}, 0
+	s.detector.Reset()
+	s.settle()
+}
+
+// flush ends what is being said where the sound ends. The last window is
+// filled up with silence.
+func (s *stream) flush() {
+	end := s.tape.end()
+	if short := end - s.nextWindow(); short > 0 {
+		for range window - short {
+			s.tape.add(0)
+		}
+		if s.listen(false) != nil {
+			return
+		}
+	}
+	if sp := s.seg.flush(); sp != nil {
+		s.end(sp)
+	}
+	for _, u := range s.pending {
+		u.last, u.through = min(u.last, end), min(u.through, end)
+	}
+}
+
+// through is the position before which all sound is dealt with.
+func (s *stream) through() int64 {
+	if len(s.pending) > 0 {
+		return s.pending[0].pos
+	}
+	return min(s.position(s.seg.needed()), s.tape.end())
+}
+
+// tell reports how far the stream has come and how far behind it is: how much
+// was heard since the oldest segment ended whose words are still to come.
+func (s *stream) tell() {
+	s.told = s.nextWindow()
+	e := hearken.StreamEvent{Kind: hearken.Progress, Through: s.through()}
+	if len(s.pending) > 0 {
+		e.Lag = max(0, at(s.told-s.pending[0].due))
+	}
+	s.out.put(e)
+}
+
+// silence adds an entry for a stretch without speech that ends at end.
+func (s *stream) silence(end, through int64) {
+	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Through: through, Segment: hearken.Segment{
+		Status: hearken.NoSpeech, IsFinal: true, StartTime: at(s.said), EndTime: at(end), Language: s.cfg.Language,
+	}})
+	s.said = end
+}
+
+// watch fails the stream when the engine ends before it does.
+func (s *stream) watch(engine context.Context) {
+	stop := context.AfterFunc(engine, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.fail(errEnded())
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	release := s.release
+	s.release = func() {
+		stop()
+		release()
+	}
+}
+
+// fail ends the stream with an error.
+func (s *stream) fail(err error) {
+	if s.over {
+		return
+	}
+	s.err = err
+	if hearken.CodeOf(err) == "" {
+		s.err = hearken.Errorf(hearken.ProviderConnectionFailed, "The offline engine failed: %w.", err)
+	}
+	s.out.put(hearken.StreamEvent{Kind: hearken.Failed, Err: s.err})
+	s.finish()
+}
+
+// abandon ends the stream because its context did.
+func (s *stream) abandon() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	s.err = context.Cause(s.ctx)
+	s.finish()
+}
+
+// finish lets everything go, once.
+func (s *stream) finish() {
+	s.over = true
+	s.drop()
+	if s.partial != nil {
+		s.sched.withdraw(s.partial)
+	}
+	for _, u := range s.pending {
+		if u.task != nil {
+			s.sched.withdraw(u.task)
+		}
+	}
+	s.pending, s.held = nil, nil
+	s.room.Broadcast()
+	s.out.close()
+	s.detector.Close()
+	s.release()
+}
+
+func at(pos int64) float64 { return float64(pos) / hearken.SampleRate }

@@ -1,0 +1,196 @@
+package moonshine
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt/stttest"
+)
+
+var (
+	first  = []int{1, 2, 3}
+	second = []int{4, 5, 6, 7}
+)
+
+// The suite runs over the engine with fakes too, where every word must be
+// right and no model is needed.
+func TestStream_Suite(t *testing.T) {
+	stttest.Run(t, func(t *testing.T) hearken.Provider {
+		return fakeProvider(t, &fakeModel{}, Config{Cores: 2})
+	}, stttest.Options{
+		Language: "en", Unknown: "fr", Sound: say(1, first, second, []int{8, 9, 10, 11}), Words: spoken(first, second, []int{8, 9, 10, 11}),
+	})
+}
+
+type entry struct {
+	Status     hearken.Status
+	Text       string
+	Start, End float64
+}
+
+// listenTo writes sound to a new stream and returns its finals.
+func listenTo(t *testing.T, p *Provider, pcm []int16) []entry {
+	t.Helper()
+	s, err := p.Open(t.Context(), hearken.StreamConfig{Language: "en", Interim: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for pos := 0; pos < len(pcm); pos += 1600 {
+			if err := s.Write(hearken.Frame{Pos: int64(pos), PCM: pcm[pos:min(pos+1600, len(pcm))]}); err != nil {
+				t.Errorf("Write: %v", err)
+				break
+			}
+		}
+		s.Close()
+	}()
+	return finals(t, s)
+}
+
+func finals(t *testing.T, s hearken.Stream) (out []entry) {
+	t.Helper()
+	for e := range s.Events() {
+		switch e.Kind {
+		case hearken.Final:
+			round := func(x float64) float64 { return math.Round(x*10) / 10 }
+			out = append(out, entry{e.Segment.Status, e.Segment.Text, round(e.Segment.StartTime), round(e.Segment.EndTime)})
+		case hearken.Failed:
+			t.Errorf("failed: %v", e.Err)
+		}
+	}
+	return out
+}
+
+func TestStream_Silence(t *testing.T) {
+	p := fakeProvider(t, &fakeModel{}, Config{Cores: 1})
+	quiet := func(seconds int) []int16 { return make([]int16, seconds*hearken.SampleRate) }
+	pcm := append(quiet(130), say(2, first)...)
+	pcm = append(pcm, quiet(20)...)
+	want := []entry{
+		{hearken.NoSpeech, "", 0, 60}, {hearken.NoSpeech, "", 60, 120}, {hearken.NoSpeech, "", 120, 132},
+		{hearken.Confirmed, "w1 w2 w3", 132, 133.7}, {hearken.NoSpeech, "", 133.7, 155.8},
+	}
+	if diff := cmp.Diff(want, listenTo(t, p, pcm)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A day in one session leaves nothing behind but its transcript.
+func TestStream_LongSession(t *testing.T) {
+	p := fakeProvider(t, &fakeModel{}, Config{Cores: 2})
+	st, err := p.Open(t.Context(), hearken.StreamConfig{Language: "en", Interim: true, Start: 24 * 3600 * hearken.SampleRate})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := st.(*stream)
+	go func() {
+		defer s.Close()
+		pcm := say(1, first, second)
+		pos, most := s.cfg.Start, 0
+		for range 60 {
+			for i := 0; i < len(pcm); i += 1600 {
+				if err := s.Write(hearken.Frame{Pos: pos, PCM: pcm[i:min(i+1600, len(pcm))]}); err != nil {
+					t.Error(err)
+					return
+				}
+				pos += int64(min(1600, len(pcm)-i))
+				s.mu.Lock()
+				most = max(most, cap(s.tape.pcm), 512*cap(s.seg.probs))
+				s.mu.Unlock()
+			}
+		}
+		if most > 40*hearken.SampleRate {
+			t.Errorf("the stream held %d samples", most)
+		}
+	}()
+	n := 0
+	for _, f := range finals(t, s) {
+		if f.Status == hearken.Confirmed {
+			n++
+		}
+	}
+	if n != 120 {
+		t.Errorf("%d segments, not 120", n)
+	}
+}
+
+func TestStream_GuessSavesTheWait(t *testing.T) {
+	m := &fakeModel{}
+	p := fakeProvider(t, m, Config{Cores: 1})
+	if got := listenTo(t, p, say(1, first)); len(got) != 1 {
+		t.Fatalf("finals %v", got)
+	}
+	s, err := p.Open(t.Context(), hearken.StreamConfig{Language: "en"}) // no partials
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := m.calls.Load()
+	pcm := say(1, first)
+	if err := s.Write(hearken.Frame{PCM: pcm}); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	finals(t, s)
+	if n := m.calls.Load() - before; n != 1 {
+		t.Errorf("%d inferences for one segment", n)
+	}
+}
+
+func TestStream_FailedInference(t *testing.T) {
+	m := &fakeModel{}
+	m.fail.Store(true)
+	p := fakeProvider(t, m, Config{Cores: 1})
+	s, err := p.Open(t.Context(), hearken.StreamConfig{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Write(hearken.Frame{PCM: say(1, first)})
+	var last hearken.StreamEvent
+	for last = range s.Events() {
+	}
+	if last.Kind != hearken.Failed || hearken.CodeOf(last.Err) != hearken.ProviderConnectionFailed {
+		t.Errorf("last event %+v", last)
+	}
+}
+
+// A stream whose decoding stands still makes its writer wait, tells its lag,
+// and ends at once when its context does.
+func TestStream_BehindAndAbandoned(t *testing.T) {
+	m := &fakeModel{gate: make(chan struct{})}
+	p := fakeProvider(t, m, Config{Cores: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s, err := p.Open(ctx, hearken.StreamConfig{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error, 1)
+	go func() {
+		pcm := say(1, first, second, first, second, first, second, first)
+		var err error
+		for pos := 0; pos < len(pcm) && err == nil; pos += 1600 {
+			err = s.Write(hearken.Frame{Pos: int64(pos), PCM: pcm[pos:min(pos+1600, len(pcm))]})
+		}
+		written <- err
+	}()
+	lag := 0.0
+	for e := range s.Events() {
+		if e.Kind == hearken.Final {
+			t.Error("a final without an inference")
+		}
+		if e.Kind == hearken.Progress {
+			lag = max(lag, e.Lag)
+		}
+		if lag > 3 {
+			cancel()
+		}
+	}
+	if err := <-written; !errors.Is(err, context.Canceled) {
+		t.Errorf("the writer got %v", err)
+	}
+}

@@ -1,0 +1,259 @@
+package moonshine
+
+import (
+	"slices"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// When unconfirmed text is shown, in samples: first as soon as a word may have
+// been said, then often, then, as each look at a longer segment costs more,
+// less often.
+const (
+	firstShow  = 448 * hearken.SampleRate / 1000
+	showEarly  = hearken.SampleRate / 2
+	showLate   = hearken.SampleRate
+	lateAfter  = 6 * hearken.SampleRate
+	busyShare  = 0.5 // of the cores in use: from here on always less often
+	draftSpare = 2   // tokens at the end of a draft that are likely to change
+)
+
+// What belongs together, in samples: the model hears up to so much at once,
+// and nothing across a longer pause.
+const (
+	maxPassage = 12 * hearken.SampleRate
+	maxPause   = 2 * hearken.SampleRate
+)
+
+// An utterance is one stretch of speech on its way to a final, or a place
+// where sound was lost.
+type utterance struct {
+	pos, end    int64 // the sound that is decoded
+	first, last int64 // the speech in it
+	probs       []float32
+	due         int64 // how much was heard when it ended
+	through     int64 // how far all is dealt with when it is out
+
+	// A passage is a few utterances in a row, heard from the beginning of the
+	// first: passage is where that is, follows the one before this one.
+	passage int64
+	follows *utterance
+	leads   *utterance // waits for this one
+	said    []int32    // tokens of the passage up to and with this one
+
+	task *task
+	gap  bool
+
+	ended bool // the speaker has stopped; before that it is a guess
+	done  bool
+	heard heard
+}
+
+func (s *stream) utterance(sp *span) *utterance {
+	u := &utterance{
+		pos: s.position(sp.start), end: s.position(sp.end),
+		first: s.position(sp.first), last: s.position(sp.last), probs: sp.probs,
+	}
+	u.passage = u.pos
+	if p := s.passage; p != nil && u.end-p.passage <= maxPassage && u.first-p.last <= maxPause {
+		u.passage, u.follows = p.passage, p
+	}
+	return u
+}
+
+// decode queues an utterance, or lets it wait for the one that it follows.
+func (s *stream) decode(u *utterance, c class) {
+	pcm := s.tape.copy(u.passage, u.end)
+	if s.batch {
+		c = partialTask
+	}
+	u.task = &task{class: c, run: func() { s.decoded(u, pcm) }}
+	if u.follows != nil && !u.follows.done {
+		u.follows.leads = u
+		return
+	}
+	s.sched.add(u.task)
+}
+
+// decoded runs on a worker.
+func (s *stream) decoded(u *utterance, pcm []float32) {
+	var before []int32
+	if u.follows != nil {
+		before = u.follows.said
+	}
+	h, err := s.ear.final(s.ctx, pcm, int(u.pos-u.passage), before)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	u.done, u.heard = true, h
+	if !h.strange {
+		u.said = append(slices.Clip(before), h.tokens...)
+	}
+	if next := u.leads; next != nil {
+		u.leads = nil
+		s.sched.add(next.task)
+	}
+	u.follows = nil // or each would hold all that came before it
+	switch {
+	case u.ended:
+		s.settle()
+	case s.likely != u && s.seg.speaking && s.position(s.seg.start) == u.pos:
+		s.present(h.partial(), u) // the speaker went on: the guess is still news
+	}
+}
+
+// guess decodes what would be the segment if the pause that has just begun
+// ends it, so that the words are there when the pause is long enough.
+func (s *stream) guess(sp *span) {
+	s.likely = s.utterance(sp)
+	s.decode(s.likely, likelyTask)
+}
+
+// drop takes a guess back: the speaker has gone on.
+func (s *stream) drop() {
+	u := s.likely
+	s.likely = nil
+	if u == nil {
+		return
+	}
+	if u.done && !s.over {
+		s.present(u.heard.partial(), u)
+	}
+	s.sched.withdraw(u.task)
+	if f := u.follows; f != nil && f.leads == u {
+		f.leads = nil
+	}
+}
+
+// end makes a span final, with the guess's result if it was right.
+func (s *stream) end(sp *span) {
+	u := s.utterance(sp)
+	if g := s.likely; g != nil && g.pos == u.pos && g.end == u.end {
+		u = g
+		s.likely = nil
+		s.sched.promote(u.task, finalTask)
+	} else {
+		s.drop()
+		s.decode(u, finalTask)
+	}
+	u.ended = true
+	s.passage = u
+	u.due = s.nextWindow()
+	u.through = u.end
+	s.turn++
+	s.draft, s.held = nil, nil
+	s.nextShow = s.position(sp.end) + firstShow
+	if s.partial != nil && s.sched.withdraw(s.partial) {
+		s.partial = nil
+	}
+	s.pending = append(s.pending, u)
+	s.settle()
+}
+
+// settle brings out the finals that are next in order.
+func (s *stream) settle() {
+	out := false
+	for len(s.pending) > 0 && s.pending[0].done {
+		u := s.pending[0]
+		s.pending = s.pending[1:]
+		s.settled(u)
+		out = true
+	}
+	if len(s.pending) == 0 {
+		s.pending = nil
+		if s.held != nil {
+			s.out.put(hearken.StreamEvent{Kind: hearken.Partial, Segment: *s.held})
+			s.held = nil
+		}
+	}
+	if s.closing && len(s.pending) == 0 && !s.over {
+		end := s.tape.base
+		if end-s.said >= noteSilence {
+			s.silence(end, end)
+		}
+		s.out.put(hearken.StreamEvent{Kind: hearken.Progress, Through: end})
+		s.finish()
+		return
+	}
+	if out {
+		s.room.Broadcast()
+		s.tell()
+	}
+}
+
+func (s *stream) settled(u *utterance) {
+	if u.gap {
+		s.said = u.pos
+		return
+	}
+	if !u.heard.speech() {
+		return // it was not speech after all: part of the silence around it
+	}
+	if u.first-s.said >= noteSilence {
+		s.silence(u.first, u.pos)
+	}
+	s.said = u.last
+	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Through: u.through, Segment: s.ear.segment(u, s.cfg)})
+}
+
+// show looks at what is being said if it is time to.
+func (s *stream) show() {
+	if !s.cfg.Interim || s.batch || s.partial != nil || s.likely != nil || s.nextWindow() < s.nextShow {
+		return
+	}
+	turn := s.turn
+	s.partial = &task{class: partialTask, run: func() { s.look(turn) }}
+	s.sched.add(s.partial)
+}
+
+// look runs on a worker. It takes the sound as it is now, not as it was when
+// the look was asked for.
+func (s *stream) look(turn int) {
+	s.mu.Lock()
+	if s.over || s.turn != turn || !s.seg.speaking {
+		s.partial = nil
+		s.mu.Unlock()
+		return
+	}
+	u := s.utterance(s.seg.span(s.seg.n))
+	pcm := s.tape.copy(u.pos, u.end)
+	draft := s.draft
+	s.mu.Unlock()
+
+	p, err := s.ear.partial(s.ctx, pcm, draft)
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.partial = nil
+	if s.over || err != nil || s.turn != turn || !s.seg.speaking {
+		return // an error will come again with the final
+	}
+	every := int64(showEarly)
+	if load, _ := s.sched.pressure(); load > busyShare || u.end-u.pos > lateAfter {
+		every = showLate
+	}
+	s.nextShow = u.end + every
+	s.present(p, u)
+}
+
+// present shows unconfirmed text, after the finals that come before it.
+func (s *stream) present(p glimpse, u *utterance) {
+	if len(p.tokens) > draftSpare {
+		s.draft = p.tokens[:len(p.tokens)-draftSpare]
+	}
+	if p.text == "" || !s.cfg.Interim || s.batch {
+		return
+	}
+	seg := s.ear.unconfirmed(p, u, s.cfg)
+	if len(s.pending) > 0 {
+		s.held = &seg
+		return
+	}
+	s.out.put(hearken.StreamEvent{Kind: hearken.Partial, Segment: seg})
+}

@@ -1,0 +1,167 @@
+package moonshine
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// A vocabulary mends names and terms that the model does not know but nearly
+// hears: what sounds and looks almost like a term becomes the term. It is
+// careful: a word that is common in its own right is never touched alone.
+type vocabulary struct {
+	terms  []term
+	common func(word string) bool // whether a lower-case word is an everyday one
+}
+
+type term struct {
+	text    string
+	words   int
+	letters string // folded, without spaces
+	key     string // how it sounds
+}
+
+// Shorter terms are only mended in their spelling: too many words are close.
+const shortestTerm = 4
+
+func newVocabulary(terms []string, common func(string) bool) *vocabulary {
+	v := &vocabulary{common: common}
+	for _, t := range terms {
+		t = strings.Join(strings.Fields(t), " ")
+		if letters := fold(t); letters != "" {
+			v.terms = append(v.terms, term{text: t, words: len(strings.Fields(t)), letters: letters, key: sound(letters)})
+		}
+	}
+	// Longer terms first, so that "Ada Lovelace" wins over "Ada".
+	slices.SortStableFunc(v.terms, func(a, b term) int { return len(b.letters) - len(a.letters) })
+	return v
+}
+
+// A piece is a word of the text between its punctuation.
+type piece struct {
+	before, word, after string
+	folded              string
+	fixed               bool // belongs to a term
+}
+
+// mend returns the text with near misses corrected.
+func (v *vocabulary) mend(text string) string {
+	if len(v.terms) == 0 || text == "" {
+		return text
+	}
+	var pieces []piece
+	for f := range strings.FieldsSeq(text) {
+		pieces = append(pieces, split(f))
+	}
+	changed := false
+	for _, t := range v.terms {
+		for i := 0; i < len(pieces); i++ {
+			if n := v.match(t, pieces[i:]); n > 0 {
+				rest := pieces[i+n-1].after
+				p := piece{before: pieces[i].before, word: t.text, after: rest, fixed: true}
+				changed = changed || n > 1 || pieces[i].word != t.text
+				pieces = slices.Replace(pieces, i, i+n, p)
+			}
+		}
+	}
+	if !changed {
+		return text
+	}
+	out := make([]string, len(pieces))
+	for i, p := range pieces {
+		out[i] = p.before + p.word + p.after
+	}
+	return strings.Join(out, " ")
+}
+
+// match tells how many of the first pieces are the term, or nearly so. The
+// closest number of words wins.
+func (v *vocabulary) match(t term, pieces []piece) int {
+	best, words := 0.0, 0
+	joined, everyday := "", true
+	for n := 1; n <= min(t.words+2, len(pieces)); n++ {
+		p := pieces[n-1]
+		if p.fixed || (n > 1 && (pieces[n-2].after != "" || p.before != "")) {
+			break // a comma stands between them
+		}
+		joined += p.folded
+		everyday = everyday && v.common(p.folded)
+		if c := closeness(t, joined, n, everyday); c > best {
+			best, words = c, n
+		}
+	}
+	return words
+}
+
+// closeness is 0 for what is not the term, and 1 for what is.
+func closeness(t term, letters string, words int, everyday bool) float64 {
+	if letters == t.letters {
+		return 1
+	}
+	if len(t.letters) < shortestTerm || (everyday && words <= t.words) {
+		return 0
+	}
+	longer := float64(max(len(t.letters), len(letters)))
+	alike := 1 - float64(edits(letters, t.letters))/longer
+	key := sound(letters)
+	switch same := key == t.key; {
+	case same && words > t.words && len(t.key) >= 4 && alike >= 0.6: // "cube are netties"
+		return alike
+	case words > t.words && everyday:
+		return 0
+	case same && alike >= 0.6:
+		return alike
+	case alike >= 0.8 && edits(key, t.key) <= 1 && len(t.letters) > shortestTerm:
+		return alike
+	}
+	return 0
+}
+
+// split takes the punctuation and a possessive ending off a word.
+func split(field string) piece {
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+	from := strings.IndexFunc(field, isWord)
+	if from < 0 {
+		return piece{after: field}
+	}
+	to := len(field)
+	for to > from {
+		if r := []rune(field[from:to]); isWord(r[len(r)-1]) {
+			break
+		}
+		r := []rune(field[from:to])
+		to -= len(string(r[len(r)-1]))
+	}
+	for _, own := range []string{"'s", "’s"} {
+		if strings.HasSuffix(field[from:to], own) {
+			to -= len(own)
+		}
+	}
+	p := piece{before: field[:from], word: field[from:to], after: field[to:]}
+	p.folded = fold(p.word)
+	return p
+}
+
+// edits is the number of letters to add, remove, change or swap to get from
+// one word to the other.
+func edits(a, b string) int {
+	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev, cur = prev, cur, prev2
+	}
+	return prev[len(b)]
+}

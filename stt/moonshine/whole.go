@@ -1,0 +1,46 @@
+package moonshine
+
+import (
+	"context"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// TranscribeAll hears a whole recording with all cores and returns its
+// segments: the same words as a live stream's finals. Live streams go first.
+// progress, if there is one, is told the share that is done.
+func (p *Provider) TranscribeAll(ctx context.Context, pcm []int16, cfg hearken.StreamConfig, progress func(done float64)) ([]hearken.Segment, error) {
+	v, err := p.await(ctx, p.voice(cfg.Language, cfg.Model))
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // whatever happens, the stream lets go
+	cfg.Interim = false
+	s, err := p.open(ctx, cfg, v, true)
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		// A failure to write comes out as an event as well.
+		if s.Write(hearken.Frame{Pos: cfg.Start, PCM: pcm}) == nil {
+			_ = s.Close()
+		}
+	}()
+	var segments []hearken.Segment
+	for e := range s.Events() {
+		switch e.Kind {
+		case hearken.Failed:
+			return nil, e.Err
+		case hearken.Final:
+			segments = append(segments, e.Segment)
+		}
+		if progress != nil && len(pcm) > 0 && (e.Kind == hearken.Final || e.Kind == hearken.Progress) {
+			progress(float64(e.Through-cfg.Start) / float64(len(pcm)))
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return segments, nil
+}
