@@ -254,6 +254,12 @@ func (a *API) Exposed() (exposed, plain bool) {
 	return exposed, plain
 }
 
+// Traffic is how many connections are open and how many requests have been
+// answered so far: whether anybody needs the hub.
+func (a *API) Traffic() (connections, requests int64) {
+	return a.metrics.open.Load(), a.metrics.answered.Load()
+}
+
 func parsePublicURL(s string) (*url.URL, error) {
 	if s == "" {
 		return nil, nil

@@ -59,6 +59,7 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if res.rpc != nil && res.rpc.status != 0 {
 		res.rpc.finish(res, http.StatusText(res.rpc.status))
 	}
+	a.metrics.answered.Add(1)
 	rt.meter.count(res.status, time.Since(start), rt.access.Stream)
 	a.logRequest(rt, r, res, start)
 }
@@ -130,7 +131,7 @@ func (rt *route) admit(w *response, r *http.Request, p *peer) (int, *hearken.Err
 	if from != "" {
 		w.crossOrigin(from, r)
 	}
-	if err := p.foreign(a); err != nil && !a.names.relayed() {
+	if errors.Is(p.own(a), errForeign) && !a.names.relayed() {
 		return http.StatusForbidden, hearken.Errorf(hearken.Forbidden, "This hub belongs to another user of this computer.").
 			WithTry("start your own with: hearken serve --port 0")
 	}

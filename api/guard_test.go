@@ -198,6 +198,16 @@ func TestGuard_Key(t *testing.T) {
 	}
 }
 
+func TestGuard_NewKeyIsGoodAtOnce(t *testing.T) {
+	h := start(t)
+	for range 5 {
+		_, secret := h.keys.add()
+		if res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != 200 {
+			t.Fatalf("%s: %s", res.Status, body)
+		}
+	}
+}
+
 func TestGuard_AuthRequired(t *testing.T) {
 	h := startAll(t, func(c *Config) { c.AuthRequired = true })
 	_, secret := h.keys.add()

@@ -40,7 +40,7 @@ func (rt *route) identify(w *response, r *http.Request, p *peer) (*Identity, *me
 	}
 	secret, shown := takeSecret(w, r)
 	if shown {
-		m, err := a.keys.find(r.Context(), secret)
+		m, err := a.keys.find(r.Context(), secret, a.logins.patient(p.addr))
 		if err != nil {
 			a.log.Warn("keys are not readable", "error", err)
 			return nil, nil, http.StatusServiceUnavailable, hearken.Errorf(hearken.Busy, "The keys cannot be read now.").WithTry("again in a moment")
@@ -62,12 +62,19 @@ func (rt *route) identify(w *response, r *http.Request, p *peer) (*Identity, *me
 		}
 		return &Identity{Principal: principal}, nil, 0, nil
 	}
-	if !rt.access.Key && !a.cfg.AuthRequired && p.door.loopback && p.loopback && !a.names.relayed() && !forwarded(r.Header) {
+	if !rt.access.Key && a.keyless(r, p) {
 		return loopbackIdentity, nil, 0, nil
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="hearken"`)
 	return nil, nil, http.StatusUnauthorized, hearken.Errorf(hearken.Unauthorized, "Invalid API key").
 		WithTry("hearken keys create, and send the key as: Authorization: Bearer KEY")
+}
+
+// keyless reports whether a visitor is the owner's own process on this
+// computer, and not one that relays somebody else.
+func (a *API) keyless(r *http.Request, p *peer) bool {
+	return !a.cfg.AuthRequired && p.door.loopback && p.loopback && p.own(a) == nil &&
+		!a.names.relayed() && !forwarded(r.Header)
 }
 
 // wrong answers a key or ticket that is not good. Guessing 256 bits is

@@ -14,10 +14,9 @@ import (
 )
 
 const (
-	ringAge   = time.Second            // how long a revoked key may go on
-	ringMiss  = 100 * time.Millisecond // how soon a new key is looked for again
-	ringStall = 2 * time.Second        // how long a store may take to list keys
-	ringRetry = 5 * time.Second        // how long one that fails is left alone
+	ringAge   = time.Second     // how long a revoked key may go on
+	ringStall = 2 * time.Second // how long a store may take to list keys
+	ringRetry = 5 * time.Second // how long one that fails is left alone
 )
 
 // A keyring is the store's keys, kept for about a second. While somebody who
@@ -57,21 +56,21 @@ func newKeyring(store interface {
 func (k *keyring) enter() { k.inside.Add(1) }
 func (k *keyring) leave() { k.inside.Add(-1) }
 
-// find returns whose secret it is, or nil if it is nobody's. It fails only if
-// the keys were never readable; later the last known ones do.
-func (k *keyring) find(ctx context.Context, secret string) (*member, error) {
+// find returns whose secret it is, or nil if it is nobody's. A key that was
+// made a moment ago is only found if again is set, which reads the store. It
+// fails only if the keys were never readable; later the last known ones do.
+func (k *keyring) find(ctx context.Context, secret string, again bool) (*member, error) {
 	r, err := k.fresh(ctx, ringAge)
 	if err != nil {
 		return nil, err
 	}
-	if m := r.find(secret); m != nil {
-		return m, nil
+	m := r.find(secret)
+	if m == nil && again {
+		if r, err = k.fresh(ctx, 0); err == nil {
+			m = r.find(secret)
+		}
 	}
-	// It may have been made a moment ago.
-	if r, err = k.fresh(ctx, ringMiss); err != nil {
-		return nil, err
-	}
-	return r.find(secret), nil
+	return m, err
 }
 
 // find compares with every key, all the way, so that time tells nothing.

@@ -25,17 +25,36 @@ type bucket struct {
 
 func newLogins() *logins { return &logins{addrs: map[netip.Addr]*bucket{}} }
 
-// fail notes a wrong key and reports whether the address still has patience.
+// fail notes a wrong key and reports whether the address still had patience.
 func (l *logins) fail(addr netip.Addr) bool {
-	if addr.Is6() && !addr.Is4In6() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.bucket(addr, time.Now())
+	if b.left < 1 {
+		return false
+	}
+	b.left--
+	return true
+}
+
+// patient reports whether an address may still be wrong.
+func (l *logins) patient(addr netip.Addr) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.addrs) == 0 {
+		return true
+	}
+	return l.bucket(addr, time.Now()).left >= 1
+}
+
+// bucket is called with mu held.
+func (l *logins) bucket(addr netip.Addr, now time.Time) *bucket {
+	if addr.Is6() {
 		// One visitor has a whole /64.
 		if p, err := addr.Prefix(64); err == nil {
 			addr = p.Addr()
 		}
 	}
-	now := time.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	b := l.addrs[addr]
 	if b == nil {
 		if len(l.addrs) >= loginAddrs {
@@ -45,11 +64,7 @@ func (l *logins) fail(addr netip.Addr) bool {
 		l.addrs[addr] = b
 	}
 	b.refill(now)
-	if b.left < 1 {
-		return false
-	}
-	b.left--
-	return true
+	return b
 }
 
 func (b *bucket) refill(now time.Time) {

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -246,4 +248,54 @@ func TestMCP_IdleSessionsEnd(t *testing.T) {
 	h := start(t, func(c *Config) { c.Limits.SessionIdle = 1 })
 	h.initialize(t, "")
 	eventually(t, "the session ended", func() bool { return len(h.mcp.sessions.all()) == 0 })
+}
+
+// TestMCP_Resume loses the connection in the middle of a call and takes the
+// answer with the next one.
+func TestMCP_Resume(t *testing.T) {
+	h := start(t)
+	session := h.session(t, "")
+	with := []string{"Accept: application/json, text/event-stream", "Content-Type: application/json", "Mcp-Session-Id: " + session, "Mcp-Protocol-Version: 2025-11-25"}
+	res := h.open(t, "POST", callOn, with...)
+	<-h.entered
+	last := ""
+	for in := bufio.NewScanner(res.Body); last == "" && in.Scan(); {
+		if id, ok := strings.CutPrefix(in.Text(), "id: "); ok {
+			last = id
+		}
+	}
+	res.Body.Close()
+	close(h.release)
+	eventually(t, "the answer is there to be taken", func() bool {
+		_, body := h.do(t, "GET", "/mcp", "", append(with, "Last-Event-ID: "+last)...)
+		return strings.Contains(body, "waited")
+	})
+}
+
+// TestMCP_CancelledByLeaving: a call of the newest version ends when its
+// caller hangs up.
+func TestMCP_CancelledByLeaving(t *testing.T) {
+	h := start(t)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}}}`
+	req, err := http.NewRequestWithContext(ctx, "POST", h.URL()+"/mcp", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "wait"} {
+		req.Header.Set(name, value)
+	}
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		if res, err := h.client.Do(req); err == nil {
+			io.Copy(io.Discard, res.Body)
+			res.Body.Close()
+		}
+	}()
+	<-h.entered
+	leave()
+	<-h.cancelled
+	<-left
 }

@@ -23,7 +23,8 @@ type metrics struct {
 	overflow    prometheus.Counter
 	sessions    prometheus.Gauge
 	sockets     prometheus.Gauge
-	open        atomic.Int64
+	open        atomic.Int64 // connections
+	answered    atomic.Int64 // requests, streams when they end
 }
 
 func newMetrics(reg *prometheus.Registry) *metrics {

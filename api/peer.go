@@ -17,8 +17,8 @@ type peer struct {
 	addr          netip.Addr
 	loopback      bool
 
-	once   sync.Once
-	refuse error
+	once    sync.Once
+	unowned error
 }
 
 type peerKey struct{}
@@ -51,11 +51,11 @@ var (
 	errNoTable     = errors.New("this system does not tell whose a connection is")
 )
 
-// foreign says why a loopback peer is not the owner's own: its socket belongs
-// to another user, or to nobody any more. The superuser passes, being able to
-// read the hub's memory anyway. Where the system does not tell, everybody
-// passes, and the log says so once.
-func (p *peer) foreign(a *API) error {
+// own says why a loopback peer is not the owner's own: its socket belongs to
+// another user, or to nobody that this system knows. The superuser passes,
+// being able to read the hub's memory anyway. Where the system tells nothing
+// at all, everybody passes, and the log says so once.
+func (p *peer) own(a *API) error {
 	if !p.loopback {
 		return nil
 	}
@@ -67,10 +67,10 @@ func (p *peer) foreign(a *API) error {
 				a.log.Warn("other users of this computer cannot be told apart on loopback", "error", err)
 			})
 		case err != nil:
-			p.refuse = err
+			p.unowned = err
 		case uid != os.Geteuid() && uid != 0:
-			p.refuse = errForeign
+			p.unowned = errForeign
 		}
 	})
-	return p.refuse
+	return p.unowned
 }

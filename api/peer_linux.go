@@ -51,9 +51,8 @@ func tableOwner(remote, local netip.AddrPort) (int, error) {
 //	sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode ...
 //
 // A socket that nobody holds any more (its process closed it and the kernel
-// still sends the rest) has inode 0, and on kernels before 6.16 user 0. It must
-// not pass for the superuser's, or another user could send a request and hang
-// up.
+// still sends the rest) has inode 0, and on older kernels user 0. It must not
+// pass for the superuser's, or another user could send a request and hang up.
 func ownerIn(table []byte, remote, local []byte) (uid int, found bool, err error) {
 	pair := append(append(append([]byte(" "), remote...), ' '), append(local, ' ')...)
 	i := bytes.Index(table, pair)

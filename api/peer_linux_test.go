@@ -1,9 +1,12 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -86,6 +89,27 @@ func TestPeer_ProxyOfAnotherUser(t *testing.T) {
 	}
 	if out := asNobody(t, talk(h, "POST", "/mcp", callIt, "Authorization: Bearer "+secret)+"cat <&3 || true"); !strings.Contains(out, id+"/http:hi") {
 		t.Errorf("good key: %s", out)
+	}
+}
+
+// TestPeer_UnknownNeedsAKey: the other end may be on the far side of a virtual
+// machine, where nobody can say whose it is.
+func TestPeer_UnknownNeedsAKey(t *testing.T) {
+	h := start(t)
+	_, secret := h.keys.add()
+	rt := h.route("test", Access{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { plain(w, 200, "in") }))
+	for auth, want := range map[string]int{"": 401, "Bearer " + secret: 200} {
+		p := &peer{door: h.main, addr: netip.MustParseAddr("127.0.0.1"), loopback: true,
+			remote: netip.MustParseAddrPort("127.0.0.1:1"), local: addrPort(h.main.listener.Addr())}
+		r := httptest.NewRequest("GET", "http://localhost/", nil)
+		if auth != "" {
+			r.Header.Set("Authorization", auth)
+		}
+		w := httptest.NewRecorder()
+		rt.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), peerKey{}, p)))
+		if w.Code != want {
+			t.Errorf("%q: %d: %s", auth, w.Code, w.Body)
+		}
 	}
 }
 

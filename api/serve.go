@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"strconv"
 	"sync"
 	"syscall"
@@ -30,7 +31,7 @@ func Listen(host string, port int, log *slog.Logger) (net.Listener, error) {
 	// A peer that vanished without a word is noticed within a minute.
 	lc := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}}
 	ln, err := lc.Listen(context.Background(), "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-	if err != nil && port != 0 && errors.Is(err, syscall.EADDRINUSE) {
+	if err != nil && port != 0 && taken(err) {
 		if ln, err = lc.Listen(context.Background(), "tcp", net.JoinHostPort(host, "0")); err == nil {
 			log.Warn("port is taken, using a free one", "host", host, "wanted", port, "port", addrPort(ln.Addr()).Port())
 		}
@@ -39,6 +40,13 @@ func Listen(host string, port int, log *slog.Logger) (net.Listener, error) {
 		return nil, hearken.Errorf(hearken.Invalid, "Cannot listen on %s: %w.", net.JoinHostPort(host, strconv.Itoa(port)), err)
 	}
 	return ln, nil
+}
+
+// taken reports whether a port is another program's, or on Windows reserved
+// for one. Windows has its own numbers for that, which Go does not translate.
+func taken(err error) bool {
+	return errors.Is(err, syscall.EADDRINUSE) ||
+		runtime.GOOS == "windows" && (errors.Is(err, syscall.Errno(10048)) || errors.Is(err, syscall.Errno(10013)))
 }
 
 func (a *API) openDoor(host string, port int) (*door, error) {
