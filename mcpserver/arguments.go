@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -19,7 +20,8 @@ import (
 // tags besides json and jsonschema (the description): default; min and max of
 // a number; max of a text's characters or a list's entries; enum, words with
 // commas between.
-// Fields without omitempty are required.
+// Fields without omitempty are required: texts must not be empty, and numbers
+// have a minimum above zero.
 type arguments[T any] struct {
 	tool     string
 	schema   *jsonschema.Schema
@@ -48,6 +50,9 @@ func newArguments[T any](tool string) *arguments[T] {
 		switch f.Type.Kind() {
 		case reflect.String:
 			s.MaxLength = whole(c.max)
+			if c.required {
+				s.MinLength = new(1)
+			}
 		case reflect.Slice:
 			s.MaxItems = whole(c.max)
 		default:
@@ -94,20 +99,20 @@ func (a *arguments[T]) read(raw json.RawMessage) (T, error) {
 }
 
 func (c *check) hold(v reflect.Value) error {
-	if c.required && v.IsZero() {
-		return wrong("%s is required.", c.name)
-	}
 	switch v.Kind() {
 	case reflect.Int:
 		return c.within(float64(v.Int()), "")
 	case reflect.Float64:
 		return c.within(v.Float(), "")
 	case reflect.String:
-		if s := v.String(); c.enum != nil && !slices.Contains(c.enum, s) {
-			return wrong("%s must be one of %s, not %q.", c.name, strings.Join(c.enum, ", "), clip(s, 40))
-		} else if c.max != nil {
-			return c.within(float64(len([]rune(s))), " characters long")
+		s := v.String()
+		if c.required && s == "" {
+			return wrong("%s is required.", c.name)
 		}
+		if c.enum != nil && !slices.Contains(c.enum, s) {
+			return wrong("%s must be one of %s, not %q.", c.name, strings.Join(c.enum, ", "), clip(s, 40))
+		}
+		return c.within(float64(utf8.RuneCountInString(s)), " characters long")
 	case reflect.Slice:
 		return c.within(float64(v.Len()), " entries long")
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+	"pgregory.net/rapid"
 
 	"github.com/hearken-dev/hearken"
 )
@@ -79,13 +81,93 @@ func TestArguments_EnumAndLists(t *testing.T) {
 	}
 }
 
+// What a schema allows is accepted, and what it forbids is refused.
+func TestArguments_KeepToTheirSchema(t *testing.T) {
+	for _, tool := range tools() {
+		t.Run(tool.Name, func(t *testing.T) {
+			schema, err := tool.input.Resolve(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rapid.Check(t, func(t *rapid.T) {
+				args := map[string]any{}
+				for _, name := range tool.input.PropertyOrder {
+					switch rapid.IntRange(0, 9).Draw(t, name+" is") {
+					case 0, 1, 2: // left out
+					case 3:
+						args[name] = anything.Draw(t, name)
+					default:
+						args[name] = likely(tool.input.Properties[name]).Draw(t, name)
+					}
+				}
+				if rapid.IntRange(0, 9).Draw(t, "stranger") == 0 {
+					args["stranger"] = 1
+				}
+				data, err := json.Marshal(args)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var plain any
+				if err := json.Unmarshal(data, &plain); err != nil {
+					t.Fatal(err)
+				}
+				forbidden := schema.Validate(plain)
+				_, refused := tool.bind(data)
+				if (forbidden == nil) != (refused == nil) {
+					t.Fatalf("%s: the schema says %v, the tool %v", data, forbidden, refused)
+				}
+				if refused != nil && hearken.CodeOf(refused) != hearken.Invalid {
+					t.Fatalf("%s: %v", data, refused)
+				}
+			})
+		})
+	}
+}
+
+var anything = rapid.OneOf(
+	rapid.Just[any](true), rapid.Just[any](""), rapid.Just[any](map[string]any{}), rapid.Just[any]([]any{1}), rapid.Just[any]([]any{}),
+	rapid.Just[any](strings.Repeat("é", 201)), rapid.Just[any](1.5), rapid.Map(rapid.IntRange(-3, 2000), toAny))
+
+func toAny[T any](v T) any { return v }
+
+// likely generates values that a schema mostly allows.
+func likely(s *jsonschema.Schema) *rapid.Generator[any] {
+	switch s.Type {
+	case "boolean":
+		return rapid.Map(rapid.Bool(), toAny)
+	case "integer":
+		return rapid.Map(rapid.IntRange(-1, 502), toAny)
+	case "number":
+		return rapid.Map(rapid.Float64Range(-1, 1500), toAny)
+	case "array":
+		return rapid.Map(rapid.SliceOfN(rapid.StringN(0, 5, -1), 0, 5), toAny)
+	}
+	if s.Enum != nil {
+		return rapid.SampledFrom(append([]any{"other"}, s.Enum...))
+	}
+	return rapid.Map(rapid.StringN(0, 120, -1), toAny)
+}
+
+func FuzzArguments(f *testing.F) {
+	f.Add([]byte(`{"sessionId":"x","limit":5,"cursor":null}`))
+	f.Add([]byte(`{"query":"\ud800","vocabulary":["a"]}`))
+	f.Add([]byte(`[[[`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, tool := range tools() {
+			if _, err := tool.bind(data); err != nil && hearken.CodeOf(err) != hearken.Invalid {
+				t.Errorf("%s: %v", tool.Name, err)
+			}
+		}
+	})
+}
+
 func TestCursor(t *testing.T) {
 	const id, other = "0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7"
 	c := cursor{id, 2, 117}
 	if got, err := parseCursor(c.String(), id); err != nil || got != c {
 		t.Errorf("there and back: %+v, %v", got, err)
 	}
-	for _, text := range []string{c.String() + ".1", "x", "0f8fad5b.2", "0f8fad5b.-1.3", "0f8fad5b.1.-3", "0f8fad5b.1.x", ".1.1", "0f8fad5b.1.99999999999999999999", cursor{other, 1, 1}.String()} {
+	for _, text := range []string{c.String() + ".1", "x", "7728950e.2", "7728950e.-1.3", "7728950e.1.-3", "7728950e.1.x", ".1.1", "7728950e.1.99999999999999999999", cursor{other, 1, 1}.String()} {
 		if _, err := parseCursor(text, id); hearken.CodeOf(err) != hearken.Invalid {
 			t.Errorf("%q: %v, want an invalid cursor", text, err)
 		}

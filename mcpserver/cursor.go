@@ -7,19 +7,21 @@ import (
 )
 
 // A cursor is a reader's place in a session. It is short, because models copy
-// it by hand; the first eight digits of a session's id are enough to notice
-// that it belongs to another.
+// it letter by letter: the last eight digits of a session's id, which are
+// random, are enough to notice that it belongs to another.
 type cursor struct {
 	session string
 	epoch   int
 	line    int // entries passed
 }
 
-func (c cursor) String() string { return fmt.Sprintf("%.8s.%d.%d", c.session, c.epoch, c.line) }
+func (c cursor) String() string { return fmt.Sprintf("%s.%d.%d", tail(c.session), c.epoch, c.line) }
+
+func tail(id string) string { return id[max(0, len(id)-8):] }
 
 func parseCursor(text, session string) (cursor, error) {
 	parts := strings.Split(text, ".")
-	if len(parts) != 3 || len(parts[0]) != 8 {
+	if len(parts) != 3 {
 		return cursor{}, wrong("%q is not a cursor; leave it out to begin.", clip(text, 40))
 	}
 	epoch, err1 := strconv.Atoi(parts[1])
@@ -27,8 +29,8 @@ func parseCursor(text, session string) (cursor, error) {
 	if err1 != nil || err2 != nil || epoch < 0 || line < 0 {
 		return cursor{}, wrong("%q is not a cursor; leave it out to begin.", clip(text, 40))
 	}
-	if !strings.HasPrefix(session, parts[0]) {
-		return cursor{}, wrong("The cursor %q belongs to another session than %s.", text, session)
+	if parts[0] != tail(session) {
+		return cursor{}, wrong("The cursor %q does not belong to session %s.", clip(text, 40), session)
 	}
 	return cursor{session, epoch, line}, nil
 }

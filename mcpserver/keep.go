@@ -53,7 +53,7 @@ func saveNote() *tool {
 
 type forgetIn struct {
 	SessionID string  `json:"sessionId" jsonschema:"UUID of the session"`
-	Minutes   float64 `json:"minutes" min:"0" max:"1440"`
+	Minutes   float64 `json:"minutes" min:"0.1" max:"1440"`
 }
 
 type forgetOut struct {

@@ -111,8 +111,12 @@ func (f *Factory) build(c Caller) *mcp.Server {
 		Instructions:      instructions,
 		Logger:            slog.New(warnings{f.opts.Log.Handler()}),
 		CompletionHandler: d.complete,
-		// The tools of a server never change, and nothing is logged to clients.
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		// What a server offers never changes, and nothing is logged to clients.
+		Capabilities: &mcp.ServerCapabilities{
+			Tools:     &mcp.ToolCapabilities{},
+			Prompts:   &mcp.PromptCapabilities{},
+			Resources: &mcp.ResourceCapabilities{},
+		},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	for _, t := range tools() {

@@ -113,14 +113,12 @@ func getSessionStatus() *tool {
 				SpoolBytes: st.SpoolBytes, UnsavedSegments: st.Unsaved, Durable: st.Durable, StoreError: st.StoreError,
 			}
 			out.Duration = round(out.Duration)
-			note, err := d.hub.Note(ctx, id)
-			switch {
-			case err == nil:
+			// A store that is in trouble is told of above; the rest still stands.
+			if note, err := d.hub.Note(ctx, id); err == nil {
 				out.Note = &attachedNote{SavedAt: note.SavedAt, By: note.By}
 				if in.IncludeNote {
 					out.Note.Text = note.Text
 				}
-			case hearken.CodeOf(err) == "": // the store is down, which the status above tells
 			}
 			return out, nil
 		})

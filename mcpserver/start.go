@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"unicode/utf8"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/live"
@@ -27,6 +28,11 @@ func startTranscription() *tool {
 		"Starts a session. Send its sound as binary WebSocket frames to wsEndpoint (PCM16, WAV, Ogg/Opus or WebM/Opus; the address is a secret), then read it with get_transcription.",
 		effect{openWorld: true},
 		func(ctx context.Context, d *desk, in startIn) (startOut, error) {
+			for _, term := range in.Vocabulary {
+				if n := utf8.RuneCountInString(term); n == 0 || n > 100 {
+					return startOut{}, wrong("vocabulary must hold terms of 1 to 100 characters, not %d.", n)
+				}
+			}
 			s, err := d.hub.Start(ctx, d.startRequest(in))
 			if err != nil {
 				return startOut{}, err

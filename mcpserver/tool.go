@@ -29,7 +29,8 @@ type tool struct {
 	*mcp.Tool
 	set   string
 	input *jsonschema.Schema
-	call  func(ctx context.Context, d *desk, arguments json.RawMessage) (any, error)
+	// bind reads the arguments of a call and returns what it does.
+	bind func(arguments json.RawMessage) (func(context.Context, *desk) (any, error), error)
 }
 
 // tools lists every tool. They are the same for all servers of a process.
@@ -40,6 +41,7 @@ var tools = sync.OnceValue(func() []*tool {
 		getTranscription(),
 		listSessions(),
 		getSessionStatus(),
+		exportSession(),
 		searchTranscripts(),
 		saveNote(),
 		forgetRecent(),
@@ -72,12 +74,12 @@ func define[In, Out any](name, title, description string, e effect, run func(con
 		},
 		set:   Transcription,
 		input: in.schema,
-		call: func(ctx context.Context, d *desk, arguments json.RawMessage) (any, error) {
+		bind: func(arguments json.RawMessage) (func(context.Context, *desk) (any, error), error) {
 			args, err := in.read(arguments)
 			if err != nil {
 				return nil, err
 			}
-			return run(ctx, d, args)
+			return func(ctx context.Context, d *desk) (any, error) { return run(ctx, d, args) }, nil
 		},
 	}
 }
@@ -93,7 +95,11 @@ func (t *tool) handler(d *desk) mcp.ToolHandler {
 				res, err = nil, internalError()
 			}
 		}()
-		out, err := t.call(ctx, d, req.Params.Arguments)
+		call, err := t.bind(req.Params.Arguments)
+		if err != nil {
+			return d.failure(ctx, t.Name, err)
+		}
+		out, err := call(ctx, d)
 		if err != nil {
 			return d.failure(ctx, t.Name, err)
 		}

@@ -53,7 +53,6 @@ func read(ctx context.Context, d *desk, in readIn) (*readOut, error) {
 		Session: id,
 		From:    in.FromSegment,
 		Limit:   in.Limit,
-		Tokens:  pageTokens,
 		Words:   in.IncludeWords,
 		Interim: in.IncludeInterim,
 		Wait:    time.Duration(in.WaitSeconds) * time.Second,
@@ -86,6 +85,7 @@ func read(ctx context.Context, d *desk, in readIn) (*readOut, error) {
 		Resync:        resync,
 		Interim:       tidy(page.Interim),
 	}
+	// A page is cut here, where the size of its JSON is known.
 	if n := fitting(out.Segments); n < len(out.Segments) {
 		out.Segments = out.Segments[:n]
 		out.NextSegment, out.More = out.Segments[n-1].Line, true

@@ -1,0 +1,79 @@
+package mcpserver
+
+import (
+	"context"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/export"
+	"github.com/hearken-dev/hearken/live"
+)
+
+// exportBytes bounds one export, roughly: it is all in memory, several times.
+const exportBytes = 2 << 20
+
+type exportIn struct {
+	SessionID   string `json:"sessionId" jsonschema:"UUID of the session"`
+	Format      string `json:"format,omitempty" enum:"json,txt,srt,vtt,md,toon" default:"json"`
+	FromSegment int    `json:"fromSegment,omitempty" jsonschema:"how many segments to pass over" min:"0" default:"0"`
+}
+
+type exportOut struct {
+	SessionID   string `json:"sessionId"`
+	Format      string `json:"format"`
+	Data        string `json:"data"`
+	Truncated   bool   `json:"truncated,omitempty" jsonschema:"the session goes on at fromSegment nextSegment"`
+	NextSegment int    `json:"nextSegment,omitempty"`
+}
+
+func exportSession() *tool {
+	return define("export_session", "Export a session",
+		"Returns a whole session as one document: json with words and times, txt, srt or vtt subtitles, md with the note, toon. To read along, get_transcription is better.",
+		effect{readOnly: true}, exportWhole)
+}
+
+func exportWhole(ctx context.Context, d *desk, in exportIn) (*exportOut, error) {
+	id, err := session(in.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	out := &exportOut{SessionID: id, Format: in.Format}
+	words := in.Format == "json" || in.Format == "srt" || in.Format == "vtt"
+	var segments []hearken.Segment
+	var page *live.Page
+	for from, size := in.FromSegment, 0; ; from = page.Next {
+		if page, err = d.hub.Read(ctx, live.ReadRequest{Session: id, From: from, Limit: 500, Words: words}); err != nil {
+			return nil, err
+		}
+		for _, s := range tidy(page.Segments) {
+			if size += documentBytes(&s); size > exportBytes && len(segments) > 0 {
+				out.Truncated, out.NextSegment = true, segments[len(segments)-1].Line
+				break
+			}
+			segments = append(segments, s)
+		}
+		if out.Truncated || !page.More {
+			break
+		}
+	}
+	// Without a note, or a store that answers, the transcript is still there.
+	note, err := d.hub.Note(ctx, id)
+	if err != nil {
+		note = nil
+	}
+	var b strings.Builder
+	if err := export.Write(&b, in.Format, &page.Session, note, export.List(segments)); err != nil {
+		return nil, err
+	}
+	out.Data = b.String()
+	return out, nil
+}
+
+// documentBytes estimates what a segment adds to a document.
+func documentBytes(s *hearken.Segment) int {
+	n := 350 + len(s.Text) + len(s.Original)
+	for i := range s.Words {
+		n += 80 + len(s.Words[i].Word)
+	}
+	return n
+}

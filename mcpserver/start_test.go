@@ -1,0 +1,34 @@
+package mcpserver
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hearken-dev/hearken/live"
+)
+
+// A caller's key must never reach an engine that it was not meant for.
+func TestStartRequest(t *testing.T) {
+	pipe := Caller{Principal: "local", Provider: "deepgram", Language: "pt-BR", APIKey: "k"}
+	for _, tt := range []struct {
+		name   string
+		caller Caller
+		in     startIn
+		want   live.StartRequest
+	}{
+		{"CallersOwn", pipe, startIn{}, live.StartRequest{Provider: "deepgram", Language: "pt-BR", APIKey: "k", Principal: "local"}},
+		{"Named", pipe, startIn{Provider: "deepgram"}, live.StartRequest{Provider: "deepgram", Language: "pt-BR", APIKey: "k", Principal: "local"}},
+		{"OtherLanguage", pipe, startIn{Language: "en"}, live.StartRequest{Provider: "deepgram", Language: "en", APIKey: "k", Principal: "local"}},
+		{"OtherProvider", pipe, startIn{Provider: "local"}, live.StartRequest{Provider: "local", Principal: "local"}},
+		{"NoProvider", Caller{Language: "de", APIKey: "k"}, startIn{}, live.StartRequest{Language: "de"}},
+		{"Nothing", Caller{Principal: "p"}, startIn{Title: "t", Model: "m", Vocabulary: []string{"v"}}, live.StartRequest{Principal: "p", Title: "t", Model: "m", Vocabulary: []string{"v"}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := &desk{caller: tt.caller}
+			if diff := cmp.Diff(tt.want, d.startRequest(tt.in)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
