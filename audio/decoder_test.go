@@ -163,7 +163,8 @@ func TestDecoder_Speech(t *testing.T) {
 	if len(files) == 0 {
 		t.Skip("no recordings; set HEARKEN_SPEECH")
 	}
-	for _, file := range files {
+	for i := 0; i < len(files); i += 5 { // a few of each kind
+		file := files[i]
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -285,7 +286,7 @@ func FuzzDecoder(f *testing.F) {
 		}
 		samples := 0
 		d, err := NewDecoder(Format{Channels: int(channels % 3)}, func(c ...[]int16) error {
-			if samples += len(c[0]); samples > 1<<22 {
+			if samples += len(c[0]); samples > 1<<19 {
 				return errors.New("enough")
 			}
 			return nil

@@ -12,6 +12,9 @@ import (
 // but nobody needs more than this of anything.
 const maxPacket = 1 << 20
 
+// maxJunk is how much is passed over in search of the next page: two lost ones.
+const maxJunk = 128 << 10
+
 // An oggParser takes apart Ogg pages and feeds the packets of the first Opus
 // stream in them to a decoder. Streams may follow one another.
 type oggParser struct {
@@ -89,7 +92,7 @@ func (o *oggParser) resync() error {
 
 func (o *oggParser) tooMuchJunk() error {
 	o.broken, o.part = true, o.part[:0]
-	if o.junk > maxChunk {
+	if o.junk > maxJunk {
 		return undecodable("ogg: no page to be found")
 	}
 	return nil

@@ -30,13 +30,13 @@ func TestResampler_PassBand(t *testing.T) {
 	for _, rate := range rates {
 		top := 0.42 * float64(min(rate, 16000))
 		for _, hz := range []float64{50, 440, 1000, 3000, top} {
-			got := resample(rate, sine(hz, rate, rate))
-			want := sine(hz, 16000, 16000)
-			if len(got) != 16000 {
+			got := resample(rate, sine(hz, rate, rate/4))
+			want := sine(hz, 16000, 4000)
+			if len(got) != (rate/4*16000+rate-1)/rate {
 				t.Fatalf("%d Hz: %d samples", rate, len(got))
 			}
 			worst := 0.0
-			for i := 200; i < len(got)-200; i++ { // but for the edges
+			for i := 200; i < len(want)-200; i++ { // but for the edges
 				worst = max(worst, math.Abs(float64(got[i])-float64(want[i])))
 			}
 			if worst > 16 { // -60 dB of the tone
@@ -50,7 +50,7 @@ func TestResampler_PassBand(t *testing.T) {
 func TestResampler_StopBand(t *testing.T) {
 	for _, rate := range []int{22050, 24000, 32000, 44100, 48000, 96000, 47999} {
 		for hz := 8200.0; hz < float64(rate)/2; hz += 1310 {
-			got := resample(rate, sine(hz, rate, rate))
+			got := resample(rate, sine(hz, rate, rate/8))
 			if level := Measure(got[200 : len(got)-200]); level.RMS > -78 {
 				t.Errorf("%d Hz: a tone of %.0f Hz leaves %.1f dB", rate, hz, level.RMS)
 			}
