@@ -52,7 +52,7 @@ func writeCues(b *bufio.Writer, style cueStyle, s *hearken.Session, segments Seg
 		if err != nil {
 			return err
 		}
-		if !seg.Spoken() {
+		if !settled(&seg) || seg.Status == hearken.Translated {
 			continue
 		}
 		for _, c := range split(&seg, label(&seg, both)) {

@@ -4,9 +4,10 @@
 //
 //	err := export.Write(w, "srt", session, note, segments)
 //
-// Subtitles hold what was said. What merely happened, such as a gap in the
-// sound, is shown in brackets where there is room for it: in txt and md.
-// Stretches without speech are left out of both.
+// Subtitles hold what was said, in the words in which it was said. What merely
+// happened, such as a gap in the sound, is shown in brackets where there is
+// room for it: in txt and md, which hold translations too. Stretches without
+// speech are left out of all of them, and so is what is not yet confirmed.
 package export
 
 import (
@@ -123,7 +124,7 @@ func bothSides(s *hearken.Session, segments Segments) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if seg.Spoken() {
+		if settled(&seg) {
 			here = here || seg.Origin == hearken.Microphone
 			there = there || seg.Origin == hearken.System
 		}
@@ -132,4 +133,9 @@ func bothSides(s *hearken.Session, segments Segments) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// settled reports whether an entry holds words that will not change.
+func settled(s *hearken.Segment) bool {
+	return s.Spoken() && s.Status != hearken.Unconfirmed
 }

@@ -146,14 +146,24 @@ func TestWrite_OneSideHasNoLabel(t *testing.T) {
 	speaker := 1
 	segments := []hearken.Segment{
 		{Origin: "M", Status: "C", Text: "Alone.", EndTime: 1},
+		{Origin: "S", Status: "U", Text: "Not yet said.", EndTime: 1},
+		{Origin: "M", Status: "T", Text: "Allein.", EndTime: 1},
 		{Origin: "M", Status: "C", Text: "Not quite.", StartTime: 2, EndTime: 3, Speaker: &speaker},
 	}
 	var b bytes.Buffer
 	if err := Write(&b, "txt", &hearken.Session{}, nil, List(segments)); err != nil {
 		t.Fatal(err)
 	}
-	if want := "Alone.\nSpeaker 2: Not quite.\n"; b.String() != want {
+	if want := "Alone.\nAllein.\nSpeaker 2: Not quite.\n"; b.String() != want {
 		t.Errorf("%q", &b)
+	}
+	b.Reset()
+	if err := Write(&b, "srt", &hearken.Session{}, nil, List(segments)); err != nil {
+		t.Fatal(err)
+	}
+	cues, err := parse("srt", b.String())
+	if err != nil || len(cues) != 2 || cues[0].lines[0] != "Alone." || cues[1].lines[0] != "Speaker 2: Not quite." {
+		t.Errorf("%v %v", cues, err)
 	}
 }
 

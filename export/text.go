@@ -60,7 +60,7 @@ func writeText(b *bufio.Writer, s *hearken.Session, segments Segments) error {
 		switch text := oneLine(seg.Text); {
 		case seg.Origin == hearken.Happening && text != "":
 			b.WriteString(bracketed(text) + "\n")
-		case seg.Spoken():
+		case settled(&seg):
 			b.WriteString(label(&seg, both) + text + "\n")
 		}
 	}
@@ -97,7 +97,7 @@ func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segm
 		switch text := oneLine(seg.Text); {
 		case seg.Origin == hearken.Happening && text != "":
 			fmt.Fprintf(b, "\n**%s** *%s*\n", clock(seg.StartTime), escapeMarkdown(bracketed(text)))
-		case seg.Spoken():
+		case settled(&seg):
 			fmt.Fprintf(b, "\n**%s** %s\n", clock(seg.StartTime), escapeMarkdown(label(&seg, both)+text))
 		}
 	}

@@ -70,7 +70,10 @@ type Config struct {
 	// Principal names who sends a request. The door in front has let it in
 	// already; an error refuses it all the same.
 	Principal func(*http.Request) (string, error)
-	Log       *slog.Logger
+	// Subprotocols are those that a browser may ask for, where the door in
+	// front reads a key from them: it fails if none is agreed to.
+	Subprotocols []string
+	Log          *slog.Logger
 }
 
 // A Handler serves WS /audio/{sessionId}. The pattern it is registered with
@@ -158,6 +161,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// The door in front has checked Host and Origin on every route, with
 		// rules that this library does not know.
 		InsecureSkipVerify: true,
+		Subprotocols:       h.cfg.Subprotocols,
 		CompressionMode:    websocket.CompressionDisabled, // sound does not compress, and memory counts
 		OnPongReceived:     func(context.Context, []byte) { c.hear() },
 	})
