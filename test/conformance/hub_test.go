@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hearken-dev/hearken/models"
 	"github.com/hearken-dev/hearken/pipe"
 )
 
@@ -45,28 +46,33 @@ type hub struct {
 	bin string
 	env []string // of the hub and of those that join it
 	url string   // of its MCP door
+
+	engine error // why sessions cannot start; nil if they can
 }
 
 // startHub runs the program in a data directory of its own until the test
-// ends. Its engine is one whose key is checked only with the first sound, so
-// sessions start and nothing is contacted.
+// ends, with the models of whoever runs the test.
 func startHub(t *testing.T) *hub {
 	t.Helper()
 	bin, err := binary()
 	if err != nil {
 		t.Fatalf("build: %v", err)
 	}
+	root, err := models.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
 	home := t.TempDir()
 	data := filepath.Join(home, "data")
-	h := &hub{bin: bin, env: []string{
+	h := &hub{bin: bin, engine: models.Ready(root), env: []string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + home,
 		"XDG_RUNTIME_DIR=" + home,
 		"HEARKEN_DATA_DIR=" + data,
 		"PORT=0",
 		"WS_LISTEN=off",
-		"TRANSCRIPTION_PROVIDER=deepgram",
-		"DEEPGRAM_API_KEY=not-a-key",
+		"HEARKEN_MODELS=" + root,
+		"HEARKEN_SPAWN=false", // no hub but this one, and none left behind
 		"LOG_LEVEL=warn",
 	}}
 	var log bytes.Buffer

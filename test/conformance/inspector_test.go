@@ -9,78 +9,129 @@ import (
 	"testing"
 )
 
-// The Inspector comes in by both doors as a person would, one process for each
+// The Inspector comes in by every door as a person would, one process for each
 // call, so a session must outlive the client that started it.
 func TestInspector(t *testing.T) {
 	node, launcher := script(t, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
 	h := startHub(t)
-	for _, door := range []struct {
-		name   string
-		target []string
-	}{
-		{"stdio", []string{h.bin, "--stdio"}},
-		{"http", []string{h.url}},
-		{"http modern", []string{h.url, "--protocol-era", "modern"}},
-	} {
-		t.Run(door.name, func(t *testing.T) {
-			t.Parallel()
-			inspect := func(t *testing.T, args ...string) (stdout []byte, stderr string, code int) {
-				t.Helper()
-				cmd := command(t, h.env, node, append(append([]string{launcher, "--cli"}, door.target...), args...)...)
-				var out, errs bytes.Buffer
-				cmd.Stdout, cmd.Stderr = &out, &errs
-				err := cmd.Run()
-				if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-					return out.Bytes(), errs.String(), exit.ExitCode()
+	// It keeps its environment from the servers that it starts.
+	stdio := []string{h.bin, "--stdio"}
+	for _, v := range h.env {
+		stdio = append(stdio, "-e", v)
+	}
+	doors := map[string]inspector{
+		"stdio":      {node, launcher, h.env, stdio},
+		"http":       {node, launcher, h.env, []string{h.url}},
+		"httpModern": {node, launcher, h.env, []string{h.url, "--protocol-era", "modern"}},
+	}
+	t.Run("door", func(t *testing.T) {
+		for name, i := range doors {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				i.lint(t)
+				if h.engine != nil {
+					t.Skipf("no session can start: %v", h.engine)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				return out.Bytes(), errs.String(), 0
-			}
-			call := func(t *testing.T, tool string, args any) map[string]any {
-				t.Helper()
-				data, err := json.Marshal(args)
-				if err != nil {
-					t.Fatal(err)
-				}
-				out, errs, code := inspect(t, "--method", "tools/call", "--tool-name", tool, "--tool-args-json", string(data), "--format", "json", "-q")
-				if code != 0 {
-					t.Fatalf("%s: exit %d\n%s%s", tool, code, out, errs)
-				}
-				var res struct {
-					Result struct{ StructuredContent map[string]any }
-				}
-				if err := json.Unmarshal(out, &res); err != nil || res.Result.StructuredContent == nil {
-					t.Fatalf("%s: %v in %s", tool, err, out)
-				}
-				return res.Result.StructuredContent
-			}
+				i.session(t, name)
+			})
+		}
+	})
+	if h.engine != nil {
+		return
+	}
+	// They all came to the same hub.
+	list, err := json.Marshal(doors["http"].call(t, "list_sessions", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range doors {
+		if !bytes.Contains(list, []byte(`"Inspected by `+name+`"`)) {
+			t.Errorf("the session of %s is not on the list: %s", name, list)
+		}
+	}
+}
 
-			if out, errs, code := inspect(t, "--method", "tools/list", "--strict"); code != 0 || strings.Contains(errs, "Warning") || strings.Contains(errs, "Error") {
-				t.Errorf("tools/list --strict: exit %d\n%s", code, errs)
-			} else if !bytes.Contains(out, []byte("start_transcription")) {
-				t.Errorf("tools/list: %s", out)
-			}
+// An inspector is the command line for one door.
+type inspector struct {
+	node, launcher string
+	env, target    []string
+}
 
-			started := call(t, "start_transcription", map[string]any{"language": "en", "title": "Inspected"})
-			id, _ := started["sessionId"].(string)
-			if ws, _ := started["wsEndpoint"].(string); id == "" || !strings.HasPrefix(ws, "ws://") || !strings.Contains(ws, id) {
-				t.Fatalf("start_transcription: %v", started)
-			}
-			if got := call(t, "get_transcription", map[string]any{"sessionId": id}); got["totalSegments"] != 0.0 {
-				t.Errorf("get_transcription: %v", got)
-			}
-			if got := call(t, "get_session_status", map[string]any{"sessionId": id}); got["status"] != "active" || got["title"] != "Inspected" {
-				t.Errorf("get_session_status: %v", got)
-			}
-			if got := call(t, "stop_transcription", map[string]any{"sessionId": id}); got["status"] != "stopped" {
-				t.Errorf("stop_transcription: %v", got)
-			}
-			_, errs, code := inspect(t, "--method", "tools/call", "--tool-name", "stop_transcription", "--tool-args-json", `{"sessionId":"`+id+`"}`, "--format", "json", "-q")
-			if code != 1 || !strings.Contains(errs, "stopped") {
-				t.Errorf("a second stop: exit %d\n%s", code, errs)
-			}
-		})
+func (i inspector) run(t *testing.T, args ...string) (stdout []byte, stderr string, code int) {
+	t.Helper()
+	cmd := command(t, i.env, i.node, append(append([]string{i.launcher, "--cli"}, i.target...), args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return out.Bytes(), errs.String(), exit.ExitCode()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), errs.String(), 0
+}
+
+// try calls a tool.
+func (i inspector) try(t *testing.T, tool string, args map[string]any) (stdout []byte, stderr string, code int) {
+	t.Helper()
+	data, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if args == nil {
+		data = []byte("{}")
+	}
+	return i.run(t, "--method", "tools/call", "--tool-name", tool, "--tool-args-json", string(data), "--format", "json", "-q")
+}
+
+// call calls a tool that must succeed and returns its structured content.
+func (i inspector) call(t *testing.T, tool string, args map[string]any) map[string]any {
+	t.Helper()
+	out, errs, code := i.try(t, tool, args)
+	if code != 0 {
+		t.Fatalf("%s: exit %d\n%s%s", tool, code, out, errs)
+	}
+	var res struct {
+		Result struct{ StructuredContent map[string]any }
+	}
+	if err := json.Unmarshal(out, &res); err != nil || res.Result.StructuredContent == nil {
+		t.Fatalf("%s: %v in %s", tool, err, out)
+	}
+	return res.Result.StructuredContent
+}
+
+// lint has the schemas of all tools judged.
+func (i inspector) lint(t *testing.T) {
+	t.Helper()
+	out, errs, code := i.run(t, "--method", "tools/list", "--strict")
+	if code != 0 || strings.Contains(errs, "Warning") || strings.Contains(errs, "Error") {
+		t.Errorf("tools/list --strict: exit %d\n%s", code, errs)
+	}
+	if !bytes.Contains(out, []byte("start_transcription")) {
+		t.Errorf("tools/list: %s", out)
+	}
+}
+
+// session takes a session through its life.
+func (i inspector) session(t *testing.T, name string) {
+	t.Helper()
+	started := i.call(t, "start_transcription", map[string]any{"language": "en", "title": "Inspected by " + name})
+	id, _ := started["sessionId"].(string)
+	if ws, _ := started["wsEndpoint"].(string); id == "" || !strings.HasPrefix(ws, "ws://") || !strings.Contains(ws, id) {
+		t.Fatalf("start_transcription: %v", started)
+	}
+	this := map[string]any{"sessionId": id}
+	if got := i.call(t, "get_transcription", this); got["totalSegments"] != 0.0 {
+		t.Errorf("get_transcription: %v", got)
+	}
+	if got := i.call(t, "get_session_status", this); got["status"] != "active" || got["title"] != "Inspected by "+name {
+		t.Errorf("get_session_status: %v", got)
+	}
+	if got := i.call(t, "stop_transcription", this); got["status"] != "stopped" {
+		t.Errorf("stop_transcription: %v", got)
+	}
+	if _, errs, code := i.try(t, "stop_transcription", this); code != 1 || !strings.Contains(errs, "stopped") {
+		t.Errorf("a second stop: exit %d\n%s", code, errs)
 	}
 }
