@@ -1,0 +1,127 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// Search implements [hearken.Store]. The index finds entries that hold all the
+// terms; whether those of a phrase stand together is seen in their text.
+func (s *Store) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, error) {
+	clauses, err := q.Clauses()
+	if err != nil {
+		return nil, err
+	}
+	if q.Session != "" && !hearken.ValidID(q.Session) {
+		return nil, nil
+	}
+	limit := q.Count()
+	if q.Ranked {
+		limit = hearken.SearchDepth
+	}
+	hits, err := s.newest(ctx, &q, clauses, limit)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	if q.Ranked {
+		hearken.Rank(clauses, hits)
+	}
+	return hits[:min(len(hits), q.Count())], nil
+}
+
+// newest finds up to limit entries, newest first, page by page.
+func (s *Store) newest(ctx context.Context, q *hearken.Query, clauses []hearken.Clause, limit int) ([]hearken.Hit, error) {
+	phrases := slices.DeleteFunc(slices.Clone(clauses), func(c hearken.Clause) bool { return len(c.Terms) == 1 })
+	size := limit
+	if len(phrases) > 0 {
+		size = max(2*limit, 200)
+	}
+	var hits []hearken.Hit
+	for after := (place{}); ; {
+		page, last, err := s.page(ctx, q, clauses, after, size)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range page {
+			if len(hits) < limit && holds(h.Segment.Text, phrases) {
+				hits = append(hits, h)
+			}
+		}
+		if len(page) < size || len(hits) == limit {
+			return hits, nil
+		}
+		after, size = last, min(2*size, 10_000)
+	}
+}
+
+func holds(text string, phrases []hearken.Clause) bool {
+	if len(phrases) == 0 {
+		return true
+	}
+	terms := hearken.Terms(text)
+	return !slices.ContainsFunc(phrases, func(c hearken.Clause) bool { return !c.In(terms) })
+}
+
+// place is where an entry stands in the order by time.
+type place struct {
+	at  time.Time
+	key int64
+}
+
+// page reads the entries after a place that hold all terms.
+func (s *Store) page(ctx context.Context, q *hearken.Query, clauses []hearken.Clause, after place, size int) (hits []hearken.Hit, last place, err error) {
+	w := where{}
+	w.and(`g.terms @@ %s::text::tsquery`, match(clauses))
+	if q.Session != "" {
+		w.and(`s.id = %s`, q.Session)
+	}
+	if !q.Since.IsZero() {
+		w.and(`g.timestamp >= %s`, ceil(q.Since))
+	}
+	if !q.Until.IsZero() {
+		w.and(`g.timestamp < %s`, ceil(q.Until))
+	}
+	if after.key != 0 {
+		w.and(`g.timestamp <= %s`, after.at)
+		w.and(fmt.Sprintf(`(g.timestamp, g.key) < ($%d, %%s)`, len(w.args)), after.key)
+	}
+	rows, err := s.pool.Query(ctx, `SELECT `+segmentColumns+`, g.key, s.id, s.title, s.started_at
+		FROM hearken_segment g JOIN hearken_session s ON s.key = g.session`+w.String()+
+		fmt.Sprintf(` ORDER BY g.timestamp DESC, g.key DESC LIMIT %d`, size), w.args...)
+	if err != nil {
+		return nil, last, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var h hearken.Hit
+		err := rows.Scan(append(segmentFields(&h.Segment), &last.key, &h.Session, &h.Title, &h.StartedAt)...)
+		if err != nil {
+			return nil, last, err
+		}
+		h.Segment.Timestamp, h.StartedAt = h.Segment.Timestamp.UTC(), h.StartedAt.UTC()
+		last.at = h.Segment.Timestamp
+		hits = append(hits, h)
+	}
+	return hits, last, rows.Err()
+}
+
+// match writes the terms of all clauses as a tsquery, each in quotes, so that
+// nothing in them is syntax.
+func match(clauses []hearken.Clause) string {
+	var all []string
+	for _, c := range clauses {
+		for i, term := range c.Terms {
+			quoted := `'` + strings.NewReplacer(`'`, `''`, `\`, `\\`).Replace(term) + `'`
+			if c.Prefix && i == len(c.Terms)-1 {
+				quoted += `:*`
+			}
+			all = append(all, quoted)
+		}
+	}
+	return strings.Join(all, ` & `)
+}

@@ -1,0 +1,117 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// putSegments adds those segments that are not there yet.
+func putSegments(ctx context.Context, tx pgx.Tx, session int64, segments []hearken.Segment) error {
+	var batch pgx.Batch
+	for i := range segments {
+		g := &segments[i]
+		var words *string
+		if len(g.Words) > 0 {
+			list, err := json.Marshal(g.Words)
+			if err != nil {
+				return err
+			}
+			text := string(list)
+			words = &text
+		}
+		batch.Queue(`
+			INSERT INTO hearken_segment (session, line, id, source, status, text, start_time, end_time,
+				confidence, speaker, language, is_final, timestamp, echo, durable, original, estimated, words, terms)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, array_to_tsvector($19::text[]))
+			ON CONFLICT (session, line) DO NOTHING`,
+			session, g.Line, clean(g.ID), clean(g.Origin), clean(g.Status), clean(g.Text), g.StartTime, g.EndTime,
+			g.Confidence, g.Speaker, clean(g.Language), g.IsFinal, stored(g.Timestamp), g.Echo, g.Durable,
+			clean(g.Original), g.Estimated, words, indexed(g))
+	}
+	if batch.Len() == 0 {
+		return nil
+	}
+	return tx.SendBatch(ctx, &batch).Close()
+}
+
+// mostTerms is how many bytes of terms a tsvector can hold, with some to spare.
+// Whatever a single entry says beyond that many different words is not found.
+const mostTerms = 1_000_000
+
+// indexed is the set of terms that an entry is found by, nil for none.
+func indexed(g *hearken.Segment) []string {
+	if !g.Spoken() {
+		return nil
+	}
+	terms := hearken.Terms(g.Text)
+	slices.Sort(terms)
+	terms = slices.Compact(terms)
+	size := 0
+	for i, term := range terms {
+		if size += len(term); size > mostTerms {
+			return terms[:i]
+		}
+	}
+	return terms
+}
+
+const segmentColumns = `g.line, g.id, g.source, g.status, g.text, g.start_time, g.end_time,
+	g.confidence, g.speaker, g.language, g.is_final, g.timestamp, g.echo, g.durable, g.original, g.estimated`
+
+// segmentFields are where segmentColumns go.
+func segmentFields(g *hearken.Segment) []any {
+	return []any{&g.Line, &g.ID, &g.Origin, &g.Status, &g.Text, &g.StartTime, &g.EndTime,
+		&g.Confidence, &g.Speaker, &g.Language, &g.IsFinal, &g.Timestamp, &g.Echo, &g.Durable, &g.Original, &g.Estimated}
+}
+
+// Segments implements [hearken.Store].
+func (s *Store) Segments(ctx context.Context, id string, line, limit int, words bool) ([]hearken.Segment, error) {
+	session, err := sessionKey(ctx, s.pool, id)
+	if err != nil {
+		return nil, err
+	}
+	column := `NULL`
+	if words {
+		column = `g.words::text`
+	}
+	rows, err := s.pool.Query(ctx, `SELECT `+segmentColumns+`, `+column+` FROM hearken_segment g
+		WHERE g.session = $1 AND g.line >= $2 ORDER BY g.line LIMIT $3`, session, line, max(limit, 0))
+	if err != nil {
+		return nil, fmt.Errorf("read segments: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (g hearken.Segment, err error) {
+		var words *string
+		if err := row.Scan(append(segmentFields(&g), &words)...); err != nil {
+			return g, err
+		}
+		g.Timestamp = g.Timestamp.UTC()
+		if words != nil {
+			err = json.Unmarshal([]byte(*words), &g.Words)
+		}
+		return g, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read segments: %w", err)
+	}
+	return found, nil
+}
+
+// Forget implements [hearken.Store].
+func (s *Store) Forget(ctx context.Context, id string, line int) error {
+	return s.write(ctx, func(tx pgx.Tx) error {
+		session, err := sessionKey(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM hearken_segment WHERE session = $1 AND line >= $2`, session, line); err != nil {
+			return fmt.Errorf("forget: %w", err)
+		}
+		return nil
+	})
+}
