@@ -1,0 +1,104 @@
+package storetest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store/jsonfile"
+	"github.com/hearken-dev/hearken/store/storetest"
+)
+
+func faulty(t *testing.T) *storetest.Faulty {
+	t.Helper()
+	s, err := jsonfile.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := storetest.NewFaulty(s)
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+var errDown = errors.New("the database is down")
+
+// A faulty store without a fault is as good as any.
+func TestFaulty_NoFault(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) hearken.Store { return faulty(t) })
+}
+
+func TestFaulty_Fail(t *testing.T) {
+	f := faulty(t)
+	keys := func() error {
+		_, err := f.Keys(t.Context())
+		return err
+	}
+	f.Fail(errDown)
+	if err := keys(); err != errDown {
+		t.Errorf("failing: %v", err)
+	}
+	f.Only("Save")
+	if err := keys(); err != nil {
+		t.Errorf("failing elsewhere: %v", err)
+	}
+	f.Only()
+	f.FailNext(1, errDown)
+	if first, second := keys(), keys(); first != errDown || second != nil {
+		t.Errorf("failing once: %v, then %v", first, second)
+	}
+	f.Fail(nil)
+	if err := keys(); err != nil {
+		t.Errorf("well again: %v", err)
+	}
+	if n := f.Calls("Keys"); n != 5 {
+		t.Errorf("%d calls", n)
+	}
+}
+
+func TestFaulty_LoseAnswers(t *testing.T) {
+	f := faulty(t)
+	f.LoseAnswers(errDown)
+	if err := f.SaveKey(t.Context(), &hearken.Key{ID: "k"}); err != errDown {
+		t.Errorf("answer: %v", err)
+	}
+	f.Fail(nil)
+	if keys, err := f.Keys(t.Context()); err != nil || len(keys) != 1 {
+		t.Errorf("keys %v, %v", keys, err)
+	}
+}
+
+func TestFaulty_StallAndSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := faulty(t)
+		release := f.Stall()
+		done := make(chan error, 1)
+		go func() {
+			_, err := f.Keys(t.Context())
+			done <- err
+		}()
+		synctest.Wait()
+		if n := f.Stuck(); n != 1 {
+			t.Errorf("%d stuck", n)
+		}
+		gone, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := f.Keys(gone); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("stalled: %v", err)
+		}
+		release()
+		if err := <-done; err != nil {
+			t.Errorf("released: %v", err)
+		}
+		f.Slow(time.Minute)
+		start := time.Now()
+		if _, err := f.Keys(t.Context()); err != nil {
+			t.Errorf("slow: %v", err)
+		}
+		if took := time.Since(start); took != time.Minute { // of the bubble's clock
+			t.Errorf("took %v", took)
+		}
+	})
+}
