@@ -186,6 +186,25 @@ func TestHub_StoreThatHangs(t *testing.T) {
 	})
 }
 
+// What is confirmed while a write to the store goes on is not part of it.
+func TestHub_StoreThatDawdles(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		h.store.Slow(3 * time.Second)
+		after(30 * time.Second) // the session is saved before it has any entry
+		h.send(h.attach(id), 40)
+		if _, err := h.hub.Stop(h.Context(), id); err != nil {
+			h.Fatal(err)
+		}
+		after(time.Minute)
+		h.store.Slow(0)
+		if h.hub.find(id) != nil {
+			h.Fatal("not saved after a minute")
+		}
+		h.want(id, words(0, 20))
+	})
+}
+
 // A faultyFile is a journal file on a disk that can fail or hang.
 type faultyFile struct {
 	journalFile

@@ -88,8 +88,8 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 		c.cancel()
 		<-c.done
 	}
-	s.saving.Lock() // a write to the store that is under way ends first
-	defer s.saving.Unlock()
+	s.saving <- struct{}{} // a write to the store that is under way ends first
+	defer func() { <-s.saving }()
 	var errs []error
 	for _, c := range channels {
 		errs = append(errs, c.spool.remove())
@@ -119,8 +119,8 @@ func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, erro
 		return h.forgetStored(ctx, id, d)
 	}
 	s.confirming.Lock() // nothing is confirmed in between
-	s.saving.Lock()
-	defer s.saving.Unlock()
+	s.saving <- struct{}{}
+	defer func() { <-s.saving }()
 	s.mu.Lock()
 	from := max(0, s.heardLocked()-d.Seconds())
 	first := slices.IndexFunc(s.segments, func(seg hearken.Segment) bool { return seg.EndTime > from && seg.Origin != hearken.Happening })

@@ -110,8 +110,12 @@ func (h *Hub) save(s *session) {
 
 // save brings the store up to date.
 func (s *session) save(ctx context.Context) error {
-	s.saving.Lock()
-	defer s.saving.Unlock()
+	select {
+	case s.saving <- struct{}{}:
+		defer func() { <-s.saving }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	for {
 		s.mu.Lock()
 		if s.phase == gone {
@@ -145,18 +149,15 @@ func (s *session) saveDone(info hearken.Session, batch []hearken.Segment, err er
 		s.unsavedAt = s.hub.cfg.Now() // tried again an interval from now
 		return false
 	}
-	if len(batch) > 0 {
-		s.saved = max(s.saved, batch[len(batch)-1].Line)
+	if len(batch) == saveBatch {
+		s.saved = max(s.saved, batch[saveBatch-1].Line)
+	} else {
+		s.saved = max(s.saved, info.SegmentCount) // lines that were forgotten count as well
 	}
-	if s.saved < s.info.SegmentCount && len(batch) > 0 {
-		return false
+	if s.saved < s.info.SegmentCount || info.Status != s.info.Status || info.Title != s.info.Title {
+		return false // there is news since
 	}
-	s.saved = max(s.saved, s.info.SegmentCount) // forgotten lines are saved, too
 	s.unsavedAt = time.Time{}
-	if info.Status != s.info.Status || info.Title != s.info.Title {
-		s.dirtyLocked()
-		return false
-	}
 	return true
 }
 

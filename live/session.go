@@ -30,8 +30,10 @@ type session struct {
 	// confirming makes giving an entry its line, writing it to the journal
 	// and showing it one step.
 	confirming sync.Mutex
-	// saving lets one write to the store go on at a time.
-	saving sync.Mutex
+	// saving lets one write to the store go on at a time: who puts something
+	// in may write. It is a channel because a store may take long and who
+	// waits may give up.
+	saving chan struct{}
 
 	mu         sync.Mutex
 	phase      phase
@@ -66,6 +68,7 @@ func newSession(h *Hub, info hearken.Session, ticket string) *session {
 		interim:  map[hearken.Origin]hearken.Segment{},
 		news:     make(chan struct{}),
 		stopped:  make(chan struct{}),
+		saving:   make(chan struct{}, 1),
 		volatile: map[int]bool{},
 		alone:    h.cfg.Now(),
 	}
