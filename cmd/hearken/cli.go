@@ -45,6 +45,7 @@ type program struct {
 	flags          map[string]bool // settings that the command line gave
 	configFile     string          // empty for the user's own
 	log            *slog.Logger
+	level          slog.LevelVar
 
 	providers []hearken.Provider // in place of the real engines, for tests
 }
@@ -106,6 +107,9 @@ func (p *program) parse(ctx context.Context) error {
 	if g.Stdio {
 		return p.stdio(ctx)
 	}
+	if !strings.HasPrefix(kctx.Command(), "serve") && p.cfg.sources["log-level"] == "default" {
+		p.level.Set(slog.LevelWarn) // a command speaks for itself
+	}
 	return kctx.Run()
 }
 
@@ -124,11 +128,10 @@ func (p *program) load(file string, flags map[string]bool) error {
 	if err := p.cfg.load(file, flags); err != nil {
 		return err
 	}
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(p.cfg.LogLevel)); err != nil {
+	if err := p.level.UnmarshalText([]byte(p.cfg.LogLevel)); err != nil {
 		return err
 	}
-	opts := &slog.HandlerOptions{Level: level}
+	opts := &slog.HandlerOptions{Level: &p.level}
 	var h slog.Handler = slog.NewTextHandler(p.stderr, opts)
 	if p.cfg.LogFormat == "json" {
 		h = slog.NewJSONHandler(p.stderr, opts)

@@ -46,8 +46,12 @@ func (c *transcribeCmd) Run(ctx context.Context, p *program) error {
 		}
 	}
 	language := c.language(p.cfg)
+	model, err := bestModel(root, language, p.cfg.LocalModel)
+	if err != nil {
+		return err
+	}
 	engine := moonshine.Open(ctx, moonshine.Config{
-		Dir: root, Library: models.Library(root), Language: language, Model: p.cfg.LocalModel, Vocabulary: words, Log: p.log,
+		Dir: root, Library: models.Library(root), Language: language, Model: model, Vocabulary: words, Log: p.log,
 	})
 	defer engine.Close(context.WithoutCancel(ctx))
 	if err := engine.Check(ctx, hearken.StreamConfig{Language: language}); err != nil {
@@ -55,7 +59,7 @@ func (c *transcribeCmd) Run(ctx context.Context, p *program) error {
 	}
 	failed := false
 	for _, name := range c.Files {
-		err := c.transcribe(ctx, p, engine, name, language)
+		err := c.transcribe(ctx, p, engine, name, language, model)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -80,14 +84,33 @@ func (c *transcribeCmd) language(cfg *Config) string {
 	return "en"
 }
 
-func (c *transcribeCmd) transcribe(ctx context.Context, p *program, engine *moonshine.Provider, name, language string) error {
-	bar := p.progress(filepath.Base(name), c.Quiet)
-	defer bar.clear()
+// bestModel is the more accurate one where there is a choice: a recording does
+// not run away.
+func bestModel(root, language, configured string) (string, error) {
+	if configured != "auto" {
+		return configured, nil
+	}
+	found, err := moonshine.Catalog(root)
+	if err != nil {
+		return "", fmt.Errorf("list models: %w", err)
+	}
+	primary, _, _ := strings.Cut(strings.ToLower(language), "-")
+	for _, f := range found {
+		if f.Language == primary && f.Kind == "base" {
+			return "base", nil
+		}
+	}
+	return "auto", nil
+}
+
+func (c *transcribeCmd) transcribe(ctx context.Context, p *program, engine *moonshine.Provider, name, language, model string) error {
 	channels, err := c.read(ctx, p, name)
 	if err != nil {
 		return err
 	}
-	session := newRecording(name, language, p.cfg.LocalModel)
+	bar := p.progress(filepath.Base(name), c.Quiet)
+	defer bar.clear()
+	session := newRecording(name, language, model)
 	for i, pcm := range channels {
 		origin := []hearken.Origin{hearken.Microphone, hearken.System}[min(i, 1)]
 		segments, err := engine.TranscribeAll(ctx, pcm, hearken.StreamConfig{Session: session.ID, Origin: origin, Language: language},
