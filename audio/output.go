@@ -15,7 +15,11 @@ type output struct {
 	lanes    [2]lane
 	out      [2][]int16 // the lanes' buffers, as the sink gets them
 	samples  int64      // handed on, each channel
+	changes  int        // of what comes in
 }
+
+// maxChanges is how often the format may change: each time costs a filter.
+const maxChanges = 64
 
 // A lane is one channel on its way out.
 type lane struct {
@@ -42,6 +46,9 @@ func (o *output) set(rate, channels, want int) error {
 	}
 	if o.kept != 0 && kept != o.kept {
 		return undecodable("the number of channels changed from %d to %d", o.kept, kept)
+	}
+	if o.changes++; o.changes > maxChanges {
+		return undecodable("its format changes all the time")
 	}
 	if err := o.flush(); err != nil {
 		return err

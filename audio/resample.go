@@ -15,7 +15,8 @@ const (
 	zeroCrossings = 32
 	kaiserBeta    = 8.0
 	rolloff       = 0.93 // cut-off relative to the lower Nyquist frequency
-	maxPhases     = 1280 // the exact phases of every usual rate
+	maxPhases     = 1280 // more than any usual rate has
+	maxCoeffs     = 1 << 17
 )
 
 // A Resampler brings one channel to [hearken.SampleRate]. It is a streaming
@@ -128,11 +129,14 @@ func dot(a, b []float32) float32 {
 func newBank(rate int) *filterBank {
 	g := gcd(rate, hearken.SampleRate)
 	b := &filterBank{num: hearken.SampleRate / g, den: rate / g}
-	b.phases = min(b.num, maxPhases)
 	// Frequencies are relative to the input's rate.
 	cutoff := rolloff * 0.5 * min(1, float64(hearken.SampleRate)/float64(rate))
 	halfWidth := zeroCrossings / (2 * cutoff) * rolloff
 	b.taps = (2*int(math.Ceil(halfWidth)) + 3) &^ 3
+	b.phases = min(b.num, maxPhases)
+	if b.num > maxPhases { // the finer the input, the fewer are needed
+		b.phases = min(maxPhases, maxCoeffs/b.taps)
+	}
 	b.coeffs = make([]float32, (b.phases+1)*b.taps)
 	for p := range b.phases + 1 {
 		run := b.coeffs[p*b.taps : (p+1)*b.taps]
