@@ -66,7 +66,11 @@ func eventFrame(ev hearken.InputEvent) any {
 	kind := string(ev.Kind)
 	switch ev.Kind {
 	case hearken.InputPartial, hearken.InputFinal:
-		return segmentFrame{kind, ev.Segment}
+		s := *ev.Segment
+		if s.Words == nil {
+			s.Words = []hearken.Word{} // a list to every client, if an empty one
+		}
+		return segmentFrame{kind, &s}
 	case hearken.InputSpeechStarted:
 		return timeFrame{kind, ev.Seconds}
 	case hearken.InputLag, hearken.InputDropped:

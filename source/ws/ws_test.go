@@ -77,7 +77,7 @@ func TestHandler_Conversation(t *testing.T) {
 	} {
 		got := c.next()
 		if s, ok := got["segment"].(map[string]any); ok {
-			if s["text"] != "Olá" || s["startTime"] != 0.5 {
+			if words, ok := s["words"].([]any); s["text"] != "Olá" || s["startTime"] != 0.5 || !ok || len(words) != 0 {
 				t.Errorf("segment %v", s)
 			}
 			delete(got, "segment")
@@ -439,6 +439,20 @@ func TestHandler_Close(t *testing.T) {
 	_, response, err := websocket.Dial(t.Context(), url+known, nil)
 	if err == nil || response.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("after Close: %v", err)
+	}
+}
+
+// A browser that sends its key as a subprotocol needs one agreed to.
+func TestHandler_Subprotocol(t *testing.T) {
+	_, handler, url := serve(t, 0)
+	handler.cfg.Subprotocols = []string{"token"}
+	ws, _, err := websocket.Dial(t.Context(), url+known, &websocket.DialOptions{Subprotocols: []string{"token", "secret"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.CloseNow()
+	if got := ws.Subprotocol(); got != "token" {
+		t.Errorf("agreed to %q", got)
 	}
 }
 
