@@ -2,6 +2,7 @@ package moonshine
 
 import (
 	"context"
+	"math"
 
 	"github.com/hearken-dev/hearken/onnx"
 )
@@ -14,6 +15,7 @@ type dims struct {
 // A choice is the token that a model finds most likely to come next.
 type choice struct {
 	token   int32
+	second  int32 // the second best token
 	logProb float32
 	margin  float32 // to the second best
 }
@@ -70,6 +72,9 @@ func (m *Model) decode(ctx context.Context, sound []*onnx.Value, limit int, draf
 		}
 	}
 	next := choices[agreed]
+	if len(r.Tokens) == 0 {
+		next = next.speaking()
+	}
 	for next.token != endToken {
 		if len(r.Tokens) >= limit {
 			r.Capped = true
@@ -91,6 +96,16 @@ func (m *Model) decode(ctx context.Context, sound []*onnx.Value, limit int, draf
 	}
 	r.EndLogProb = finite(next.logProb)
 	return nil
+}
+
+// speaking is the choice for the first token. Saying nothing is only right if
+// it is more likely than all texts together, and not just than each of them;
+// long recordings came out empty otherwise.
+func (c choice) speaking() choice {
+	if c.token != endToken || c.logProb >= -math.Ln2 {
+		return c
+	}
+	return choice{token: c.second, second: c.token, logProb: c.logProb - c.margin}
 }
 
 func (r *Result) add(c choice) {

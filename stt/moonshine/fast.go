@@ -246,6 +246,7 @@ func (r *fastRun) choice(i int) choice {
 	}
 	return choice{
 		token:   int32(r.choices[i+best]),
+		second:  int32(r.choices[i+second]),
 		logProb: min(0, float32(math.Log(float64(probs[0])/max(all, 1e-9)))+logits[best]-logits[0]),
 		margin:  logits[best] - logits[second],
 	}

@@ -251,5 +251,5 @@ func choose(logits []float32) choice {
 			sum += math.Exp(float64(d))
 		}
 	}
-	return choice{token: int32(best), logProb: float32(-math.Log(sum)), margin: top - logits[second]}
+	return choice{token: int32(best), second: int32(second), logProb: float32(-math.Log(sum)), margin: top - logits[second]}
 }

@@ -167,6 +167,11 @@ func columns(of []*matrix, pick func(m int) []int) (*matrix, error) {
 		}
 	}
 	out.out = len(cols)
+	if first.reals != nil {
+		out.reals = make([]float32, 0, out.in*out.out)
+	} else {
+		out.bytes = make([]byte, 0, out.in*out.out)
+	}
 	for row := range out.in {
 		for _, c := range cols {
 			m := of[c.m]

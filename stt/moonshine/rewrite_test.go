@@ -1,0 +1,148 @@
+package moonshine
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hearken-dev/hearken/onnx/graph"
+)
+
+// The rewritten graphs say what the published ones say, for every model that
+// is there.
+func TestRewrite(t *testing.T) {
+	rt := openRuntime(t)
+	for name, files := range map[string][]string{
+		"tiny-en": {"jfk.wav", "lj-LJ001-0001.wav", "ls-1089-134691-0000.wav", "ps-0870.wav", "sb-spk1_snt1.wav"},
+		"base-en": {"jfk.wav", "lj-LJ001-0003.wav"},
+		"base-es": {"pv-leopard-es.wav", "pv-cheetah-test_es_norm.wav"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := published(t, name)
+			if Rewritten(dir) {
+				t.Fatal("a published model counts as rewritten")
+			}
+			if err := Rewrite(dir); err != nil {
+				t.Fatal(err)
+			}
+			var sounds [][]float32
+			for _, f := range files {
+				sounds = append(sounds, floats(t, f))
+			}
+			d, err := compare(t.Context(), rt, dir, sounds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log(d)
+			if d.sure < 20 || d.tooMuch() {
+				t.Error(d)
+			}
+			if !Rewritten(dir) {
+				t.Error("a rewritten model does not count as one")
+			}
+		})
+	}
+}
+
+// Without recordings, sounds that are made on the spot do.
+func TestVerify_OwnSounds(t *testing.T) {
+	rt := openRuntime(t)
+	dir := published(t, "tiny-en")
+	if err := Rewrite(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := Verify(t.Context(), rt, dir, nil); err != nil || !Rewritten(dir) {
+		t.Error(err)
+	}
+}
+
+// A rewritten model that says something else does not survive.
+func TestVerify_Wrong(t *testing.T) {
+	rt := openRuntime(t)
+	dir := published(t, "tiny-en")
+	if err := Rewrite(dir); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, fastDecoderFile)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := graph.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range m.Graph.Nodes {
+		if n.Op == "GroupQueryAttention" {
+			n.Attr("rotary_interleaved").I = 0 // positions turn the wrong way
+		}
+	}
+	if err := os.WriteFile(path, m.Write(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sounds := [][]float32{floats(t, "jfk.wav"), floats(t, "lj-LJ001-0001.wav")}
+	if err := Verify(t.Context(), rt, dir, sounds); err == nil || Rewritten(dir) {
+		t.Errorf("error is %v, rewritten graphs are there: %v", err, Rewritten(dir))
+	}
+	m2 := loadModel(t, rt, dir, ModelOptions{})
+	if r := transcribe(t, m2, sounds[0], nil); off(jfk, r.Text) > 0.1 {
+		t.Errorf("the published model says %q", r.Text)
+	}
+}
+
+// The sounds that Verify makes must make a model say something.
+func TestTestSounds(t *testing.T) {
+	rt := openRuntime(t)
+	m := loadModel(t, rt, published(t, "tiny-en"), ModelOptions{})
+	tokens := 0
+	for _, pcm := range testSounds() {
+		tokens += len(transcribe(t, m, pcm, nil).Tokens)
+	}
+	if tokens < 10 {
+		t.Errorf("%d tokens", tokens)
+	}
+}
+
+// What is not known is left alone.
+func TestRewrite_Unknown(t *testing.T) {
+	dir := t.TempDir()
+	m := &graph.Model{Graph: &graph.Graph{Name: "other", Nodes: []*graph.Node{{Op: "Add"}}}}
+	for _, file := range []string{encoderFile, decoderFile} {
+		if err := os.WriteFile(filepath.Join(dir, file), m.Write(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Rewrite(dir); err == nil || Rewritten(dir) {
+		t.Errorf("error is %v", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("%d files are left, %v", len(entries), err)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	a := &matrix{in: 2, out: 2, bytes: []byte{1, 2, 3, 4}, scales: []float32{1, 2}, zeros: []byte{5, 6}}
+	b := &matrix{in: 2, out: 1, bytes: []byte{7, 8}, scales: []float32{3}, zeros: []byte{9}}
+	got, err := columns([]*matrix{a, b}, func(i int) []int { return [][]int{{1, -1, 0}, {0}}[i] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &matrix{in: 2, out: 4, bytes: []byte{2, 0, 1, 7, 4, 0, 3, 8}, scales: []float32{2, 1, 1, 3}, zeros: []byte{6, 0, 5, 9}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(matrix{})); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := columns([]*matrix{a, {in: 3, out: 1}}, func(int) []int { return nil }); err == nil {
+		t.Error("matrices of different heights were joined")
+	}
+}
+
+func TestMatrix_Pad(t *testing.T) {
+	m := &matrix{in: 2, out: 2, bytes: []byte{1, 2, 3, 4}, scales: []float32{1, 1}, zeros: []byte{8, 9}}
+	got := m.pad(2, 1, 2)
+	if diff := cmp.Diff([]byte{1, 2, 8, 9, 3, 4, 8, 9}, got.bytes); diff != "" || got.in != 4 {
+		t.Error(diff, got.in)
+	}
+}
