@@ -147,6 +147,25 @@ func TestHub_Senders(t *testing.T) {
 	})
 }
 
+// A sender that returns must neither leave out sound nor send any twice.
+func TestHub_SenderReturnsAtOnce(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		in := h.attach(id)
+		h.send(in, 10.3)
+		for range 5 {
+			if safe := in.Received(); safe > position(10.3) || safe < position(9.5) {
+				h.Errorf("%.1f s are acknowledged of 10.3", seconds(safe))
+			}
+			in.Detach()
+			in = h.attach(id)
+			if got := in.Received(); got != position(10.3) {
+				h.Errorf("is to go on at %.2f s, had sent 10.30", seconds(got))
+			}
+		}
+	})
+}
+
 func TestHub_StoreInTrouble(t *testing.T) {
 	within(t, func(h *house) {
 		id := h.start()

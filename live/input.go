@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -16,6 +17,10 @@ const inputEvents = 32
 type input struct {
 	s         *session
 	principal string
+	// from is the end of the session's sound when this sender came: what lies
+	// before it is with the hub, though some of it perhaps only in memory for
+	// another moment, and must not be sent twice.
+	from int64
 
 	mu     sync.Mutex
 	events chan hearken.InputEvent
@@ -43,6 +48,9 @@ func (h *Hub) Attach(ctx context.Context, id, principal string) (hearken.Input, 
 		s.input.end(hearken.InputEvent{Kind: hearken.InputReplaced})
 	}
 	in := &input{s: s, principal: principal, events: make(chan hearken.InputEvent, inputEvents)}
+	if len(s.channels) > 0 {
+		in.from = s.channels[0].spool.end() // channels advance together
+	}
 	s.input = in
 	return in, nil
 }
@@ -60,15 +68,14 @@ func (in *input) Epoch() int {
 func (in *input) Received() int64 {
 	in.s.mu.Lock()
 	defer in.s.mu.Unlock()
+	safe := int64(math.MaxInt64)
+	for _, c := range in.s.channels {
+		safe = min(safe, c.spool.safe()) // each is flushed on its own
+	}
 	if len(in.s.channels) == 0 {
 		return 0
 	}
-	// Channels advance together, but each is flushed on its own.
-	safe := in.s.channels[0].spool.safe()
-	for _, c := range in.s.channels[1:] {
-		safe = min(safe, c.spool.safe())
-	}
-	return safe
+	return max(in.from, safe)
 }
 
 func (in *input) Describe(encoding string, sampleRate, channels int) error {
