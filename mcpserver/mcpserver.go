@@ -119,6 +119,7 @@ func (f *Factory) build(c Caller) *mcp.Server {
 		},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
+	s.AddReceivingMiddleware(renderResults)
 	for _, t := range tools() {
 		if t.in(c.Toolsets) {
 			s.AddTool(t.Tool, t.handler(d))

@@ -1,8 +1,10 @@
 package mcpserver_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -110,5 +112,38 @@ func TestServer_ContainsPanics(t *testing.T) {
 	}
 	if got := log.String(); !strings.Contains(got, "tool panicked") || !strings.Contains(got, "search_transcripts") || strings.Contains(got, secret) {
 		t.Errorf("the log: %s", got)
+	}
+}
+
+// What the newest protocol wants in a result must survive our own rendering.
+func TestServer_ModernResult(t *testing.T) {
+	h := newHouse(t, local)
+	h.keep(1, "x")
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_sessions","arguments":{},"_meta":{
+		"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},
+		"io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"}}}}`
+	req := httptest.NewRequest("POST", "/mcp", strings.NewReader(body))
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "list_sessions",
+	} {
+		req.Header.Set(name, value)
+	}
+	rec := httptest.NewRecorder()
+	h.door.ServeHTTP(rec, req)
+	var res struct {
+		Result struct {
+			ResultType        string
+			Meta              map[string]any `json:"_meta"`
+			Content           []struct{ Type, Text string }
+			StructuredContent struct{ Sessions []any }
+		}
+	}
+	if err := json.Unmarshal(rec.Body.Bytes(), &res); err != nil {
+		t.Fatalf("%v: %s", err, rec.Body)
+	}
+	r := res.Result
+	if r.ResultType != "complete" || r.Meta["io.modelcontextprotocol/serverInfo"] == nil || len(r.StructuredContent.Sessions) != 1 || len(r.Content) != 1 || r.Content[0].Type != "text" {
+		t.Errorf("result: %s", rec.Body)
 	}
 }

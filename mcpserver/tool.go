@@ -84,8 +84,7 @@ func define[In, Out any](name, title, description string, e effect, run func(con
 	}
 }
 
-// handler is what the SDK calls. The result is marshalled once: clients that
-// know output schemas read the structure, the others the same JSON as text.
+// handler is what the SDK calls. [renderResults] makes the text of a result.
 func (t *tool) handler(d *desk) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
 		defer func() {
@@ -109,11 +108,7 @@ func (t *tool) handler(d *desk) mcp.ToolHandler {
 		if err := enc.Encode(out); err != nil {
 			return d.failure(ctx, t.Name, fmt.Errorf("encode result: %w", err))
 		}
-		data := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
-		return &mcp.CallToolResult{
-			Content:           []mcp.Content{&mcp.TextContent{Text: string(data)}},
-			StructuredContent: json.RawMessage(data),
-		}, nil
+		return &mcp.CallToolResult{StructuredContent: json.RawMessage(bytes.TrimSuffix(buf.Bytes(), []byte("\n")))}, nil
 	}
 }
 

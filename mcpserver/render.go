@@ -1,0 +1,68 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// rendered is a tool's result whose JSON is written once. The SDK would write
+// a page of a transcript five times over, from the inside out, and spend on
+// that most of what a call costs.
+type rendered struct {
+	*mcp.CallToolResult
+	body []byte // the members content and structuredContent
+}
+
+// placeholder is where the body goes in the JSON of a result without content.
+var placeholder = []byte(`"content":[]`)
+
+// renderResults makes the results of our tools [rendered].
+func renderResults(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		res, err := next(ctx, method, req)
+		if err != nil {
+			return res, err
+		}
+		if r, ok := res.(*mcp.CallToolResult); ok {
+			if data, ok := r.StructuredContent.(json.RawMessage); ok {
+				return &rendered{r, renderBody(data)}, nil
+			}
+		}
+		return res, nil
+	}
+}
+
+// renderBody writes compact JSON as a result shows it: as structure for
+// clients that know output schemas, and as text for the others.
+func renderBody(data []byte) []byte {
+	b := make([]byte, 0, 2*len(data)+len(data)/4+80)
+	b = append(b, `"content":[{"type":"text","text":"`...)
+	for _, c := range data { // control characters are escaped already
+		if c == '"' || c == '\\' {
+			b = append(b, '\\')
+		}
+		b = append(b, c)
+	}
+	b = append(b, `"}],"structuredContent":`...)
+	return append(b, data...)
+}
+
+// MarshalJSON has the SDK write what it knows about the result, which is
+// little, and puts the body in.
+func (r *rendered) MarshalJSON() ([]byte, error) {
+	rest := *r.CallToolResult
+	rest.Content, rest.StructuredContent = []mcp.Content{}, nil
+	frame, err := json.Marshal(&rest)
+	if err != nil {
+		return nil, err
+	}
+	before, after, ok := bytes.Cut(frame, placeholder)
+	if !ok {
+		return nil, fmt.Errorf("result without a place for its content: %s", frame)
+	}
+	return bytes.Join([][]byte{before, r.body, after}, nil), nil
+}
