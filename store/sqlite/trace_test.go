@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,6 +78,24 @@ func traces(t *testing.T, dir, text string) int {
 	return bytes.Count(bytesOf(t, dir), []byte(text))
 }
 
+// wantSound has SQLite look at every page and the full-text index, because
+// pages are written here that SQLite did not write.
+func wantSound(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var says string
+	if err := db.QueryRow(`PRAGMA integrity_check`).Scan(&says); err != nil || says != "ok" {
+		t.Fatalf("integrity: %s, %v", says, err)
+	}
+	if _, err := db.Exec(`INSERT INTO spoken (spoken) VALUES ('integrity-check')`); err != nil {
+		t.Fatalf("integrity of the index: %v", err)
+	}
+}
+
 func saveTalk(t *testing.T, s *sqlite.Store, k *talk, segments []hearken.Segment) {
 	t.Helper()
 	if err := s.Save(t.Context(), k.session, segments); err != nil {
@@ -87,7 +106,7 @@ func saveTalk(t *testing.T, s *sqlite.Store, k *talk, segments []hearken.Segment
 // Sessions that are written in turns, changed and deleted in another order
 // leave no byte of their words, titles, notes and vocabulary.
 func TestStore_Delete_LeavesNoByte(t *testing.T) {
-	for _, rounds := range []int{1, 5, 60} {
+	for _, rounds := range []int{1, 5, 25} {
 		t.Run(fmt.Sprint(rounds), func(t *testing.T) {
 			dir := t.TempDir()
 			s := open(t, filepath.Join(dir, "hearken.db"))
@@ -120,6 +139,7 @@ func TestStore_Delete_LeavesNoByte(t *testing.T) {
 				if left := traces(t, dir, k.mark); left > 0 {
 					t.Fatalf("%d traces of session %d, the %d. to be deleted", left, n, i+1)
 				}
+				wantSound(t, filepath.Join(dir, "hearken.db"))
 			}
 		})
 	}

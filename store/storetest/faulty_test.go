@@ -8,24 +8,19 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/store/jsonfile"
 	"github.com/hearken-dev/hearken/store/storetest"
 )
 
 func faulty(t *testing.T) *storetest.Faulty {
 	t.Helper()
-	s, err := jsonfile.Open(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := storetest.NewFaulty(s)
+	f := storetest.NewFaulty(storetest.NewMemory())
 	t.Cleanup(func() { f.Close() })
 	return f
 }
 
 var errDown = errors.New("the database is down")
 
-// A faulty store without a fault is as good as any.
+// A faulty store without a fault is as good as the one behind it.
 func TestFaulty_NoFault(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) hearken.Store { return faulty(t) })
 }
