@@ -133,7 +133,13 @@ func send(ctx context.Context, t *testing.T, url string, sound []int16, to int) 
 	if err := json.Unmarshal(data, &ready); err != nil || ready.Type != "ready" {
 		t.Fatalf("first frame %s, %v", data, err)
 	}
-	ctx = c.CloseRead(ctx)
+	go func() { // what the hub tells the sender is not needed here
+		for {
+			if _, _, err := c.Read(ctx); err != nil {
+				return
+			}
+		}
+	}()
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
 	at := ready.ReceivedSamples
