@@ -13,7 +13,7 @@ import (
 // SQLite itself overwrites what is deleted (secure_delete is on), but where it
 // moved a row to a neighbouring page to balance the tree, the old copy stays
 // behind in the unused middle of the page. So all pages of these trees are
-// looked at, which takes about two seconds for a million segments.
+// looked at, which takes some seconds for a million segments.
 func wipe(ctx context.Context, tx *sql.Tx) error {
 	w := wiper{ctx: ctx}
 	var err error
