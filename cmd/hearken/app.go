@@ -36,6 +36,7 @@ type Options struct {
 	Store     hearken.Store      // in place of the configured one
 	Log       *slog.Logger
 	Now       func() time.Time
+	Fault     func(place string) // see [live.Config]
 }
 
 // App is the running hub with all its parts.
@@ -59,8 +60,9 @@ type App struct {
 	opened  chan struct{} // closed when the doors are open, or cannot be
 	doorErr error
 
-	ready   chan struct{} // closed when local connections can be served
-	pipes   atomic.Int64  // local connections
+	ready   chan struct{}                      // closed when local connections can be served
+	pipes   atomic.Int64                       // local connections
+	yield   atomic.Pointer[context.CancelFunc] // ends a hub that nobody started on purpose
 	running sync.WaitGroup
 	stop    context.CancelFunc // ends the doors
 }
@@ -103,7 +105,7 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 	if a.engines, err = openEngines(background, cfg, opts, a.log); err != nil {
 		return nil, err
 	}
-	if a.hub, err = live.Open(ctx, a.liveConfig()); err != nil {
+	if a.hub, err = live.Open(ctx, a.liveConfig(opts.Fault)); err != nil {
 		return nil, fmt.Errorf("open hub: %w", err)
 	}
 	a.factory = mcpserver.New(mcpserver.Options{
@@ -150,7 +152,7 @@ func (a *App) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (a *App) liveConfig() live.Config {
+func (a *App) liveConfig(fault func(string)) live.Config {
 	c := a.cfg
 	return live.Config{
 		Dir: c.DataDir, Store: a.store, Providers: a.engines.providers,
@@ -165,7 +167,7 @@ func (a *App) liveConfig() live.Config {
 		Retries:         c.ReconnectMaxRetries,
 		MaxSessions:     c.MaxSessions,
 		Retention:       time.Duration(c.RetentionDays) * 24 * time.Hour,
-		Log:             a.log, Now: a.now,
+		Log:             a.log, Now: a.now, Fault: fault,
 	}
 }
 

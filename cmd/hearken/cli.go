@@ -48,11 +48,12 @@ type program struct {
 	level          slog.LevelVar
 
 	providers []hearken.Provider // in place of the real engines, for tests
+	fault     func(string)       // see [live.Config], for tests
 }
 
 // open starts a hub in this process.
 func (p *program) open(ctx context.Context, opts Options) (*App, error) {
-	opts.Log, opts.Providers = p.log, p.providers
+	opts.Log, opts.Providers, opts.Fault = p.log, p.providers, p.fault
 	return Open(ctx, p.cfg, opts)
 }
 

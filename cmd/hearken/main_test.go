@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		p := &program{args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 		p.providers = []hearken.Provider{stttest.Every("local", 0.5)}
+		p.fault = crashAt(os.Getenv("HEARKEN_TEST_CRASH"))
 		code := p.run(ctx)
 		stop()
 		os.Exit(code)
@@ -49,10 +50,11 @@ func TestScript(t *testing.T) {
 
 // hubCommand is the script's word for the hub of its data directory:
 // "hub up" waits until it serves, "hub kill" kills it without warning, "hub
-// stop" ends it as an operator would, "hub gone" waits until it has ended.
+// stop" ends it as an operator would, "hub gone" waits until it has ended, and
+// "hub taken" until another than the one that AGENTS names serves.
 func hubCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
-		ts.Fatalf("usage: hub up|kill|stop|gone")
+		ts.Fatalf("usage: hub up|kill|stop|gone|taken")
 	}
 	dir := ts.Getenv("HEARKEN_DATA_DIR")
 	var holder pipe.Holder
@@ -61,7 +63,8 @@ func hubCommand(ts *testscript.TestScript, neg bool, args []string) {
 		if args[0] == "gone" {
 			return !ok
 		}
-		return ok && holder.HTTP != ""
+		// "taken": up, and no longer the one that AGENTS names
+		return ok && holder.HTTP != "" && (args[0] != "taken" || strconv.Itoa(holder.PID) != ts.Getenv("AGENTS"))
 	}) {
 		ts.Fatalf("hub %s: %+v", args[0], holder)
 	}
