@@ -22,6 +22,7 @@ import (
 	"github.com/hearken-dev/hearken/live"
 	"github.com/hearken-dev/hearken/mcpserver"
 	"github.com/hearken-dev/hearken/store/sqlite"
+	"github.com/hearken-dev/hearken/store/storetest"
 	"github.com/hearken-dev/hearken/stt/stttest"
 )
 
@@ -34,7 +35,7 @@ const secret = "rhubarb"
 type house struct {
 	t       *testing.T
 	hub     *live.Hub
-	store   hearken.Store
+	store   *storetest.Faulty
 	engine  *stttest.Scripted
 	factory *mcpserver.Factory
 	client  *mcp.ClientSession
@@ -56,11 +57,11 @@ func newHouse(t *testing.T, caller mcpserver.Caller) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.store = store
+	h.store = storetest.NewFaulty(store)
 	var log syncBuffer
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	h.hub, err = live.Open(t.Context(), live.Config{
-		Dir: dir, Store: store, Providers: []hearken.Provider{h.engine, stttest.NewScripted("other", nil)},
+		Dir: dir, Store: h.store, Providers: []hearken.Provider{h.engine, stttest.NewScripted("other", nil)},
 		DefaultLanguage: "en", Log: logger,
 	})
 	if err != nil {
