@@ -32,12 +32,19 @@ type heard struct {
 	text       string // empty if there was no speech
 	original   string // before the vocabulary, if that changed anything
 	tokens     []int32
+	features   features
 	confidence float64
 	strange    bool // speech, but not text that anybody said
 }
 
 // speech reports whether there was speech at all.
 func (h *heard) speech() bool { return h.strange || h.text != "" }
+
+// surely is the mean log-probability from which on a text stands alone.
+const surely = -0.25
+
+// sure reports whether nothing speaks for waiting for more.
+func (h *heard) sure() bool { return !h.speech() || h.features.sure >= surely && !h.strange }
 
 // A glimpse is unconfirmed text.
 type glimpse struct {
@@ -75,7 +82,7 @@ func (e *ear) final(ctx context.Context, pcm []float32, begin int, before []int3
 	pcm = pcm[begin:]
 	text := strings.TrimSpace(r.Text)
 	if text == "" {
-		return heard{}, nil
+		return e.rescue(ctx, pcm)
 	}
 	f := measure(r, pcm)
 	if e.good != e.quick && e.gate.doubtful(f) {
@@ -83,18 +90,36 @@ func (e *ear) final(ctx context.Context, pcm []float32, begin int, before []int3
 		if err != nil {
 			return heard{}, err
 		}
-		f.compare(text, second.Text)
+		f.compare(text, second)
 	}
-	h := heard{tokens: r.Tokens, confidence: confidence(f)}
+	return e.judge(text, r.Tokens, f), nil
+}
+
+// rescue asks the quick model about what seemed to be speech and left the good
+// one speechless, which happens to either of them now and then.
+func (e *ear) rescue(ctx context.Context, pcm []float32) (heard, error) {
+	if e.good == e.quick || len(pcm) < hearken.SampleRate {
+		return heard{}, nil
+	}
+	r, err := e.quick.Transcribe(ctx, pcm, nil)
+	text := strings.TrimSpace(r.Text)
+	if err != nil || text == "" {
+		return heard{}, err
+	}
+	return e.judge(text, r.Tokens, measure(r, pcm)), nil
+}
+
+func (e *ear) judge(text string, tokens []int32, f features) heard {
+	h := heard{tokens: tokens, features: f, confidence: confidence(f)}
 	if e.gate.strange(f) {
 		h.strange = true
-		return h, nil
+		return h
 	}
 	h.text = e.vocab.mend(text)
 	if h.text != text {
 		h.original = text
 	}
-	return h, nil
+	return h
 }
 
 // partial hears what was said so far.

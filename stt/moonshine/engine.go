@@ -157,9 +157,8 @@ func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *voice,
 	e := &ear{good: v.good, quick: v.quick, gate: v.gate, vocab: newVocabulary(terms, v.common)}
 	s := newStream(ctx, cfg, e, p.sched, d, release)
 	s.watch(p.ctx)
-	s.batch = batch
 	if batch {
-		s.backlog = 2*p.cfg.Cores + 1
+		s.batch, s.seg.enough, s.backlog = true, nil, 2*p.cfg.Cores+1
 	}
 	return s, nil
 }

@@ -218,8 +218,9 @@ func measureCost(ctx context.Context, m recognizer) float64 {
 
 // capacity is how many streams the cores carry when all speak at once: finals
 // and the voice detector for each in seven tenths of the time, and unconfirmed
-// text in what is left.
+// text in what is left. A final costs twice what its sound does, because the
+// model hears the passage before it again and because some guesses are wrong.
 func capacity(cores int, cost float64) int {
 	const detector, share = 0.006, 0.7
-	return max(2, int(share*float64(cores)/(cost+detector)))
+	return max(2, int(share*float64(cores)/(2*cost+detector)))
 }

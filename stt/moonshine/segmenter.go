@@ -15,19 +15,16 @@ const (
 	onThreshold  = 0.5  // at least this is speech
 	offThreshold = 0.35 // less than this is not
 
-	preRoll = 11 // 352 ms before the first speech go to the model as well
+	preRoll = 20 // 640 ms before the first speech go to the model as well
 	tail    = 6  // and 192 ms after the last
 )
 
 var (
 	minSpeech     = frames(250)
-	hangover      = frames(380) // a pause that ends a segment
-	longHangover  = frames(250) // and one that ends a long segment
-	shortHangover = frames(380)
-	shortSegment  = frames(2_000)
-	hastyHangover = frames(380)
-	hastyWithin   = frames(1_000)
+	hangover      = frames(380)    // a pause that may end a segment
+	longHangover  = frames(250)    // and one that may end a long segment
 	longSegment   = frames(8_000)  // from here on
+	patience      = frames(900)    // a pause that ends one in any case
 	maxSegment    = frames(12_000) // and the end even of one without any pause
 	cutWindow     = frames(4_000)  // before which the quietest place is looked for
 	cutMargin     = frames(200)    // the newest sound may be inside a word
@@ -56,6 +53,10 @@ type changes struct {
 // likely each window is speech and one for how loud it is, and nothing of the
 // sound itself.
 type segmenter struct {
+	// enough tells whether what was said before a pause can stand alone. What
+	// cannot gets more time to go on. Where it is nil, nobody is in a hurry.
+	enough func() bool
+
 	n      int       // windows seen
 	floor  int       // the end of the last span: nothing before it is used again
 	probs  []float32 // of the windows from base on
@@ -68,8 +69,7 @@ type segmenter struct {
 	voiced   int // windows of speech in it
 	speaking bool
 	paused   bool // a pause was told
-	hasty    bool
-	ended    int
+	waiting  bool // the pause was found not to be enough
 }
 
 func newSegmenter() *segmenter { return &segmenter{onset: -1} }
@@ -87,7 +87,6 @@ func (g *segmenter) push(prob, level float32) changes {
 		}
 		g.onset, g.voiced = g.n-1, 0
 		g.start = max(g.onset-preRoll, g.floor)
-		g.hasty = g.ended > 0 && g.onset-g.ended < hastyWithin
 	}
 	switch {
 	case prob >= onThreshold:
@@ -101,7 +100,7 @@ func (g *segmenter) push(prob, level float32) changes {
 		g.speaking, c.began = true, true
 	}
 	if silence == 0 && g.paused {
-		g.paused, c.spoke = false, true
+		g.paused, g.waiting, c.spoke = false, false, true
 	}
 	switch {
 	case !g.speaking:
@@ -109,7 +108,7 @@ func (g *segmenter) push(prob, level float32) changes {
 			g.onset = -1 // a click, a cough
 			g.trim()
 		}
-	case silence >= g.patience():
+	case g.over(silence):
 		c.ended = g.finish(min(g.last+tail, g.n))
 	case silence >= tail && !g.paused:
 		g.paused = true
@@ -120,19 +119,19 @@ func (g *segmenter) push(prob, level float32) changes {
 	return c
 }
 
-// patience is how long a pause ends the segment.
-func (g *segmenter) patience() int {
-	n := hangover
+// over tells whether a pause of so many windows ends the segment.
+func (g *segmenter) over(silence int) bool {
+	long := g.last-g.start >= longSegment
 	switch {
-	case g.last-g.start >= longSegment:
-		return longHangover
-	case g.last-g.onset < shortSegment:
-		n = max(n, shortHangover)
+	case silence >= patience || long && silence >= hangover:
+		return true
+	case g.enough == nil || g.waiting:
+		return false
+	case silence >= hangover || long && silence >= longHangover:
+		g.waiting = !g.enough()
+		return !g.waiting
 	}
-	if g.hasty {
-		n = max(n, hastyHangover)
-	}
-	return n
+	return false
 }
 
 // flush ends the sound: what is being said is complete.
@@ -151,8 +150,8 @@ func (g *segmenter) flush() *span {
 
 func (g *segmenter) finish(end int) *span {
 	s := g.span(end)
-	g.floor, g.ended = end, g.last
-	g.onset, g.speaking, g.paused = -1, false, false
+	g.floor = end
+	g.onset, g.speaking, g.paused, g.waiting = -1, false, false, false
 	g.trim()
 	return s
 }
@@ -176,7 +175,7 @@ func (g *segmenter) cut() *span {
 	}
 	s := g.span(at)
 	s.last = at
-	g.floor, g.start, g.onset, g.voiced, g.paused = at, at, -1, 0, false
+	g.floor, g.start, g.onset, g.voiced, g.paused, g.waiting = at, at, -1, 0, false, false
 	for i := at; i < g.n; i++ {
 		if g.probs[i-g.base] >= onThreshold {
 			g.voiced++

@@ -18,6 +18,7 @@ type cutSpan struct{ Start, End, First, Last int }
 
 func segments(talks []talk) (spans []cutSpan, began int) {
 	g := newSegmenter()
+	g.enough = func() bool { return true }
 	keep := func(s *span) {
 		if s != nil {
 			spans = append(spans, cutSpan{s.start, s.end, s.first, s.last})
@@ -83,6 +84,7 @@ func TestSegmenter_CutsAtTheQuietestPlace(t *testing.T) {
 
 func TestSegmenter_GuessIsTheFinal(t *testing.T) {
 	g := newSegmenter()
+	g.enough = func() bool { return true }
 	var guess, final *span
 	for i := range 80 {
 		p := float32(0)
@@ -102,12 +104,45 @@ func TestSegmenter_GuessIsTheFinal(t *testing.T) {
 	}
 }
 
+// What cannot stand alone gets more time, once.
+func TestSegmenter_Waits(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		pause  int
+		enough bool
+		spans  int
+	}{{"Enough", hangover + 2, true, 2}, {"NotEnough", hangover + 2, false, 1}, {"NotEnoughForLong", patience + 2, false, 2}} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := newSegmenter()
+			asked := 0
+			g.enough = func() bool { asked++; return tt.enough }
+			spans := 0
+			for i := range 20 + tt.pause + 20 {
+				p := float32(0.9)
+				if i >= 20 && i < 20+tt.pause {
+					p = 0
+				}
+				if g.push(p, p).ended != nil {
+					spans++
+				}
+			}
+			if g.flush() != nil {
+				spans++
+			}
+			if spans != tt.spans || asked != 1 {
+				t.Errorf("%d spans, asked %d times", spans, asked)
+			}
+		})
+	}
+}
+
 // Whatever is said: spans are in order, do not overlap, are never too long, and
 // hold every window that is surely speech and has speech around it.
 func TestSegmenter_Rapid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := newSegmenter()
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		g.enough = func() bool { return r.IntN(2) == 0 }
 		voicedRun, covered, memory := 0, 0, 0
 		var solid []int // windows inside a run of speech that is long enough
 		check := func(s *span) {

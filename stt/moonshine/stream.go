@@ -47,6 +47,9 @@ type stream struct {
 	backlog  int    // utterances that may wait before Write does
 	release  func() // gives the place back; called once
 
+	// noted sees each utterance as it comes out, for measurements.
+	noted func(*utterance)
+
 	mu   sync.Mutex
 	room sync.Cond // an utterance is done, or all is over
 	err  error     // why no more sound is taken
@@ -78,6 +81,7 @@ func newStream(ctx context.Context, cfg hearken.StreamConfig, e *ear, sched *sch
 		origin: cfg.Start, seg: newSegmenter(), tape: tape{base: cfg.Start}, said: cfg.Start, told: cfg.Start,
 	}
 	s.room.L = &s.mu
+	s.seg.enough = s.enough
 	context.AfterFunc(ctx, s.abandon)
 	return s
 }
@@ -220,6 +224,9 @@ func (s *stream) jump(to int64) {
 	s.pending = append(s.pending, &utterance{gap: true, pos: to, done: true})
 	s.passage = nil
 	s.origin, s.seg, s.tape, s.filter, s.still = to, newSegmenter(), tape{base: to}, highpass{}, 0
+	if !s.batch {
+		s.seg.enough = s.enough
+	}
 	s.detector.Reset()
 	s.settle()
 }
@@ -227,6 +234,7 @@ func (s *stream) jump(to int64) {
 // flush ends what is being said where the sound ends. The last window is
 // filled up with silence.
 func (s *stream) flush() {
+	s.seg.enough = nil // nothing comes to wait for
 	end := s.tape.end()
 	if short := end - s.nextWindow(); short > 0 {
 		for range window - short {

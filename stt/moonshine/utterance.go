@@ -100,6 +100,7 @@ func (s *stream) decoded(u *utterance, pcm []float32) {
 		s.sched.add(next.task)
 	}
 	u.follows = nil // or each would hold all that came before it
+	s.room.Broadcast()
 	switch {
 	case u.ended:
 		s.settle()
@@ -113,6 +114,24 @@ func (s *stream) decoded(u *utterance, pcm []float32) {
 func (s *stream) guess(sp *span) {
 	s.likely = s.utterance(sp)
 	s.decode(s.likely, likelyTask)
+}
+
+// enough waits for the guess and tells whether it can stand alone. A text that
+// the model is unsure of is mostly the first half of something.
+func (s *stream) enough() bool {
+	u := s.likely
+	if u == nil {
+		return true
+	}
+	s.sched.promote(u.task, finalTask)
+	for !u.done && s.err == nil {
+		s.room.Wait()
+	}
+	if s.err != nil || u.heard.sure() {
+		return true
+	}
+	s.present(u.heard.partial(), u)
+	return false
 }
 
 // drop takes a guess back: the speaker has gone on.
@@ -181,8 +200,8 @@ func (s *stream) settle() {
 		s.finish()
 		return
 	}
+	s.room.Broadcast()
 	if out {
-		s.room.Broadcast()
 		s.tell()
 	}
 }
@@ -191,6 +210,9 @@ func (s *stream) settled(u *utterance) {
 	if u.gap {
 		s.said = u.pos
 		return
+	}
+	if s.noted != nil {
+		s.noted(u)
 	}
 	if !u.heard.speech() {
 		return // it was not speech after all: part of the silence around it
