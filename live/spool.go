@@ -48,7 +48,6 @@ type spool struct {
 	fileAt  int64 // position of the open file's first sample
 	written int64 // position after its last one
 	oldest  int64 // position of the oldest file, or noFile
-	bytes   []byte
 	closed  bool
 }
 
@@ -249,8 +248,10 @@ func (s *spool) flush() error {
 }
 
 func (s *spool) flushDisk() error {
+	buf := flushBuffers.Get().(*[]byte)
+	defer flushBuffers.Put(buf)
 	for {
-		at, pcm := s.unflushed()
+		at, pcm := s.unflushed(buf)
 		if len(pcm) == 0 {
 			break
 		}
@@ -270,15 +271,19 @@ func (s *spool) flushDisk() error {
 	return s.sweep()
 }
 
+// flushBuffers lends the bytes of a flush: few spools flush at a time, and a
+// thousand of them have better uses for the memory.
+var flushBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
 // unflushed copies out what is only in memory.
-func (s *spool) unflushed() (at int64, pcm []byte) {
+func (s *spool) unflushed(buf *[]byte) (at int64, pcm []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bytes = s.bytes[:0]
+	*buf = (*buf)[:0]
 	for _, v := range s.tail[min(s.flushed-s.tailAt, int64(len(s.tail))):] {
-		s.bytes = binary.LittleEndian.AppendUint16(s.bytes, uint16(v))
+		*buf = binary.LittleEndian.AppendUint16(*buf, uint16(v))
 	}
-	return s.flushed, s.bytes
+	return s.flushed, *buf
 }
 
 // openChunk makes s.file the file that takes the sample at pos.
