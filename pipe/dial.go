@@ -25,6 +25,16 @@ func Dial(ctx context.Context, dir string, hello Hello) (net.Conn, Welcome, erro
 	return Greet(ctx, conn, hello)
 }
 
+// Answers reports whether a hub takes connections for a data directory.
+func Answers(ctx context.Context, dir string) bool {
+	conn, err := dial(ctx, dir)
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
+}
+
 // Greet says hello on a fresh connection. It closes conn if that fails.
 func Greet(ctx context.Context, conn net.Conn, hello Hello) (net.Conn, Welcome, error) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })

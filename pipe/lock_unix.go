@@ -22,3 +22,6 @@ func lockFile(f *os.File) error {
 		}
 	}
 }
+
+// Alive reports whether a process runs.
+func Alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

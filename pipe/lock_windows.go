@@ -15,3 +15,14 @@ func lockFile(f *os.File) error {
 	}
 	return err
 }
+
+// Alive reports whether a process runs.
+func Alive(pid int) bool {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err != nil {
+		return false
+	}
+	defer windows.CloseHandle(h)
+	var code uint32
+	return windows.GetExitCodeProcess(h, &code) == nil && code == 259 // still active
+}

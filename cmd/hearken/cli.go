@@ -28,7 +28,7 @@ type grammar struct {
 	Sessions   sessionsCmd   `cmd:"" help:"List sessions, newest first."`
 	Show       showCmd       `cmd:"" help:"Show what was said in a session; --follow for one that goes on."`
 	Search     searchCmd     `cmd:"" help:"Find what was said, in all sessions."`
-	Export     exportCmd     `cmd:"" help:"Write a session as txt, json, srt, vtt or md."`
+	Export     exportCmd     `cmd:"" help:"Write a session as txt, json, srt, vtt, md or toon."`
 	Delete     deleteCmd     `cmd:"" help:"Delete sessions with everything that belongs to them."`
 	Keys       keysCmd       `cmd:"" help:"Make, list and revoke keys for callers from outside."`
 	Models     modelsCmd     `cmd:"" help:"Fetch, list and remove what the offline engine needs."`

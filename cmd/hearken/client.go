@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -144,19 +143,16 @@ func control[Out any](ctx context.Context, p *program, req controlRequest) (out 
 		return out, err
 	}
 	defer c.close()
-	line, err := json.Marshal(req)
-	if err != nil {
-		return out, err
-	}
-	if _, err := c.conn.Write(append(line, '\n')); err != nil {
+	return ask[Out](c.conn, req)
+}
+
+// ask sends one control request and reads its result.
+func ask[Out any](conn net.Conn, req controlRequest) (out Out, err error) {
+	if err := json.NewEncoder(conn).Encode(req); err != nil {
 		return out, fmt.Errorf("ask hub: %w", err)
 	}
-	answer, err := bufio.NewReader(c.conn).ReadBytes('\n')
-	if err != nil {
-		return out, fmt.Errorf("hub's answer: %w", err)
-	}
 	var res controlResult
-	if err := json.Unmarshal(answer, &res); err != nil {
+	if err := json.NewDecoder(conn).Decode(&res); err != nil {
 		return out, fmt.Errorf("hub's answer: %w", err)
 	}
 	if res.Error != nil {

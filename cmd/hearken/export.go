@@ -2,17 +2,23 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"io"
 	"os"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/export"
 )
 
 type exportCmd struct {
 	Session string `arg:"" default:"last" help:"Id of the session, its beginning, or last."`
-	Format  string `short:"f" default:"txt" enum:"txt,json,srt,vtt,md" help:"txt, json, srt, vtt or md."`
+	Format  string `short:"f" default:"txt" enum:"txt,json,srt,vtt,md,toon" help:"txt, json, srt, vtt, md or toon."`
 	Output  string `short:"o" placeholder:"FILE" help:"Write to a file instead of standard output."`
 }
 
-func (c *exportCmd) Run(ctx context.Context, p *program) error {
+// Run writes the session itself: what export_session gives an agent is cut to
+// what an agent can read.
+func (c *exportCmd) Run(ctx context.Context, p *program) (err error) {
 	hub, err := p.tools(ctx)
 	if err != nil {
 		return err
@@ -22,16 +28,45 @@ func (c *exportCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	res, err := call[struct {
-		Data string `json:"data"`
-	}](ctx, hub, "export_session", arguments{"sessionId": id, "format": c.Format})
+	session, note, err := hub.describe(ctx, id)
 	if err != nil {
 		return err
 	}
-	if c.Output == "" || c.Output == "-" {
-		_, err = fmt.Fprint(p.stdout, res.Data)
-		return err
+	var out io.Writer = p.stdout
+	if c.Output != "" && c.Output != "-" {
+		// What was said is not for everybody on this computer.
+		f, err := os.OpenFile(c.Output, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		if err != nil {
+			return hearken.Errorf(hearken.Invalid, "The file cannot be written: %w.", err)
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		out = f
 	}
-	// What was said is not for everybody on this computer.
-	return os.WriteFile(c.Output, []byte(res.Data), 0o600)
+	return export.Write(out, c.Format, session, note, export.Batches(func(yield func([]hearken.Segment) error) error {
+		return hub.segments(ctx, id, yield)
+	}))
+}
+
+// describe asks for a session and its note, which is nil if there is none.
+func (c *client) describe(ctx context.Context, id string) (*hearken.Session, *hearken.Note, error) {
+	status, err := call[struct {
+		hearken.Session
+		Note *hearken.Note `json:"note"`
+	}](ctx, c, "get_session_status", arguments{"sessionId": id, "includeNote": true})
+	return &status.Session, status.Note, err
+}
+
+// segments reads all entries of a session that are there now, page by page.
+func (c *client) segments(ctx context.Context, id string, yield func([]hearken.Segment) error) error {
+	args := arguments{"sessionId": id, "limit": 500, "includeWords": true}
+	for {
+		page, err := call[transcriptPage](ctx, c, "get_transcription", args)
+		if err != nil {
+			return err
+		}
+		if err := yield(page.Segments); err != nil || !page.More {
+			return err
+		}
+		args["cursor"] = page.Cursor
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/hearken-dev/hearken/api"
 	"github.com/hearken-dev/hearken/models"
@@ -22,7 +23,7 @@ func (c *serveCmd) Run(ctx context.Context, p *program, g *grammar) error {
 	if p.cfg.Transport == "stdio" {
 		return p.stdio(ctx)
 	}
-	app, err := p.open(ctx, Options{})
+	app, err := p.succeed(ctx, Options{}, func(ctx context.Context) bool { return !p.replace(ctx) })
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (p *program) detached(ctx context.Context) error {
 	if !ok {
 		return errors.New("--detached is for hearken --stdio")
 	}
-	app, err := p.open(ctx, Options{Late: true})
+	app, err := p.succeed(ctx, Options{Late: true}, func(ctx context.Context) bool { return pipe.Answers(ctx, p.cfg.DataDir) })
 	pipe.Report(report, err)
 	if err != nil {
 		return exitCode(1) // told already
@@ -121,9 +122,46 @@ func (p *program) detached(ctx context.Context) error {
 			p.log.Error("no doors for HTTP", "error", err)
 		}
 	}()
+	ctx, yield := context.WithCancel(ctx)
+	defer yield()
+	app.yield.Store(&yield)
 	app.idle(ctx, p.cfg.idle())
 	p.log.Info("hub ends", "idle", ctx.Err() == nil)
 	return app.drain()
+}
+
+// replace asks a hub that runs only because an agent started it to make room.
+// Its clients and senders come back to the next one by themselves.
+func (p *program) replace(ctx context.Context) bool {
+	hello := p.hello()
+	hello.Want = pipe.WantControl
+	conn, _, err := pipe.Dial(ctx, p.cfg.DataDir, hello)
+	if err != nil {
+		return errors.Is(err, pipe.ErrNoHub) // it is ending already
+	}
+	defer conn.Close()
+	_, err = ask[struct{}](conn, controlRequest{Op: "yield"})
+	return err == nil
+}
+
+// succeed opens the hub, and waits for one that is just ending: its directory
+// is free as soon as its last words are written. A hub that stays is an error.
+func (p *program) succeed(ctx context.Context, opts Options, stays func(context.Context) bool) (*App, error) {
+	within, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		app, err := p.open(ctx, opts)
+		if !errors.Is(err, pipe.ErrHeld) || stays(within) {
+			return app, err
+		}
+		select {
+		case <-tick.C:
+		case <-within.Done():
+			return nil, err
+		}
+	}
 }
 
 func executable() string {

@@ -165,6 +165,67 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// command runs a command in the place and returns what it writes.
+func (p *place) command(args ...string) string {
+	p.Helper()
+	cmd := exec.Command("hearken", args...)
+	cmd.Env = p.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		p.Fatalf("hearken %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// TestCommands has people look at a session while it goes on, and after the
+// hub has ended.
+func TestCommands(t *testing.T) {
+	p := newPlace(t)
+	agent := p.stdio()
+	hub := p.hub()
+	s := tool[started](t, agent, "start_transcription", object{"title": "standup"})
+	send(t, s.WSEndpoint, 40)
+	texts := await(t, agent, s.SessionID, 50)
+	tool[object](t, agent, "save_note", object{"sessionId": s.SessionID, "text": "a note"})
+	look := func() {
+		t.Helper()
+		for _, tt := range []struct {
+			args []string
+			want string
+		}{
+			{[]string{"sessions"}, s.SessionID},
+			{[]string{"show"}, texts[0]},
+			{[]string{"show", "-n", "1", s.SessionID[:13]}, "word "},
+			{[]string{"search", "word", "3"}, texts[3]},
+			{[]string{"export", "-f", "srt"}, "-->"},
+			{[]string{"export", "-f", "md"}, "a note"},
+			{[]string{"export", "--format=json", s.SessionID}, texts[49]},
+			{[]string{"export", "-f", "toon"}, "standup"},
+		} {
+			if out := p.command(tt.args...); !strings.Contains(out, tt.want) {
+				t.Errorf("hearken %s lacks %q:\n%s", strings.Join(tt.args, " "), tt.want, out)
+			}
+		}
+	}
+	look()
+	tool[object](t, agent, "stop_transcription", object{"sessionId": s.SessionID})
+	if n := strings.Count(p.command("show"), "word "); n < 79 {
+		t.Errorf("show gives %d entries", n)
+	}
+	agent.Close()
+	noHubLeft(t, p.data)
+	look() // within its own process
+	if out := p.command("delete", "--yes", "last"); !strings.Contains(out, "Deleted "+s.SessionID) {
+		t.Errorf("delete says %q", out)
+	}
+	if out := p.command("sessions", "--json"); strings.Contains(out, s.SessionID) {
+		t.Errorf("it is still there: %s", out)
+	}
+	if alive(hub.PID) {
+		t.Error("the hub is still there")
+	}
+}
+
 // TestKilled kills the hub under an agent: the agent goes on with the next
 // one, and every word it has seen is still there.
 func TestKilled(t *testing.T) {

@@ -32,6 +32,10 @@ func (c *versionCmd) hub(ctx context.Context, p *program) error {
 	hello.Want = pipe.WantControl
 	conn, hub, err := pipe.Dial(ctx, p.cfg.DataDir, hello)
 	if errors.Is(err, pipe.ErrNoHub) {
+		if h, ok := pipe.Find(p.cfg.DataDir); ok && pipe.Alive(h.PID) {
+			fmt.Fprintf(p.stdout, "the hub is starting or ending (process %d)\n", h.PID)
+			return nil
+		}
 		fmt.Fprintf(p.stdout, "no hub runs for %s\n", p.cfg.DataDir)
 		return nil
 	}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/live"
+	"github.com/hearken-dev/hearken/pipe"
+	"github.com/hearken-dev/hearken/store/storetest"
+	"github.com/hearken-dev/hearken/stt/stttest"
+)
+
+// testConfig is a configuration of its own, with free ports.
+func testConfig(t *testing.T) *Config {
+	t.Helper()
+	cleanEnv(t)
+	t.Setenv("XDG_RUNTIME_DIR", shortDir(t))
+	t.Setenv("HEARKEN_DATA_DIR", filepath.Join(t.TempDir(), "data"))
+	t.Setenv("PORT", "0")
+	t.Setenv("WS_LISTEN", "127.0.0.1:0")
+	c, err := loadConfig(t, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// openApp opens a hub in this process with an engine that says a word a
+// second, and closes it with the test.
+func openApp(t *testing.T, cfg *Config, opts Options) *App {
+	t.Helper()
+	if opts.Providers == nil {
+		opts.Providers = []hearken.Provider{stttest.Every("local", 1)}
+	}
+	app, err := Open(t.Context(), cfg, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := app.drain(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	if !opts.Brief {
+		if _, err := app.Doors(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return app
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(body)
+}
+
+func TestApp_PortTaken(t *testing.T) {
+	cfg := testConfig(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	cfg.Port = taken.Addr().(*net.TCPAddr).Port
+	cfg.WSListen = taken.Addr().String()
+	app := openApp(t, cfg, Options{})
+	doors, _ := app.Doors(t.Context())
+	for _, url := range []string{doors.URL(), doors.WSURL(), app.audioURL("s", "t")} {
+		if strings.Contains(url, fmt.Sprintf(":%d", cfg.Port)) {
+			t.Errorf("%s names the port that is taken", url)
+		}
+	}
+	if status, _ := get(t, doors.URL()+"/healthz"); status != http.StatusOK {
+		t.Errorf("the free port answers %d", status)
+	}
+	if holder, ok := pipe.Find(cfg.DataDir); !ok || holder.HTTP != doors.URL() {
+		t.Errorf("the hub is described as %+v", holder)
+	}
+}
+
+func TestApp_Operations(t *testing.T) {
+	cfg := testConfig(t)
+	real, err := openStore(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := storetest.NewFaulty(real)
+	app := openApp(t, cfg, Options{Store: store})
+	doors, _ := app.Doors(t.Context())
+	if status, body := get(t, doors.URL()+"/readyz"); status != http.StatusOK {
+		t.Errorf("readyz answers %d %s", status, body)
+	}
+	if _, err := app.hub.Start(t.Context(), live.StartRequest{Principal: Local}); err != nil {
+		t.Fatal(err)
+	}
+	_, metrics := get(t, doors.URL()+"/metrics")
+	for _, want := range []string{`hearken_active_sessions{health="waiting_for_audio"} 1`, "hearken_lag_seconds 0", "hearken_dropped_seconds 0", "hearken_unsaved_segments", "hearken_spool_bytes"} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("metrics lack %s", want)
+		}
+	}
+	store.Fail(errors.New("the disk is on fire"))
+	if status, _ := get(t, doors.URL()+"/readyz"); status != http.StatusServiceUnavailable {
+		t.Errorf("readyz answers %d with a store that is down", status)
+	}
+	store.Fail(nil)
+}
+
+func TestApp_NewerDatabase(t *testing.T) {
+	cfg := testConfig(t)
+	if app, err := Open(t.Context(), cfg, Options{Brief: true}); err != nil || app.drain() != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", cfg.DatabaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("PRAGMA user_version = 9999"); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	_, err = Open(t.Context(), cfg, Options{})
+	if hearken.CodeOf(err) != hearken.RepositoryError || !strings.Contains(err.Error(), "9999") {
+		t.Errorf("got %v", err)
+	}
+	// Nothing is held by an Open that failed.
+	lock, err := pipe.Acquire(cfg.DataDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock.Release()
+}
+
+func TestApp_AnotherStore(t *testing.T) {
+	cfg := testConfig(t)
+	openApp(t, cfg, Options{})
+	_, _, err := pipe.Dial(t.Context(), cfg.DataDir, pipe.Hello{Store: "postgres at db.example.org"})
+	if hearken.CodeOf(err) != hearken.Invalid {
+		t.Fatalf("got %v", err)
+	}
+	for _, want := range []string{"postgres at db.example.org", cfg.storeName(), cfg.DataDir} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not name %s", err, want)
+		}
+	}
+}
+
+func TestApp_Idle(t *testing.T) {
+	cfg := testConfig(t)
+	app := openApp(t, cfg, Options{})
+	s, err := app.hub.Start(t.Context(), live.StartRequest{Principal: Local})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		app.idle(ctx, 100*time.Millisecond)
+		close(done)
+	}()
+	conn, _, err := pipe.Dial(t.Context(), cfg.DataDir, pipe.Hello{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.hub.Stop(t.Context(), s.ID); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-done:
+		t.Fatal("the hub ended under a client")
+	default:
+	}
+	conn.Close()
+	<-done // by itself, since nobody is left
+	if ctx.Err() != nil {
+		t.Error("it did not end by itself")
+	}
+}
