@@ -34,6 +34,10 @@ const tokensPerSecond = 6.5
 // look at; shorter sound is followed by silence.
 const shortest = hearken.SampleRate / 10
 
+// longest is the number of samples that one text can be made of. Models of the
+// family are good for a few dozen seconds; this only bounds the memory.
+const longest = 180 * hearken.SampleRate
+
 // ModelOptions say how a model is loaded. The zero value is right for English.
 type ModelOptions struct {
 	// TokensPerSecond bounds the text: 0 is 6.5. Languages that the vocabulary
@@ -131,6 +135,10 @@ func (m *Model) Transcribe(ctx context.Context, pcm []float32, draft []int32) (R
 	var r Result
 	if len(pcm) == 0 {
 		return r, nil
+	}
+	if len(pcm) > longest {
+		return r, hearken.Errorf(hearken.Invalid, "%d seconds of sound are too long for one piece; %d are the most.",
+			len(pcm)/hearken.SampleRate, longest/hearken.SampleRate)
 	}
 	start := time.Now()
 	sound, err := m.encode(pcm)

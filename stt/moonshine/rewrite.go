@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/hearken-dev/hearken/onnx/graph"
 )
 
-// The files of a rewritten model, which lie beside the published ones.
+// The files of a rewritten model, which lie beside the published ones. The
+// number is that of the form: files of another form are passed over, so that a
+// newer program runs the published graphs until it has rewritten them anew.
 const (
-	fastEncoderFile = "hearken_encoder.onnx"
-	fastDecoderFile = "hearken_decoder.onnx"
+	fastEncoderFile = "hearken_encoder.1.onnx"
+	fastDecoderFile = "hearken_decoder.1.onnx"
 )
 
 // Rewrite makes faster graphs of the model in dir and writes them beside the
@@ -68,12 +71,16 @@ func Rewritten(dir string) bool {
 	return true
 }
 
-// Unrewrite removes the rewritten graphs.
+// Unrewrite removes the rewritten graphs, also those of another form.
 func Unrewrite(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
 	var errs []error
-	for _, name := range []string{fastDecoderFile, fastEncoderFile} {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, err)
+	for _, e := range entries {
+		if name := e.Name(); strings.HasPrefix(name, "hearken_") && strings.HasSuffix(name, ".onnx") {
+			errs = append(errs, os.Remove(filepath.Join(dir, name)))
 		}
 	}
 	return errors.Join(errs...)

@@ -123,6 +123,24 @@ func TestRewrite_Unknown(t *testing.T) {
 	}
 }
 
+// Graphs of an older form do no harm and do not stay.
+func TestRewrite_OtherForm(t *testing.T) {
+	dir := published(t, "tiny-en")
+	old := filepath.Join(dir, "hearken_decoder.0.onnx")
+	if err := os.WriteFile(old, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if Rewritten(dir) {
+		t.Error("an older form counts as rewritten")
+	}
+	if err := Rewrite(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(old); !os.IsNotExist(err) || !Rewritten(dir) {
+		t.Errorf("the older form is still there: %v", err)
+	}
+}
+
 func TestColumns(t *testing.T) {
 	a := &matrix{in: 2, out: 2, bytes: []byte{1, 2, 3, 4}, scales: []float32{1, 2}, zeros: []byte{5, 6}}
 	b := &matrix{in: 2, out: 1, bytes: []byte{7, 8}, scales: []float32{3}, zeros: []byte{9}}
