@@ -11,7 +11,7 @@ import (
 const (
 	// flushEvery is how often sound goes from memory to the spool, and
 	// journals to the platter.
-	flushEvery = 500 * time.Millisecond
+	flushEvery = 250 * time.Millisecond
 	// saveWithin is how long one write to the store may take.
 	saveWithin = 10 * time.Second
 	// saveBatch is how many entries one write to the store holds, so that

@@ -20,6 +20,9 @@ import (
 // removed a file at a time.
 const chunkSamples = 30 * hearken.SampleRate
 
+// tailCap is how much memory, in samples, a spool keeps that is up to date.
+const tailCap = hearken.SampleRate / 2
+
 // noFile is where the oldest file is when there is none.
 const noFile = -1
 
@@ -357,8 +360,8 @@ func (s *spool) dropTailLocked(pos int64) {
 	n = min(n, int64(len(s.tail)))
 	s.tail = s.tail[:copy(s.tail, s.tail[n:])]
 	s.tailAt += n
-	if cap(s.tail) > 2*hearken.SampleRate && len(s.tail) < cap(s.tail)/4 {
-		s.tail = slices.Clip(s.tail)
+	if cap(s.tail) > tailCap && len(s.tail) < cap(s.tail)/4 {
+		s.tail = slices.Clip(append([]int16(nil), s.tail...)) // what a slow disk made grow
 	}
 }
 
