@@ -27,6 +27,7 @@ func (h *Hub) Rename(ctx context.Context, id, title string) (*hearken.Session, e
 		return nil, err
 	}
 	info.Title = title
+	defer h.changed()
 	if err := h.cfg.Store.Save(ctx, info, nil); err != nil {
 		return nil, storeFailed(err)
 	}
@@ -101,6 +102,7 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 
 // erase removes what lies outside of the hub's memory.
 func (h *Hub) erase(ctx context.Context, id string) error {
+	defer h.changed()
 	err := errors.Join(
 		os.RemoveAll(filepath.Join(h.spoolDir(), id)),
 		os.RemoveAll(filepath.Join(h.audioDir(), id)),
@@ -114,6 +116,7 @@ func (h *Hub) erase(ctx context.Context, id string) error {
 // Forget removes what was said in the last d of a session and tells how many
 // entries that were.
 func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, error) {
+	defer h.changed()
 	s := h.find(id)
 	if s == nil {
 		return h.forgetStored(ctx, id, d)

@@ -25,6 +25,8 @@ type Hub struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup // background loops and finishing sessions
 	saves  chan *session  // sessions that should be saved soon
+	lists  cache[hearken.SessionFilter, []hearken.Session]
+	pages  cache[ReadRequest, *Page]
 
 	mu       sync.RWMutex
 	sessions map[string]*session
@@ -47,6 +49,7 @@ func open(ctx context.Context, cfg Config, journals func(string) (journalFile, e
 		saves:       make(chan *session, 64),
 		sessions:    map[string]*session{},
 	}
+	h.lists.now, h.pages.now = h.cfg.Now, h.cfg.Now
 	for _, dir := range []string{h.journalDir(), h.spoolDir()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, hearken.Errorf(hearken.RepositoryError, "the data directory cannot be written: %w.", err).
@@ -211,6 +214,13 @@ func storeFailed(err error) error {
 		return err
 	}
 	return hearken.Errorf(hearken.RepositoryError, "the store does not answer: %w.", err)
+}
+
+// changed says that the store was written: what it answered before may no
+// longer be true.
+func (h *Hub) changed() {
+	h.lists.drop()
+	h.pages.drop()
 }
 
 // list returns the sessions in the hub's hands.

@@ -21,10 +21,11 @@ func (h *Hub) Session(ctx context.Context, id string) (*hearken.Session, error) 
 
 // Sessions lists sessions, newest first.
 func (h *Hub) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
-	list, err := h.cfg.Store.Sessions(ctx, f)
+	list, err := h.lists.get(f, func() ([]hearken.Session, error) { return h.cfg.Store.Sessions(ctx, f) })
 	if err != nil {
 		return nil, storeFailed(err)
 	}
+	list = slices.Clone(list)
 	at := make(map[string]int, len(list))
 	for i, info := range list {
 		at[info.ID] = i
@@ -67,7 +68,14 @@ func (h *Hub) Read(ctx context.Context, req ReadRequest) (*Page, error) {
 	}
 	s := h.find(req.Session)
 	if s == nil {
-		return h.readStored(ctx, req)
+		req.Wait, req.Interim = 0, false // nothing more will come
+		page, err := h.pages.get(req, func() (*Page, error) { return h.readStored(ctx, req) })
+		if err != nil {
+			return nil, err
+		}
+		own := *page
+		own.Segments = slices.Clone(page.Segments)
+		return &own, nil
 	}
 	if req.Wait > 0 {
 		return s.readWaiting(ctx, req)

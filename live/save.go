@@ -132,6 +132,7 @@ func (s *session) save(ctx context.Context) error {
 
 		s.hub.cfg.Fault("persist")
 		err := s.hub.cfg.Store.Save(ctx, &info, batch)
+		s.hub.changed()
 		s.hub.cfg.Fault("persisted")
 		if s.saveDone(info, batch, err) || err != nil {
 			return err

@@ -1,0 +1,63 @@
+package live
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// cacheFor is how long an answer of the store is good for. The hub's own
+	// changes are seen at once; those of another hub on the same database
+	// after this long.
+	cacheFor = time.Second
+	// cacheMost is how many answers are kept.
+	cacheMost = 256
+)
+
+// A cache keeps what the store last answered: many readers ask for the same
+// few things, and often.
+type cache[K comparable, V any] struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	answers map[K]answer[V]
+	changes int // how often everything was dropped
+}
+
+type answer[V any] struct {
+	value V
+	until time.Time
+}
+
+// get returns a kept answer, or asks for one and keeps it unless something
+// changed in the meantime.
+func (c *cache[K, V]) get(key K, ask func() (V, error)) (V, error) {
+	c.mu.Lock()
+	a, ok := c.answers[key]
+	changes := c.changes
+	c.mu.Unlock()
+	if ok && c.now().Before(a.until) {
+		return a.value, nil
+	}
+	value, err := ask()
+	if err != nil {
+		return value, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.changes == changes {
+		if c.answers == nil || len(c.answers) >= cacheMost {
+			c.answers = map[K]answer[V]{}
+		}
+		c.answers[key] = answer[V]{value, c.now().Add(cacheFor)}
+	}
+	return value, nil
+}
+
+// drop forgets every answer: something was written.
+func (c *cache[K, V]) drop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes++
+	clear(c.answers)
+}
