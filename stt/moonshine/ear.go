@@ -129,7 +129,7 @@ func (e *ear) partial(ctx context.Context, pcm []float32, draft []int32) (glimps
 		return glimpse{}, err
 	}
 	g := glimpse{tokens: r.Tokens}
-	if text := strings.TrimSpace(r.Text); text != "" && !e.gate.dubious(measure(r, pcm)) {
+	if text := strings.TrimSpace(r.Text); text != "" && !e.gate.strange(measure(r, pcm)) {
 		g.text = e.vocab.mend(text)
 	}
 	return g, nil

@@ -200,7 +200,8 @@ func (p *Provider) leave(batch bool) {
 func (p *Provider) room() error {
 	const tooLong = 3 * time.Second
 	_, wait := p.sched.pressure()
-	if (p.limit == 0 || p.streams < p.limit) && wait < tooLong {
+	behind := wait > tooLong && p.streams > p.cfg.Cores
+	if (p.limit == 0 || p.streams < p.limit) && !behind {
 		return nil
 	}
 	return hearken.Errorf(hearken.Busy, "The offline engine hears %d streams already, as many as this computer can follow.", p.streams).

@@ -176,6 +176,9 @@ func (s *stream) detect(pcm []float32) (prob, rms float32, err error) {
 
 // act does what a window's changes ask for.
 func (s *stream) act(c changes) {
+	if s.over { // while the segmenter waited for a guess
+		return
+	}
 	if c.began {
 		s.draft, s.held = nil, nil
 		s.nextShow = s.position(s.seg.onset) + firstShow
