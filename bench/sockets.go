@@ -131,13 +131,13 @@ func (h *hub) missing(ctx context.Context, ids []string, span time.Duration) (fl
 	var missing float64
 	for _, id := range ids {
 		var status struct {
-			Duration float64
-			Dropped  float64
+			Duration       float64
+			DroppedSeconds float64
 		}
 		if err := h.call(ctx, "get_session_status", map[string]any{"sessionId": id}, &status); err != nil {
 			return 0, err
 		}
-		missing += max(0, span.Seconds()-status.Duration) + status.Dropped
+		missing += max(0, span.Seconds()-status.Duration) + status.DroppedSeconds
 	}
 	return missing, nil
 }

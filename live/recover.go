@@ -55,6 +55,15 @@ func (h *Hub) recoverSession(id string) error {
 	s.dirtyLocked()
 	h.sessions[id] = s
 	if s.info.Status == hearken.Stopped {
+		for _, o := range []hearken.Origin{hearken.Microphone, hearken.System} {
+			sp, err := h.reopenSpool(s, o)
+			if err == nil {
+				err = sp.remove() // to where it is kept, if it is
+			}
+			if err != nil {
+				h.cfg.Log.Warn("spool not removed", "session", id, "err", err)
+			}
+		}
 		s.phase = ended
 		close(s.stopped)
 		h.saveSoon(s)

@@ -72,6 +72,12 @@ func (h *Hub) complete(s *session, reason string) {
 			}
 		}
 	}
+	for _, c := range s.channels {
+		// Nothing needs the sound any more, or it is wanted where it is kept.
+		if err := c.spool.remove(); err != nil {
+			h.cfg.Log.Warn("spool not removed", "session", s.id, "err", err)
+		}
+	}
 	s.mu.Lock()
 	if s.phase == gone {
 		s.mu.Unlock()
@@ -150,17 +156,11 @@ func (s *session) close(ctx context.Context) error {
 func (s *session) retired() bool {
 	s.mu.Lock()
 	done := s.phase == ended && s.saved >= s.info.SegmentCount && s.unsavedAt.IsZero()
-	channels := s.channels
 	s.mu.Unlock()
 	if !done {
 		return false
 	}
 	s.hub.forgetSession(s.id)
-	for _, c := range channels {
-		if err := c.spool.remove(); err != nil {
-			s.hub.cfg.Log.Warn("spool not removed", "session", s.id, "err", err)
-		}
-	}
 	if err := errors.Join(s.journal.remove(), os.RemoveAll(filepath.Join(s.hub.spoolDir(), s.id))); err != nil {
 		s.hub.cfg.Log.Warn("journal not removed", "session", s.id, "err", err)
 	}

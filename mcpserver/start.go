@@ -28,10 +28,8 @@ func startTranscription() *tool {
 		"Starts a session. Send its sound as binary WebSocket frames to wsEndpoint (PCM16, WAV, Ogg/Opus or WebM/Opus; the address is a secret), then read it with get_transcription.",
 		effect{openWorld: true},
 		func(ctx context.Context, d *desk, in startIn) (startOut, error) {
-			for _, term := range in.Vocabulary {
-				if n := utf8.RuneCountInString(term); n == 0 || n > 100 {
-					return startOut{}, wrong("vocabulary must hold terms of 1 to 100 characters, not %d.", n)
-				}
+			if err := checkVocabulary(in.Vocabulary); err != nil {
+				return startOut{}, err
 			}
 			s, err := d.hub.Start(ctx, d.startRequest(in))
 			if err != nil {
@@ -43,6 +41,15 @@ func startTranscription() *tool {
 			}
 			return startOut{s.ID, d.audioURL(s.ID, ticket), s.Language, s.Provider}, nil
 		})
+}
+
+func checkVocabulary(terms []string) error {
+	for _, term := range terms {
+		if n := utf8.RuneCountInString(term); n == 0 || n > 100 {
+			return wrong("vocabulary must hold terms of 1 to 100 characters, not %d.", n)
+		}
+	}
+	return nil
 }
 
 // startRequest completes what a call says by what the caller brought along.

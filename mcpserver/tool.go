@@ -43,6 +43,7 @@ var tools = sync.OnceValue(func() []*tool {
 		getSessionStatus(),
 		exportSession(),
 		searchTranscripts(),
+		retranscribeSession(),
 		saveNote(),
 		forgetRecent(),
 		deleteSession(),

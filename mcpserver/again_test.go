@@ -1,0 +1,34 @@
+package mcpserver_test
+
+import (
+	"testing"
+
+	"github.com/hearken-dev/hearken/live"
+)
+
+func TestRetranscribeSession(t *testing.T) {
+	h := newHouse(t, local)
+	s, err := h.hub.Start(t.Context(), live.StartRequest{Principal: "local", KeepAudio: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.speak(s.ID, 10)
+	h.fails("retranscribe_session", object{"sessionId": s.ID}, -32000) // still active
+	call[status](h, "stop_transcription", object{"sessionId": s.ID})
+
+	again := call[started](h, "retranscribe_session", object{"sessionId": s.ID, "vocabulary": []string{"Rhabarber"}})
+	if again.SessionID == s.ID || again.Provider != "local" || again.Language != "en" {
+		t.Errorf("retranscribe_session: %+v", again)
+	}
+	var p page
+	for p.Status != "stopped" {
+		args := object{"sessionId": again.SessionID, "fromSegment": len(p.Segments), "waitSeconds": 20}
+		next := call[page](h, "get_transcription", args)
+		p.Segments, p.Status = append(p.Segments, next.Segments...), next.Status
+	}
+	first := call[page](h, "get_transcription", object{"sessionId": s.ID})
+	if len(p.Segments) != len(first.Segments) || len(p.Segments) != 5 {
+		t.Errorf("%d segments the first time, %d again", len(first.Segments), len(p.Segments))
+	}
+	h.fails("retranscribe_session", object{"sessionId": again.SessionID}, -32000) // its sound was not kept
+}
