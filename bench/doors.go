@@ -17,7 +17,7 @@ import (
 // same SDK that does nothing but return the same bytes.
 func measureDoors(ctx context.Context, b *bench) error {
 	dir := filepath.Join(b.dir, "doors")
-	counts := make([]int, 200)
+	counts := make([]int, 2000)
 	for i := range counts {
 		counts[i] = 60
 	}
@@ -30,17 +30,21 @@ func measureDoors(ctx context.Context, b *bench) error {
 		return err
 	}
 	defer h.stop()
+	var pages []any // every session, so that none is read more often than people would
+	for _, id := range ids {
+		pages = append(pages, map[string]any{"sessionId": id, "limit": 50})
+	}
 	calls := []struct {
 		tool string
-		args any
+		args []any
 	}{
-		{"list_sessions", map[string]any{}},
-		{"get_transcription", map[string]any{"sessionId": ids[len(ids)/2], "limit": 50}},
+		{"list_sessions", []any{map[string]any{}}},
+		{"get_transcription", pages},
 	}
 	answers := map[string]json.RawMessage{}
 	for _, c := range calls {
 		var answer json.RawMessage
-		if err := h.call(ctx, c.tool, c.args, &answer); err != nil {
+		if err := h.call(ctx, c.tool, c.args[0], &answer); err != nil {
 			return err
 		}
 		answers[c.tool] = answer

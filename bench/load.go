@@ -86,8 +86,9 @@ func (c *caller) post(ctx context.Context, method, name string, body []byte) ([]
 	return data, nil
 }
 
-// load calls one tool with so many clients for so long.
-func load(ctx context.Context, url, version, tool string, args any, clients int, d time.Duration) (perSecond float64, times sample, err error) {
+// load calls one tool with so many clients for so long, with all of the
+// arguments in turn.
+func load(ctx context.Context, url, version, tool string, args []any, clients int, d time.Duration) (perSecond float64, times sample, err error) {
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	callers := make([]*caller, clients)
@@ -96,18 +97,20 @@ func load(ctx context.Context, url, version, tool string, args any, clients int,
 			return 0, nil, err
 		}
 	}
-	body, err := callers[0].request(tool, args)
-	if err != nil {
-		return 0, nil, err
+	bodies := make([][]byte, len(args))
+	for i := range args {
+		if bodies[i], err = callers[0].request(tool, args[i]); err != nil {
+			return 0, nil, err
+		}
 	}
 	begun := time.Now()
 	end := begun.Add(d)
-	for _, c := range callers {
+	for i, c := range callers {
 		group.Go(func() {
 			var own sample
-			for time.Now().Before(end) {
+			for n := i * 7; time.Now().Before(end); n++ {
 				t := time.Now()
-				if _, cerr := c.post(ctx, "tools/call", tool, body); cerr != nil {
+				if _, cerr := c.post(ctx, "tools/call", tool, bodies[n%len(bodies)]); cerr != nil {
 					mu.Lock()
 					err = cerr
 					mu.Unlock()
