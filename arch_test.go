@@ -24,7 +24,7 @@ var rules = map[string][]string{
 	"audio":         nil, // pure
 	"toon":          nil,
 	"export":        {"toon"},
-	"onnx":          nil,
+	"onnx":          {"onnx/graph"},
 	"vad":           {"onnx"},
 	"models":        nil,
 	"pipe":          nil,
