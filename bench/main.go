@@ -33,6 +33,7 @@ var measurements = []measurement{
 	{"search", "full-text search over a million entries", measureSearch},
 	{"sockets", "audio WebSockets", measureSockets},
 	{"follow", "a confirmed segment to a waiting reader", measureFollow},
+	{"engine-files", "whole files against programs that run the same weights", measureFiles},
 }
 
 // bench is what measurements share.
@@ -53,8 +54,13 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) (err error) {
-	if len(args) > 0 && args[0] == bareCommand {
-		return serveBare(ctx, args[1:])
+	if len(args) > 0 {
+		switch args[0] {
+		case bareCommand:
+			return serveBare(ctx, args[1:])
+		case runnerCommand:
+			return serveRunner(ctx, args[1:])
+		}
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	binary := flags.String("binary", "bin/hearken", "the program to measure")

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Words are compared as the usual English normaliser of Whisper leaves them:
+// spelling, punctuation, numbers in digits and fillers do not count.
+var (
+	aside    = regexp.MustCompile(`[<\[][^>\]]*[>\]]`)
+	brackets = regexp.MustCompile(`\(([^)]+?)\)`)
+	thousand = regexp.MustCompile(`(\d),(\d)`)
+	ordinal  = regexp.MustCompile(`\b(\d+)(?:st|nd|rd|th)\b`)
+	filler   = regexp.MustCompile(`\b(?:uh|um|hmm|mm|mhm|mmm|uhm|erm)\b`)
+	signs    = strings.NewReplacer("’", "'", "‘", "'", "%", " percent ", "&", " and ")
+	hyphened = strings.NewReplacer("to-day", "today", "to-morrow", "tomorrow", "to-night", "tonight")
+)
+
+// same holds spellings of the same words.
+var same = pairs(`won't=will not,can't=can not,let's=let us,ain't=aint,y'all=you all,wanna=want to,gotta=got to,
+	gonna=going to,mr=mister,mrs=missus,st=saint,dr=doctor,prof=professor,capt=captain,gov=governor,ald=alderman,
+	gen=general,sen=senator,rep=representative,pres=president,rev=reverend,hon=honorable,asst=assistant,
+	assoc=associate,lt=lieutenant,col=colonel,jr=junior,sr=senior,esq=esquire,colour=color,honour=honor,favour=favor,
+	neighbour=neighbor,labour=labor,grey=gray,theatre=theater,centre=center,odour=odor,travelling=traveling,
+	travelled=traveled,colours=colors,neighbours=neighbors,honourable=honorable,favourite=favorite,ise=ize,
+	recognise=recognize,realise=realize,endeavour=endeavor,endeavoured=endeavored,parlour=parlor,rumour=rumor,
+	humour=humor,vapour=vapor,valour=valor,harbour=harbor,plough=plow,ploughed=plowed,waggon=wagon,okay=ok,
+	metres=meters,metre=meter,catalogue=catalog,defence=defense,practise=practice`)
+
+// endings are short forms of words that follow others.
+var endings = []struct{ short, long string }{
+	{"n't", " not"}, {"'re", " are"}, {"'ll", " will"}, {"'ve", " have"}, {"'m", " am"}, {"'d", " would"}, {"'s", "s"},
+}
+
+func pairs(list string) map[string]string {
+	m := map[string]string{}
+	for pair := range strings.SplitSeq(list, ",") {
+		from, to, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		m[from] = to
+	}
+	return m
+}
+
+// normal is a text as its words are compared.
+func normal(text string) []string {
+	s := signs.Replace(strings.ToLower(text))
+	s = brackets.ReplaceAllString(aside.ReplaceAllString(s, ""), "$1")
+	s = thousand.ReplaceAllString(hyphened.Replace(s), "$1$2")
+	s = ordinal.ReplaceAllStringFunc(s, func(m string) string {
+		n, err := strconv.Atoi(m[:len(m)-2])
+		if err != nil {
+			return m
+		}
+		return strings.Join(spelt(n), " ")
+	})
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) || r == '\'' {
+			return r
+		}
+		return ' '
+	}, filler.ReplaceAllString(s, " "))
+	var out []string
+	for w := range strings.FieldsSeq(s) {
+		out = append(out, plain(strings.Trim(w, "'"))...)
+	}
+	return out
+}
+
+// plain is one word, or those that it stands for.
+func plain(w string) []string {
+	if n, err := strconv.Atoi(w); err == nil && n < 1e6 {
+		if n >= 1100 && n < 2000 { // a year
+			hundreds := []string{"hundred"}
+			if n%100 > 0 {
+				hundreds = spelt(n % 100)
+			}
+			return append(spelt(n/100), hundreds...)
+		}
+		return spelt(n)
+	}
+	if to, ok := same[w]; ok {
+		w = to
+	}
+	var out []string
+	for x := range strings.FieldsSeq(w) {
+		for _, e := range endings {
+			if rest, ok := strings.CutSuffix(x, e.short); ok {
+				x = rest + e.long
+			}
+		}
+		out = append(out, strings.Fields(strings.ReplaceAll(x, "'", ""))...)
+	}
+	return out
+}
+
+var (
+	ones = strings.Fields("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen")
+	tens = strings.Fields("- - twenty thirty forty fifty sixty seventy eighty ninety")
+)
+
+// spelt is a number below a million in words.
+func spelt(n int) []string {
+	rest := func(words []string, n int) []string {
+		if n == 0 {
+			return words
+		}
+		return append(words, spelt(n)...)
+	}
+	switch {
+	case n < 20:
+		return []string{ones[n]}
+	case n < 100:
+		return rest([]string{tens[n/10]}, n%10)
+	case n < 1000:
+		return rest([]string{ones[n/100], "hundred"}, n%100)
+	default:
+		return rest(append(spelt(n/1000), "thousand"), n%1000)
+	}
+}
+
+// align walks a best alignment of what was said and what was heard backwards.
+// It tells the places of two words that stand for each other, -1 for a word
+// that was only heard, and for one that was missed the complement of the place
+// where it is missing.
+func align(said, heard []string, visit func(i, j int)) {
+	d := make([][]int, len(said)+1)
+	for i := range d {
+		d[i] = make([]int, len(heard)+1)
+		for j := range d[i] {
+			switch {
+			case i == 0:
+				d[i][j] = j
+			case j == 0:
+				d[i][j] = i
+			default:
+				d[i][j] = min(d[i-1][j]+1, d[i][j-1]+1, d[i-1][j-1]+differ(said[i-1], heard[j-1]))
+			}
+		}
+	}
+	for i, j := len(said), len(heard); i > 0 || j > 0; {
+		switch {
+		case i > 0 && j > 0 && d[i][j] == d[i-1][j-1]+differ(said[i-1], heard[j-1]):
+			i, j = i-1, j-1
+			visit(i, j)
+		case i > 0 && d[i][j] == d[i-1][j]+1:
+			i--
+			visit(i, ^j)
+		default:
+			j--
+			visit(-1, j)
+		}
+	}
+}
+
+func differ(a, b string) int {
+	if a == b {
+		return 0
+	}
+	return 1
+}
+
+// A score is the word errors of one recording.
+type score struct{ errors, words int }
+
+func scoreOf(reference, text string) (s score) {
+	said, heard := normal(reference), normal(text)
+	s.words = len(said)
+	align(said, heard, func(i, j int) {
+		if i < 0 || j < 0 || said[i] != heard[j] {
+			s.errors++
+		}
+	})
+	return s
+}
+
+// percent is the word error rate of many recordings together.
+func percent(scores []score) float64 {
+	var sum score
+	for _, s := range scores {
+		sum.errors += s.errors
+		sum.words += s.words
+	}
+	return 100 * float64(sum.errors) / float64(max(sum.words, 1))
+}
