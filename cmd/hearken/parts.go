@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/mcpserver"
@@ -96,6 +97,9 @@ func openEngines(ctx context.Context, cfg *Config, opts Options, log *slog.Logge
 	e.local = local
 	if cfg.TranscriptionProvider == "local" {
 		e.ready = func(ctx context.Context) error {
+			// A probe wants to know how it is, not how it will be.
+			ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+			defer cancel()
 			if err := local.get().Ready(ctx); err != nil {
 				return fmt.Errorf("engine: %w", err)
 			}

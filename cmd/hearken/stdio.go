@@ -35,7 +35,11 @@ func (p *program) stdio(ctx context.Context) error {
 		return err
 	}
 	relay := &pipe.Relay{Dial: dial, Log: p.log}
-	return relay.Run(ctx, conn, p.stdin, p.stdout)
+	err = relay.Run(ctx, conn, p.stdin, p.stdout)
+	if ctx.Err() != nil {
+		return nil // told to end is how an agent's server ends
+	}
+	return err
 }
 
 // spawn starts a hub that outlives this process.
@@ -92,6 +96,9 @@ func (p *program) within(ctx context.Context, why error) error {
 	p.log.Warn("the hub runs within this process and ends with it", "why", why)
 	if conn, err = app.connect(ctx, p.hello()); err == nil {
 		err = relay.Run(ctx, conn, p.stdin, p.stdout)
+	}
+	if ctx.Err() != nil {
+		err = nil
 	}
 	return errors.Join(err, app.drain())
 }
