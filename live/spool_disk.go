@@ -1,0 +1,283 @@
+package live
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// chunkSamples is how much sound one spool file holds: what is dealt with is
+// removed a file at a time.
+const chunkSamples = 30 * hearken.SampleRate
+
+// noFile is where the oldest file is when there is none.
+const noFile = -1
+
+// openSpool finds what an earlier process left in dir.
+func openSpool(dir, keep string, tailMax int, limit int64) (*spool, error) {
+	s := newSpool(dir, keep, tailMax, limit)
+	chunks, err := s.chunks()
+	if err != nil {
+		return nil, fmt.Errorf("read spool: %w", err)
+	}
+	for i, at := range chunks {
+		size, err := fileSamples(s.path(at))
+		if err != nil {
+			return nil, fmt.Errorf("read spool: %w", err)
+		}
+		if i == 0 {
+			s.start, s.oldest = at, at
+		} else if at != s.flushed {
+			// A hole: what lies before it can no longer be joined to the rest.
+			s.start = at
+		}
+		s.flushed = at + size
+	}
+	s.tailAt = s.flushed
+	return s, nil
+}
+
+func (s *spool) path(at int64) string {
+	return filepath.Join(s.dir, strconv.FormatInt(at, 10)+".pcm")
+}
+
+// chunks lists the positions of the files, oldest first.
+func (s *spool) chunks() ([]int64, error) {
+	if s.dir == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var at []int64
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".pcm")
+		if !ok {
+			continue
+		}
+		if pos, err := strconv.ParseInt(name, 10, 64); err == nil {
+			at = append(at, pos)
+		}
+	}
+	slices.Sort(at)
+	return at, nil
+}
+
+func fileSamples(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size() / 2, nil
+}
+
+func readSamples(path string, off int64, buf []int16) (int, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil // trimmed in the meantime
+	}
+	if err != nil {
+		return 0, fmt.Errorf("open spool: %w", err)
+	}
+	defer f.Close()
+	raw := make([]byte, 2*len(buf))
+	got, err := f.ReadAt(raw, 2*off)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, fmt.Errorf("read spool: %w", err)
+	}
+	for i := range got / 2 {
+		buf[i] = int16(binary.LittleEndian.Uint16(raw[2*i:]))
+	}
+	return got / 2, nil
+}
+
+// flush writes what has gathered in memory to disk and removes the files that
+// are no longer needed.
+func (s *spool) flush() error {
+	s.disk.Lock()
+	defer s.disk.Unlock()
+	if s.closed || s.dir == "" {
+		return nil
+	}
+	err := s.flushDisk()
+	s.mu.Lock()
+	s.err = err
+	s.mu.Unlock()
+	return err
+}
+
+func (s *spool) flushDisk() error {
+	buf := flushBuffers.Get().(*[]byte)
+	defer flushBuffers.Put(buf)
+	for {
+		at, pcm := s.unflushed(buf)
+		if len(pcm) == 0 {
+			break
+		}
+		if err := s.openChunk(at); err != nil {
+			return err
+		}
+		pcm = pcm[:min(int64(len(pcm)), 2*(s.fileAt+chunkSamples-at))]
+		if _, err := s.file.WriteAt(pcm, 2*(at-s.fileAt)); err != nil {
+			return fmt.Errorf("write spool: %w", err)
+		}
+		s.written = at + int64(len(pcm)/2)
+		s.mu.Lock()
+		s.flushed = max(s.flushed, s.written)
+		s.dropTailLocked(s.flushed - int64(s.tailMax))
+		s.mu.Unlock()
+	}
+	return s.sweep()
+}
+
+// flushBuffers lends the bytes of a flush: few spools flush at a time, and a
+// thousand of them have better uses for the memory.
+var flushBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// unflushed copies out what is only in memory.
+func (s *spool) unflushed(buf *[]byte) (at int64, pcm []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*buf = (*buf)[:0]
+	for _, v := range s.tail[min(s.flushed-s.tailAt, int64(len(s.tail))):] {
+		*buf = binary.LittleEndian.AppendUint16(*buf, uint16(v))
+	}
+	return s.flushed, *buf
+}
+
+// openChunk makes s.file the file that takes the sample at pos.
+func (s *spool) openChunk(pos int64) error {
+	if s.file != nil && pos == s.written && pos < s.fileAt+chunkSamples {
+		return nil
+	}
+	if s.file != nil {
+		s.file.Close()
+		s.file = nil
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return fmt.Errorf("make spool: %w", err)
+	}
+	f, err := os.OpenFile(s.path(pos), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("open spool: %w", err)
+	}
+	s.file, s.fileAt, s.written = f, pos, pos
+	if s.oldest == noFile {
+		s.oldest = pos
+	}
+	return nil
+}
+
+// sweep removes, or sets aside, the files whose sound is dealt with.
+func (s *spool) sweep() error {
+	s.mu.Lock()
+	start := s.start
+	s.mu.Unlock()
+	if s.oldest == noFile || s.file != nil && s.oldest == s.fileAt || start < s.oldest+chunkSamples {
+		return nil
+	}
+	chunks, err := s.chunks()
+	if err != nil {
+		return fmt.Errorf("sweep spool: %w", err)
+	}
+	s.oldest = noFile
+	for _, at := range chunks {
+		size, err := fileSamples(s.path(at))
+		if err != nil {
+			return fmt.Errorf("sweep spool: %w", err)
+		}
+		if at+size > start || s.file != nil && at == s.fileAt {
+			s.oldest = at
+			break
+		}
+		if err := s.retire(at); err != nil {
+			return fmt.Errorf("sweep spool: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *spool) retire(at int64) error {
+	if s.keep == "" {
+		return os.Remove(s.path(at))
+	}
+	if err := os.MkdirAll(s.keep, 0o700); err != nil {
+		return err
+	}
+	return os.Rename(s.path(at), filepath.Join(s.keep, filepath.Base(s.path(at))))
+}
+
+// discard removes all sound, and of what was set aside to be kept the files
+// that hold any of the sound from a position on.
+func (s *spool) discard(from int64) error {
+	s.disk.Lock()
+	defer s.disk.Unlock()
+	s.mu.Lock()
+	end := s.tailAt + int64(len(s.tail))
+	clear(s.tail)
+	s.start, s.flushed, s.tailAt, s.tail = end, end, end, nil
+	s.mu.Unlock()
+	if s.file != nil {
+		s.file.Close()
+		s.file = nil
+	}
+	s.oldest = noFile
+	var errs []error
+	if s.dir != "" {
+		errs = append(errs, os.RemoveAll(s.dir))
+	}
+	kept := spool{dir: s.keep}
+	chunks, err := kept.chunks()
+	errs = append(errs, err)
+	for _, at := range chunks {
+		if size, err := fileSamples(kept.path(at)); err != nil || at+size > from {
+			errs = append(errs, err, os.Remove(kept.path(at)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// close releases the open file after a last flush; the sound stays.
+func (s *spool) close() error {
+	err := s.flush()
+	s.disk.Lock()
+	defer s.disk.Unlock()
+	s.closed = true
+	if s.file != nil {
+		s.file.Close()
+		s.file = nil
+	}
+	return err
+}
+
+// remove ends the spool and its files; those to be kept are set aside.
+func (s *spool) remove() error {
+	err := s.close()
+	if s.dir == "" {
+		return nil
+	}
+	s.disk.Lock()
+	defer s.disk.Unlock()
+	if s.keep != "" {
+		chunks, cerr := s.chunks()
+		err = errors.Join(err, cerr)
+		for _, at := range chunks {
+			err = errors.Join(err, s.retire(at))
+		}
+	}
+	return errors.Join(err, os.RemoveAll(s.dir))
+}
