@@ -56,9 +56,12 @@ func (p *program) join(ctx context.Context, want string) (*client, error) {
 // hello is what this process brings along to the hub.
 func (p *program) hello() pipe.Hello {
 	c := p.cfg
-	h := pipe.Hello{Want: pipe.WantMCP, Toolsets: c.Toolsets, APIKey: c.DeepgramAPIKey, Language: c.DefaultLanguage, Store: c.storeName()}
-	if c.sources["transcription-provider"] != "default" || c.DeepgramAPIKey != "" {
+	h := pipe.Hello{Want: pipe.WantMCP, Toolsets: c.Toolsets, Language: c.DefaultLanguage, Store: c.storeName()}
+	if c.sources["transcription-provider"] != "default" || c.TranscriptionProvider != "local" {
 		h.Provider = c.TranscriptionProvider
+	}
+	if h.Provider == "deepgram" {
+		h.APIKey = c.DeepgramAPIKey // for nobody else
 	}
 	return h
 }

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/hearken-dev/hearken/models"
+	"github.com/hearken-dev/hearken/onnx"
+	"github.com/hearken-dev/hearken/stt/moonshine"
 )
 
 type modelsCmd struct {
@@ -26,7 +29,36 @@ func (c *modelsPullCmd) Run(ctx context.Context, p *program) error {
 	return models.Pull(ctx, models.Options{
 		Root: root, Names: c.Names, From: c.From,
 		Progress: models.Printer(p.stderr),
+		After:    func(dir string) error { return p.prepare(ctx, root, dir) },
 	})
+}
+
+// prepare makes the faster form of a model and holds it against the published
+// one before it is used. Where that fails the published one runs, more slowly.
+func (p *program) prepare(ctx context.Context, root, dir string) error {
+	if moonshine.Rewritten(dir) {
+		return nil
+	}
+	err := moonshine.Rewrite(dir)
+	if err == nil {
+		err = verify(ctx, models.Library(root), dir)
+	}
+	if err != nil && ctx.Err() == nil {
+		p.log.Warn("the model runs as it was published, which is slower", "dir", dir, "error", err)
+	}
+	return ctx.Err()
+}
+
+func verify(ctx context.Context, library, dir string) error {
+	rt, err := onnx.Open(library)
+	if err != nil {
+		return errors.Join(err, moonshine.Unrewrite(dir)) // never used unverified
+	}
+	defer rt.Close()
+	if err := moonshine.Verify(ctx, rt, dir, nil); err != nil {
+		return errors.Join(err, moonshine.Unrewrite(dir))
+	}
+	return nil
 }
 
 type modelsListCmd struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -211,8 +212,15 @@ func (r *recording) finish() {
 		s := &r.segments[i]
 		s.Line, s.ID = i+1, r.ID+"-"+strconv.Itoa(i+1)
 		s.IsFinal, s.Durable = true, true
+		s.StartTime, s.EndTime = milliseconds(s.StartTime), milliseconds(s.EndTime)
+		for j := range s.Words {
+			w := &s.Words[j]
+			w.StartTime, w.EndTime = milliseconds(w.StartTime), milliseconds(w.EndTime)
+		}
 		s.Timestamp = r.StartedAt.Add(time.Duration(s.StartTime * float64(time.Second)))
 	}
 	stopped := r.StartedAt.Add(time.Duration(r.Duration * float64(time.Second)))
 	r.StoppedAt, r.SegmentCount = &stopped, len(r.segments)
 }
+
+func milliseconds(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
