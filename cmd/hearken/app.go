@@ -41,10 +41,9 @@ type Options struct {
 
 // App is the running hub with all its parts.
 type App struct {
-	cfg   *Config
-	log   *slog.Logger
-	now   func() time.Time
-	start time.Time
+	cfg *Config
+	log *slog.Logger
+	now func() time.Time
 
 	lock     *pipe.Lock
 	listener net.Listener // the local socket; nil if Brief
@@ -82,7 +81,6 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 	if a.now == nil {
 		a.now = time.Now
 	}
-	a.start = a.now()
 	if a.lock, err = pipe.Acquire(cfg.DataDir); err != nil {
 		return nil, err
 	}
