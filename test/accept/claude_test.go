@@ -1,0 +1,62 @@
+//go:build accept
+
+package accept
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hearken-dev/hearken/test/hubtest"
+)
+
+// claude is Claude Code's program.
+func claude(t *testing.T) string {
+	return installed(t, "claude", "@anthropic-ai", "claude-code-linux-x64", "claude")
+}
+
+// TestClaude_Connects adds Hearken as the README says and has Claude Code look
+// whether it is there; no hub runs before.
+func TestClaude_Connects(t *testing.T) {
+	a := newAgent(t, claude(t))
+	out := a.sh(readme(t, a.readme, "**Claude Code**"))
+	if !strings.Contains(out, "Added stdio MCP server hearken") {
+		t.Errorf("mcp add: %s", out)
+	}
+	if out := a.must("mcp", "list"); !strings.Contains(out, "hearken: ") || !strings.Contains(out, "Connected") {
+		t.Errorf("mcp list: %s", out)
+	}
+}
+
+// TestClaude_TakesNotes has a scripted model drive Claude Code through a whole
+// session, by both doors.
+func TestClaude_TakesNotes(t *testing.T) {
+	for _, door := range []string{"stdio", "http", "sse"} {
+		t.Run(door, func(t *testing.T) {
+			root := engine(t)
+			path := claude(t)
+			h := hubtest.Start(t, "HEARKEN_MODELS="+root)
+			c := newConversation(t)
+			m := newModel(t, c.next)
+			a := joining(t, h, path)
+			switch door {
+			case "stdio":
+				a.sh(readme(t, a.readme, "**Claude Code**"))
+			case "http":
+				a.must("mcp", "add", "--transport", "http", "hearken", h.URL+"/mcp")
+			case "sse":
+				a.must("mcp", "add", "--transport", "sse", "hearken", h.URL+"/sse")
+			}
+			a.env = append(a.env, "ANTHROPIC_BASE_URL="+m.URL, "ANTHROPIC_API_KEY=none")
+			out := a.must("-p", "Take notes of what is said.", "--allowedTools", "mcp__hearken")
+			if strings.TrimSpace(out) != "Done." {
+				t.Errorf("Claude Code said %q", out)
+			}
+			c.check(m.results())
+			for _, tool := range []string{"search_transcripts", "export_session", "delete_session"} {
+				if !m.tools[tool] {
+					t.Errorf("the model was not offered %s", tool)
+				}
+			}
+		})
+	}
+}
