@@ -1,6 +1,7 @@
 package moonshine
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -56,7 +57,9 @@ func primary(tag string) string {
 	return tag
 }
 
-// choose finds the models for a language, or tells what there is instead.
+// choose finds the models for a language, the smallest first, or tells what
+// there is instead. Where a model is named it is the last: larger ones are
+// left out, smaller ones may still show unconfirmed text.
 func (p *Provider) choose(language, model string) ([]Found, error) {
 	all, err := Catalog(p.cfg.Dir)
 	if err != nil {
@@ -80,18 +83,32 @@ func (p *Provider) choose(language, model string) ([]Found, error) {
 			WithTry("provider deepgram or openai, or put a Moonshine model for it into %s",
 				filepath.Join(p.cfg.Dir, "moonshine", "base-"+primary(language)))
 	}
+	found = bySize(found)
 	if model == "" || model == autoModel {
 		return found, nil
 	}
-	for _, f := range found {
+	for i, f := range found {
 		if f.Kind == model || f.Name == model {
-			return []Found{f}, nil
+			return found[:i+1], nil
 		}
 	}
 	return nil, hearken.Errorf(hearken.ProviderNotConfigured,
 		"The offline engine has no model %q for the language %q; it has %s.",
 		model, language, list(found, func(f Found) string { return f.Kind })).
 		WithTry("model %q, or none", found[0].Kind)
+}
+
+// bySize sorts models by the size of their decoders, the smallest first.
+func bySize(found []Found) []Found {
+	size := func(f Found) int64 {
+		info, err := os.Stat(filepath.Join(f.Dir, decoderFile))
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	slices.SortStableFunc(found, func(a, b Found) int { return cmp.Compare(size(a), size(b)) })
+	return found
 }
 
 func list(found []Found, name func(Found) string) string {

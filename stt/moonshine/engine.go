@@ -21,7 +21,7 @@ type Config struct {
 	Dir        string   // the model cache: moonshine/, vad/ and lib/ are in it
 	Library    string   // the ONNX Runtime; empty for the one in Dir
 	Language   string   // whose models are loaded at once; empty for English
-	Model      string   // "tiny", "base", or "auto" for what the machine can do
+	Model      string   // "tiny" or "base" for the finals; "auto", the default, for what the machine can do
 	Vocabulary []string // names and terms for every stream
 	Cores      int      // inferences at a time; 0 for one for each core
 	MaxStreams int      // 0 for as many as the machine was measured to carry
@@ -33,7 +33,7 @@ type Config struct {
 type Provider struct {
 	cfg   Config
 	sched *scheduler
-	load  func(ctx context.Context, found []Found) (*voice, error)
+	load  func(ctx context.Context, found []Found, mayChoose bool) (*voice, error)
 	shelf shelf
 
 	ctx    context.Context
@@ -257,7 +257,7 @@ func (p *Provider) voice(language, model string) *loading {
 		defer close(l.ready)
 		found, err := p.choose(language, model)
 		if err == nil {
-			l.voice, err = p.load(p.ctx, found)
+			l.voice, err = p.load(p.ctx, found, model == autoModel)
 		}
 		l.err = err
 	})

@@ -134,7 +134,7 @@ func fakeProvider(t *testing.T, m *fakeModel, cfg Config) *Provider {
 		t.Fatal(err)
 	}
 	p := newProvider(t.Context(), cfg)
-	p.load = func(context.Context, []Found) (*voice, error) {
+	p.load = func(context.Context, []Found, bool) (*voice, error) {
 		return &voice{
 			good: m, quick: m, streams: 20, common: func(string) bool { return true },
 			detector: func() (detector, error) { return fakeDetector{}, nil },

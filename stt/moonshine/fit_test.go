@@ -46,7 +46,7 @@ func (c *clip) half() int {
 // utterance and no gate.
 func observe(t *testing.T, p *Provider, clips []clip) []observation {
 	t.Helper()
-	v, err := p.await(t.Context(), p.voice("en", ""))
+	v, err := p.await(t.Context(), p.voice("en", "base"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestFit(t *testing.T) {
 	if !*fit {
 		t.Skip("only with -fit")
 	}
-	obs := observe(t, engine(t, Config{}), recordings(t))
+	obs := observe(t, engine(t, Config{Model: "base"}), recordings(t))
 	for _, o := range obs {
 		t.Logf("%s\t%s\t%d\t%+v\t%.2f\t%s", o.clip.file, o.clip.spoken(), o.words, o.f, o.correct, o.text)
 	}

@@ -17,8 +17,8 @@ func TestMeasure_Words(t *testing.T) {
 	if !*measuring {
 		t.Skip("only with -measure")
 	}
-	p := engine(t, Config{})
-	v, err := p.await(t.Context(), p.voice("en", ""))
+	p := engine(t, Config{Model: "base"})
+	v, err := p.await(t.Context(), p.voice("en", "base"))
 	if err != nil {
 		t.Fatal(err)
 	}

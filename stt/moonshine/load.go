@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -42,8 +40,10 @@ func (c *Config) library() string {
 	return filepath.Join(c.Dir, "lib", name)
 }
 
-// loadVoice loads the models of one language, side by side, and measures them.
-func (p *Provider) loadVoice(ctx context.Context, found []Found) (*voice, error) {
+// loadVoice loads the smallest and the largest of some models of one language,
+// side by side. If it may choose, a measurement decides which of them makes
+// the finals.
+func (p *Provider) loadVoice(ctx context.Context, found []Found, mayChoose bool) (*voice, error) {
 	began := time.Now()
 	s := &p.shelf
 	s.mu.Lock()
@@ -51,7 +51,6 @@ func (p *Provider) loadVoice(ctx context.Context, found []Found) (*voice, error)
 	if err := s.open(&p.cfg); err != nil {
 		return nil, err
 	}
-	found = bySize(found)
 	if len(found) > 2 {
 		found = []Found{found[0], found[len(found)-1]}
 	}
@@ -64,7 +63,7 @@ func (p *Provider) loadVoice(ctx context.Context, found []Found) (*voice, error)
 		quick: small, good: large, gate: gateFor(found[0].Language), common: s.common(found[0].Dir),
 		detector: func() (detector, error) { return s.silero.NewDetector() },
 	}
-	if cost > slowest && small != large {
+	if mayChoose && cost > slowest && small != large {
 		cost = measureCost(ctx, small)
 		v.good = small
 	}
@@ -163,20 +162,6 @@ func (s *shelf) common(dir string) func(string) bool {
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
-// bySize sorts models by the size of their decoders, the smallest first.
-func bySize(found []Found) []Found {
-	size := func(f Found) int64 {
-		info, err := os.Stat(filepath.Join(f.Dir, decoderFile))
-		if err != nil {
-			return 0
-		}
-		return info.Size()
-	}
-	found = slices.Clone(found)
-	slices.SortFunc(found, func(a, b Found) int { return int(size(a) - size(b)) })
-	return found
-}
-
 // tokenRate is how many tokens a second people say at most: more where the
 // vocabulary spells the script byte by byte.
 func tokenRate(language string) float64 {
@@ -189,9 +174,9 @@ func tokenRate(language string) float64 {
 
 const (
 	// slowest is the seconds of one core that a second of speech may cost for
-	// a model to make the finals: six seconds of speech are then there after
-	// about one.
-	slowest = 0.17
+	// a model to make the finals: four seconds of speech are then there after
+	// one.
+	slowest = 0.25
 	// speakingTokens is how many tokens a second people say on average.
 	speakingTokens = 3.6
 )

@@ -87,7 +87,7 @@ func TestMeasure_Latency(t *testing.T) {
 	if !*measuring {
 		t.Skip("only with -measure")
 	}
-	p := engine(t, Config{})
+	p := engine(t, Config{Model: "base"})
 	var finals, firsts, lags delays
 	total := 0.0
 	for i, c := range recordings(t) {
@@ -115,7 +115,7 @@ func TestMeasure_Streams(t *testing.T) {
 	for _, m := range []struct {
 		model   string
 		streams string
-	}{{"auto", "8"}, {"tiny", "12"}} {
+	}{{"base", "8"}, {"tiny", "12"}} {
 		n, _ := strconv.Atoi(m.streams)
 		t.Run(m.model+m.streams, func(t *testing.T) {
 			p := engine(t, Config{Model: m.model, MaxStreams: n})
@@ -151,7 +151,7 @@ func TestMeasure_Silence(t *testing.T) {
 	if !*measuring {
 		t.Skip("only with -measure")
 	}
-	p := engine(t, Config{})
+	p := engine(t, Config{Model: "base"})
 	for _, tt := range []struct {
 		name  string
 		noise int
