@@ -25,7 +25,7 @@ func TestScheduler_Order(t *testing.T) {
 		add := func(name string, c class) *task {
 			k := &task{class: c, run: func() { order = append(order, name) }}
 			s.add(k)
-			time.Sleep(time.Millisecond) // synthetic time: makes ages differ
+			<-time.After(time.Millisecond) // of the bubble's own time: ages differ
 			return k
 		}
 		add("partial 1", partialTask)
@@ -62,17 +62,19 @@ func TestScheduler_OneInferenceForEachCore(t *testing.T) {
 				most = max(most, now)
 				ran++
 				mu.Unlock()
-				time.Sleep(time.Second)
+				<-time.After(time.Second)
 				mu.Lock()
 				now--
 				mu.Unlock()
 			}})
 		}
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 		if load, _ := s.pressure(); load < 0.8 {
 			t.Errorf("load %.2f with all cores busy", load)
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
 		if most != 3 || ran != 50 {
 			t.Errorf("%d at once, %d in all", most, ran)
 		}
