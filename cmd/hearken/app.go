@@ -37,6 +37,7 @@ type Options struct {
 	Log       *slog.Logger
 	Now       func() time.Time
 	Fault     func(place string) // see [live.Config]
+	Yield     context.CancelFunc // makes room for a hub that a person starts; nil to stay
 }
 
 // App is the running hub with all its parts.
@@ -59,9 +60,9 @@ type App struct {
 	opened  chan struct{} // closed when the doors are open, or cannot be
 	doorErr error
 
-	ready   chan struct{}                      // closed when local connections can be served
-	pipes   atomic.Int64                       // local connections
-	yield   atomic.Pointer[context.CancelFunc] // ends a hub that nobody started on purpose
+	ready   chan struct{}      // closed when local connections can be served
+	pipes   atomic.Int64       // local connections
+	yield   context.CancelFunc // ends a hub that nobody started on purpose; nil for one of a person
 	running sync.WaitGroup
 	stop    context.CancelFunc // ends the doors
 }
@@ -71,7 +72,7 @@ type App struct {
 // follow by themselves, see [App.Doors]. Closing ends everything.
 func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 	a := &App{
-		cfg: cfg, log: opts.Log, now: opts.Now, store: opts.Store,
+		cfg: cfg, yield: opts.Yield, log: opts.Log, now: opts.Now, store: opts.Store,
 		opened: make(chan struct{}), ready: make(chan struct{}),
 		registry: prometheus.NewRegistry(),
 	}

@@ -51,11 +51,10 @@ func (a *App) serveControl(ctx context.Context, conn net.Conn) {
 func (a *App) control(ctx context.Context, req controlRequest) (any, error) {
 	switch req.Op {
 	case "yield":
-		yield := a.yield.Load()
-		if yield == nil {
+		if a.yield == nil {
 			return nil, hearken.Errorf(hearken.Forbidden, "This hub was started by a person and stays.")
 		}
-		(*yield)()
+		a.yield()
 		return struct{}{}, nil
 	case "keys.create":
 		return a.createKey(ctx, req.Name, req.Toolsets)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/api"
 	"github.com/hearken-dev/hearken/models"
 	"github.com/hearken-dev/hearken/pipe"
@@ -104,7 +105,10 @@ func (p *program) detached(ctx context.Context) error {
 	if !ok {
 		return errors.New("--detached is for hearken --stdio")
 	}
-	app, err := p.succeed(ctx, Options{Late: true}, func(ctx context.Context) bool { return pipe.Answers(ctx, p.cfg.DataDir) })
+	// From its first moment on it makes room when it is asked to.
+	ctx, yield := context.WithCancel(ctx)
+	defer yield()
+	app, err := p.succeed(ctx, Options{Late: true, Yield: yield}, func(ctx context.Context) bool { return pipe.Answers(ctx, p.cfg.DataDir) })
 	pipe.Report(report, err)
 	if err != nil {
 		return exitCode(1) // told already
@@ -122,9 +126,6 @@ func (p *program) detached(ctx context.Context) error {
 			p.log.Error("no doors for HTTP", "error", err)
 		}
 	}()
-	ctx, yield := context.WithCancel(ctx)
-	defer yield()
-	app.yield.Store(&yield)
 	app.idle(ctx, p.cfg.idle())
 	p.log.Info("hub ends", "idle", ctx.Err() == nil)
 	return app.drain()
@@ -137,11 +138,12 @@ func (p *program) replace(ctx context.Context) bool {
 	hello.Want = pipe.WantControl
 	conn, _, err := pipe.Dial(ctx, p.cfg.DataDir, hello)
 	if err != nil {
-		return errors.Is(err, pipe.ErrNoHub) // it is ending already
+		return errors.Is(err, pipe.ErrNoHub) || hearken.CodeOf(err) == "" // it is ending already
 	}
 	defer conn.Close()
 	_, err = ask[struct{}](conn, controlRequest{Op: "yield"})
-	return err == nil
+	// A plain error is a connection that broke: it is ending, too.
+	return hearken.CodeOf(err) == ""
 }
 
 // succeed opens the hub, and waits for one that is just ending: its directory
