@@ -12,6 +12,9 @@
 //   - The scheduler decodes: stretches that ended first, then those that
 //     probably ended (so that the wait for the pause is not lost), then
 //     unconfirmed text for those who are still speaking.
+//   - A stretch that follows closely on others is heard together with them, up
+//     to twelve seconds, and goes on from their text. One whose text the model
+//     is unsure of is mostly half a sentence and gets more time to go on.
 //   - The gate decides whether the text is what was said, or what the model
 //     made up for speech that it does not know; the latter is marked and never
 //     shown as text.

@@ -7,8 +7,10 @@ import (
 )
 
 // TranscribeAll hears a whole recording with all cores and returns its
-// segments: the same words as a live stream's finals. Live streams go first.
-// progress, if there is one, is told the share that is done.
+// segments. It goes the way of a live stream, except that it waits for longer
+// pauses, as nobody waits for it; so a few words may differ from a live
+// stream's. Live streams go first. progress, if there is one, is told the
+// share that is done.
 func (p *Provider) TranscribeAll(ctx context.Context, pcm []int16, cfg hearken.StreamConfig, progress func(done float64)) ([]hearken.Segment, error) {
 	v, err := p.await(ctx, p.voice(cfg.Language, cfg.Model))
 	if err != nil {
