@@ -26,7 +26,7 @@ func measureFiles(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	seconds, rounds := 300.0, 3
+	seconds, rounds := 250.0, 3
 	if b.quick {
 		seconds, rounds = 40, 2
 	}

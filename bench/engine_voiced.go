@@ -5,28 +5,37 @@ import (
 	"slices"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/models"
+	"github.com/hearken-dev/hearken/onnx"
+	"github.com/hearken-dev/hearken/vad"
 )
 
-// Where speech begins and ends is told by level alone, so that the engine is
-// not measured with its own ears: a frame of 10 ms is voiced if it is less than
-// 30 dB below the loud frames of its recording and well above the quiet ones.
-// Bursts shorter than 50 ms do not count.
+// Where speech begins and ends is told by level and by the voice detector, who
+// must agree: a frame of 10 ms is voiced if it is less than 30 dB below the
+// loud frames of its recording and well above the quiet ones, and the detector
+// says so too. Level alone takes breath for speech; the detector alone goes on
+// for about 100 ms after the last sound, which would flatter the engine.
 const (
 	levelFrame = hearken.SampleRate / 100
-	burst      = 5   // frames
-	stillness  = 100 // frames without voice that make an end or an onset
+	vadWindow  = 512
+	burst      = 5   // frames; less is a click
+	stillness  = 200 // frames without voice that make an end or an onset
 )
 
-// edges are the positions, in samples, where speech begins after a second
-// without and where it ends before a second without.
-func (t *tape) edges() (onsets, ends []int) {
+// edges are the positions, in samples, where speech begins after two
+// seconds without and where it ends before two seconds without.
+func (t *tape) edges() (onsets, ends []int, err error) {
+	spoken, err := detected(t.pcm)
+	if err != nil {
+		return nil, nil, err
+	}
 	voiced := make([]bool, len(t.pcm)/levelFrame+1)
 	for _, p := range t.parts {
-		copy(voiced[p.from/levelFrame:], voicedFrames(p.pcm))
+		copy(voiced[p.from/levelFrame:], loudFrames(p.pcm))
 	}
 	last := -stillness
 	for i, v := range voiced {
-		if !v {
+		if !v || !spoken[min(i*levelFrame/vadWindow, len(spoken)-1)] {
 			continue
 		}
 		if i-last >= stillness {
@@ -40,10 +49,47 @@ func (t *tape) edges() (onsets, ends []int) {
 	if last >= 0 {
 		ends = append(ends, (last+1)*levelFrame)
 	}
-	return onsets, ends
+	return onsets, ends, nil
 }
 
-func voicedFrames(pcm []int16) []bool {
+// detected tells which windows the voice detector takes for speech.
+func detected(pcm []int16) ([]bool, error) {
+	root, err := models.Root()
+	if err != nil {
+		return nil, err
+	}
+	rt, err := onnx.Open(models.Library(root))
+	if err != nil {
+		return nil, err
+	}
+	defer rt.Close()
+	m, err := vad.Load(rt, models.VAD(root))
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	d, err := m.NewDetector()
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	var spoken []bool
+	window := make([]float32, vadWindow)
+	for ; len(pcm) >= vadWindow; pcm = pcm[vadWindow:] {
+		for i, x := range pcm[:vadWindow] {
+			window[i] = float32(x) / 32768
+		}
+		likely, err := d.Feed(window)
+		if err != nil {
+			return nil, err
+		}
+		spoken = append(spoken, likely >= 0.5)
+	}
+	return spoken, nil
+}
+
+// loudFrames tells which frames of a recording are loud enough for speech.
+func loudFrames(pcm []int16) []bool {
 	levels := make([]float64, len(pcm)/levelFrame)
 	for i := range levels {
 		var sum float64
@@ -58,7 +104,7 @@ func voicedFrames(pcm []int16) []bool {
 	sorted := slices.Sorted(slices.Values(levels))
 	loud, low := sorted[len(sorted)*95/100], sorted[len(sorted)/10]
 	limit := min(max(loud-30, low+10), loud-15)
-	voiced := make([]bool, len(levels))
+	frames := make([]bool, len(levels))
 	run := 0
 	for i, l := range levels {
 		if l < limit {
@@ -67,9 +113,9 @@ func voicedFrames(pcm []int16) []bool {
 		}
 		if run++; run >= burst {
 			for j := range burst {
-				voiced[i-j] = true
+				frames[i-j] = true
 			}
 		}
 	}
-	return voiced
+	return frames
 }

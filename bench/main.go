@@ -34,6 +34,12 @@ var measurements = []measurement{
 	{"sockets", "audio WebSockets", measureSockets},
 	{"follow", "a confirmed segment to a waiting reader", measureFollow},
 	{"engine-files", "whole files against programs that run the same weights", measureFiles},
+	{"engine-live", "words of live streams against those of whole files", measureLive},
+	{"engine-delay", "how soon words come in a live stream", measureDelay},
+	{"engine-streams", "live streams at once", measureStreams},
+	{"engine-load", "loading the models, and memory", measureLoad},
+	{"engine-judgement", "noise, other languages, confidence", measureJudgement},
+	{"engine-silence", "listening to nobody", measureSilence},
 }
 
 // bench is what measurements share.
@@ -60,6 +66,10 @@ func run(ctx context.Context, args []string) (err error) {
 			return serveBare(ctx, args[1:])
 		case runnerCommand:
 			return serveRunner(ctx, args[1:])
+		case loadCommand:
+			return serveLoad(ctx)
+		case silenceCommand:
+			return serveSilence(ctx, args[1:])
 		}
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
