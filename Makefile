@@ -37,8 +37,8 @@ fmt: ## Format the Go files
 bench: build ## Measure, and write the table in docs/benchmarks.md
 	go run ./bench
 
-accept: setup ## Heavy acceptance: real clients and real downloads, nothing skipped
-	CI=true HEARKEN_TEST_NPM=1 scripts/test ./models ./test/...
+accept: ## Heavy acceptance: real agents, the official SDK, a browser, a clean room
+	scripts/accept
 
 torture: build ## Kill the hub hundreds of times and count the words
 	HEARKEN_TEST_KILLS=1000 HEARKEN_BIN=$(CURDIR)/bin/hearken go test -count=1 -timeout 60m -v -run 'Kill|Crash' ./live ./cmd/hearken ./test/...

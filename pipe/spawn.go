@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 )
@@ -38,9 +37,8 @@ func Spawn(ctx context.Context, dir, path string, args, env []string) error {
 	}
 	defer r.Close()
 
-	cmd := exec.Command(path, args...)
+	cmd := detached(path, args)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, w, log
-	detach(cmd)
 	err = cmd.Start()
 	w.Close()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -305,5 +306,22 @@ func TestStarters(t *testing.T) {
 	}
 	if n := strings.Count(string(log), "hub started"); n != 1 {
 		t.Errorf("%d hubs were started:\n%s", n, log)
+	}
+}
+
+// TestSpawnedHubIsNobodysChild holds that an agent which ends all descendants
+// of its servers does not end the hub that others share.
+func TestSpawnedHubIsNobodysChild(t *testing.T) {
+	p := newPlace(t)
+	p.stdio()
+	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.hub().PID), "status"))
+	if err != nil {
+		t.Skipf("no /proc here: %v", err)
+	}
+	_, rest, _ := strings.Cut(string(status), "PPid:\t")
+	parent, _, _ := strings.Cut(rest, "\n")
+	command, err := os.ReadFile(filepath.Join("/proc", parent, "cmdline"))
+	if err == nil && strings.Contains(string(command), "hearken") {
+		t.Errorf("the hub is a child of %q", command)
 	}
 }
