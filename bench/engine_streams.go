@@ -72,7 +72,7 @@ func climb(ctx context.Context, aim int, try func(n int) (*carried, error)) (*ca
 		case refused == 0:
 			n += 4
 		case best.streams == 0:
-			n -= 2
+			n = max(n-2, min(1, n-1))
 		case best.streams >= aim && refused-best.streams <= 2:
 			return best, nil
 		default:

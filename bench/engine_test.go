@@ -46,9 +46,9 @@ func TestCalibration(t *testing.T) {
 func TestOpinionsOf(t *testing.T) {
 	half := 0.5
 	got := opinionsOf("one two three four five six", []hearken.Segment{
-		{Text: "one two tree", Confidence: &half}, {Status: hearken.NoSpeech}, {Text: "four six", Confidence: &half},
+		{Text: "one too three for", Confidence: &half}, {Status: hearken.NoSpeech}, {Text: "five six", Confidence: &half},
 	})
-	want := []opinion{{0.5, 2.0 / 3, 3}, {0.5, 2.0 / 3, 3}}
+	want := []opinion{{0.5, 0.5, 4}, {0.5, 1, 2}}
 	if d := cmp.Diff(want, got, cmp.AllowUnexported(opinion{})); d != "" {
 		t.Error(d)
 	}
