@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hearken-dev/hearken/pipe"
 	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
@@ -34,7 +35,7 @@ func newAgent(t *testing.T, argv ...string) *agent {
 	a.data = filepath.Join(a.dir, "data")
 	a.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + a.dir, "XDG_RUNTIME_DIR=" + a.dir, "HEARKEN_DATA_DIR=" + a.data,
-		"PORT=0", "WS_LISTEN=off", "IDLE_MINUTES=0.05",
+		"PORT=0", "WS_LISTEN=off", "IDLE_MINUTES=0.1",
 	}
 	a.settle(hubtest.Binary(t))
 	return a
@@ -106,6 +107,15 @@ func (a *agent) leave() {
 		if pid, err := strconv.Atoi(strings.Fields(p)[0]); err == nil {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
+	}
+}
+
+// outlived is to be asked after the agent ended: the hub that it started is
+// everybody's, and stays.
+func (a *agent) outlived() {
+	a.t.Helper()
+	if _, ok := pipe.Find(a.data); !ok {
+		a.t.Error("the hub ended with the agent that happened to start it")
 	}
 }
 

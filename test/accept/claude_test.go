@@ -25,10 +25,11 @@ func TestClaude_Connects(t *testing.T) {
 	if out := a.must("mcp", "list"); !strings.Contains(out, "hearken: ") || !strings.Contains(out, "Connected") {
 		t.Errorf("mcp list: %s", out)
 	}
+	a.outlived()
 }
 
 // TestClaude_TakesNotes has a scripted model drive Claude Code through a whole
-// session, by both doors.
+// session, by every door.
 func TestClaude_TakesNotes(t *testing.T) {
 	for _, door := range []string{"stdio", "http", "sse"} {
 		t.Run(door, func(t *testing.T) {

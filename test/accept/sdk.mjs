@@ -1,20 +1,24 @@
 // The official TypeScript SDK as a client: node sdk.mjs DOOR TARGET [ARG...]
-// where DOOR is stdio, http, sse or ws and TARGET a program or an address.
+// where DOOR is stdio, http, sse or ws and TARGET a program or an address. Doors
+// that end in 2026 are used with the SDK's second edition and its protocol.
 // Prints one JSON object with what it saw; the Go test judges it. It says on
 // standard error which sound it waits for, and the test sends it.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const from = createRequire(join(process.env.SDK, "node_modules", "x.js"));
-const sdk = (path) => import(pathToFileURL(from.resolve("@modelcontextprotocol/sdk/" + path)));
-const { Client } = await sdk("client/index.js");
+const { CLIENTS, KEY } = process.env;
+const load = (client, path) =>
+  import(pathToFileURL(createRequire(join(CLIENTS, client, "node_modules", "x.js")).resolve("@modelcontextprotocol/" + path)));
+const sdk = (path) => load("sdk", "sdk/client/" + path);
+const sdk2 = (path) => load("client", "client" + path);
 
 const [door, target, ...args] = process.argv.slice(2);
+const second = door.endsWith("2026");
+const { Client } = await (second ? sdk2("") : sdk("index.js"));
 const env = Object.fromEntries(["HOME", "PATH", "HEARKEN_DATA_DIR"].map((k) => [k, process.env[k]]));
 
 // The SDK's WebSocket cannot carry a key; that of Node.js can.
-const { KEY } = process.env;
 if (door === "ws") {
   globalThis.WebSocket = class extends WebSocket {
     constructor(url, protocols) {
@@ -24,14 +28,17 @@ if (door === "ws") {
 }
 
 async function connect() {
-  const url = door === "stdio" ? null : new URL(target);
+  const url = door.startsWith("stdio") ? null : new URL(target);
   const transport = await {
-    stdio: async () => new (await sdk("client/stdio.js")).StdioClientTransport({ command: target, args, env }),
-    http: async () => new (await sdk("client/streamableHttp.js")).StreamableHTTPClientTransport(url),
-    sse: async () => new (await sdk("client/sse.js")).SSEClientTransport(url),
-    ws: async () => new (await sdk("client/websocket.js")).WebSocketClientTransport(url),
+    stdio: async () => new (await sdk("stdio.js")).StdioClientTransport({ command: target, args, env }),
+    http: async () => new (await sdk("streamableHttp.js")).StreamableHTTPClientTransport(url),
+    sse: async () => new (await sdk("sse.js")).SSEClientTransport(url),
+    ws: async () => new (await sdk("websocket.js")).WebSocketClientTransport(url),
+    stdio2026: async () => new (await sdk2("/stdio")).StdioClientTransport({ command: target, args, env }),
+    http2026: async () => new (await sdk2("")).StreamableHTTPClientTransport(url),
   }[door]();
-  const client = new Client({ name: "accept", version: "1" });
+  const options = second ? { versionNegotiation: { mode: { pin: "2026-07-28" } } } : {};
+  const client = new Client({ name: "accept", version: "1" }, options);
   await client.connect(transport);
   return client;
 }
@@ -39,7 +46,7 @@ async function connect() {
 const seconds = (since) => (performance.now() - since) / 1000;
 const client = await connect();
 const call = async (name, args, options) =>
-  (await client.callTool({ name, arguments: args }, undefined, options)).structuredContent;
+  (await client.callTool({ name, arguments: args }, ...(second ? [] : [undefined]), options)).structuredContent;
 const refusal = (promise) => promise.then(() => null, (e) => ({ code: e.code, message: e.message }));
 
 const saw = { server: client.getServerVersion(), instructions: client.getInstructions() };

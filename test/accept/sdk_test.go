@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +22,6 @@ import (
 func TestSDK(t *testing.T) {
 	root := engine(t)
 	nodejs := node(t)
-	module := installed(t, "sdk", "@modelcontextprotocol", "sdk", "package.json")
 	h := hubtest.Start(t, "HEARKEN_MODELS="+root)
 	var key struct{ Key string }
 	out := must(t, ".", h.Env, hubtest.Binary(t), "keys", "create", "--name", "sdk", "--json")
@@ -38,10 +36,16 @@ func TestSDK(t *testing.T) {
 		{"http", []string{h.URL + "/mcp"}},
 		{"sse", []string{h.URL + "/sse"}},
 		{"ws", []string{"ws" + strings.TrimPrefix(h.URL, "http") + "/mcp"}},
+		{"stdio2026", []string{hubtest.Binary(t), "--stdio"}},
+		{"http2026", []string{h.URL + "/mcp"}},
 	} {
 		t.Run(door.name, func(t *testing.T) {
-			dir := filepath.Join(filepath.Dir(module), "..", "..", "..")
-			saw := useSDK(t, append(slices.Clone(h.Env), "SDK="+dir, "KEY="+key.Key), nodejs, append([]string{"sdk.mjs", door.name}, door.args...))
+			if strings.HasSuffix(door.name, "2026") {
+				installed(t, "client", "@modelcontextprotocol", "client", "package.json")
+			} else {
+				installed(t, "sdk", "@modelcontextprotocol", "sdk", "package.json")
+			}
+			saw := useSDK(t, append(slices.Clone(h.Env), "CLIENTS="+os.Getenv("HEARKEN_ACCEPT_CLIENTS"), "KEY="+key.Key), nodejs, append([]string{"sdk.mjs", door.name}, door.args...))
 			saw.check(t, door.name)
 		})
 	}
