@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -99,10 +101,8 @@ func (b *bench) measureMemory(ctx context.Context) error {
 		group.Go(func() { errs[i] = speakToSocket(ctx, c, t.pcm[:samples(seconds)]) })
 	}
 	group.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("%w %s", err, h.logs)
 	}
 	_, peak, err := h.usage()
 	if err != nil {
@@ -112,39 +112,36 @@ func (b *bench) measureMemory(ctx context.Context) error {
 	return nil
 }
 
-// speakToSocket sends sound in real time and takes an error of the hub for one.
+// speakToSocket sends sound in real time. Whatever the hub has to complain about
+// is an error.
 func speakToSocket(ctx context.Context, c *websocket.Conn, pcm []int16) error {
-	failed := make(chan error, 1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	go func() {
 		for {
 			_, data, err := c.Read(ctx)
 			if err != nil {
+				cancel(fmt.Errorf("the hub ended: %w", err))
 				return
 			}
 			if text := string(data); strings.Contains(text, `"type":"error"`) {
-				select {
-				case failed <- fmt.Errorf("the hub says %s", text):
-				default:
-				}
+				cancel(fmt.Errorf("the hub says %s", text))
+				return
 			}
 		}
 	}()
 	begun := time.Now()
 	frame := samples(0.1)
-	for pos := 0; pos+frame <= len(pcm); pos += frame {
+	for pos := 0; pos+frame <= len(pcm) && ctx.Err() == nil; pos += frame {
 		wait(ctx, time.Until(begun.Add(position(pos+frame))))
 		sound := make([]byte, 0, 2*frame)
 		for _, x := range pcm[pos : pos+frame] {
 			sound = append(sound, byte(x), byte(x>>8))
 		}
 		if err := c.Write(ctx, websocket.MessageBinary, sound); err != nil {
-			return err
+			wait(ctx, time.Second) // for the hub's own word about it
+			return cmp.Or(context.Cause(ctx), err)
 		}
 	}
-	select {
-	case err := <-failed:
-		return err
-	default:
-		return ctx.Err()
-	}
+	return context.Cause(ctx)
 }
