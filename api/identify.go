@@ -58,6 +58,10 @@ func (rt *route) identify(w *response, r *http.Request, p *peer) (*Identity, *me
 		}
 		if !ok {
 			status, err := a.wrong(w, p)
+			if err.Code == hearken.Unauthorized {
+				err = hearken.Errorf(hearken.Unauthorized, "The ticket does not open this session; it may have stopped long ago.").
+					WithTry("start_transcription, for a new session with a new address")
+			}
 			return nil, nil, status, err
 		}
 		return &Identity{Principal: principal}, nil, 0, nil

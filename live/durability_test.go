@@ -395,6 +395,54 @@ func TestHub_ForgetTheLastMinutes(t *testing.T) {
 	})
 }
 
+func TestHub_ForgetWhatIsKept(t *testing.T) {
+	within(t, func(h *house) {
+		s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local", KeepAudio: true})
+		if err != nil {
+			h.Fatal(err)
+		}
+		h.send(h.attach(s.ID), 40)
+		if _, err := h.hub.Stop(h.Context(), s.ID); err != nil {
+			h.Fatal(err)
+		}
+		after(time.Second)
+		if n, err := h.hub.Forget(h.Context(), s.ID, time.Hour); err != nil || n != 20 {
+			h.Fatalf("forgot %d, %v", n, err)
+		}
+		if _, err := h.hub.Again(h.Context(), s.ID, StartRequest{}); hearken.CodeOf(err) != hearken.NotFound {
+			h.Errorf("forgotten sound is transcribed again: %v", err)
+		}
+	})
+}
+
+// However forgetting, stopping, deleting and saving meet, none waits for ever
+// and nothing that was deleted comes back.
+func TestHub_ForgetMeetsTheOthers(t *testing.T) {
+	for i := range 20 {
+		within(t, func(h *house) {
+			id := h.start()
+			h.send(h.attach(id), 30)
+			h.store.Slow(time.Duration(i) * 10 * time.Millisecond)
+			var work sync.WaitGroup
+			for range 3 {
+				work.Go(func() { h.hub.Forget(h.Context(), id, 5*time.Second) })
+			}
+			work.Go(func() { h.hub.Stop(h.Context(), id) })
+			work.Go(func() {
+				after(time.Duration(i) * 20 * time.Millisecond)
+				h.hub.Delete(h.Context(), id)
+			})
+			work.Wait()
+			h.store.Slow(0)
+			after(2 * time.Second)
+			h.hub.Delete(h.Context(), id) // if stopping and saving overtook the first
+			if left := h.find("word 1", id); len(left) > 0 {
+				h.Errorf("still there: %q", left)
+			}
+		})
+	}
+}
+
 func TestHub_SearchesWhatIsSavedAndWhatIsNot(t *testing.T) {
 	within(t, func(h *house) {
 		for range 2 {

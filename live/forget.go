@@ -96,7 +96,7 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 		errs = append(errs, c.spool.remove())
 	}
 	errs = append(errs, s.journal.remove(), h.erase(ctx, id))
-	h.forgetSession(id)
+	h.forgetSession(s)
 	return errors.Join(errs...)
 }
 
@@ -104,6 +104,7 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 func (h *Hub) erase(ctx context.Context, id string) error {
 	defer h.changed()
 	err := errors.Join(
+		os.RemoveAll(h.journalPath(id)),
 		os.RemoveAll(filepath.Join(h.spoolDir(), id)),
 		os.RemoveAll(filepath.Join(h.audioDir(), id)),
 	)
@@ -121,22 +122,47 @@ func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, erro
 	if s == nil {
 		return h.forgetStored(ctx, id, d)
 	}
+	select {
+	case s.saving <- struct{}{}: // nothing is written to the store in between
+		defer func() { <-s.saving }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	if h.find(id) != s { // it was deleted, or saved for good
+		return h.forgetStored(ctx, id, d)
+	}
+	n, line, from, heard, err := s.forget(d)
+	if err != nil {
+		return 0, err
+	}
+	if err := h.cfg.Store.Forget(ctx, id, line); err != nil && hearken.CodeOf(err) != hearken.SessionNotFound {
+		return n, storeFailed(err)
+	}
+	s.note(from, heard, "[the last %s were forgotten on request]", d)
+	return n, nil
+}
+
+// forget drops what was said in the last d from memory, journal and spool. It
+// tells how many entries that were, and from which line and time on.
+func (s *session) forget(d time.Duration) (n, line int, from, heard float64, err error) {
 	s.confirming.Lock() // nothing is confirmed in between
-	s.saving <- struct{}{}
-	defer func() { <-s.saving }()
+	defer s.confirming.Unlock()
 	s.mu.Lock()
-	from := max(0, s.heardLocked()-d.Seconds())
-	first := slices.IndexFunc(s.segments, func(seg hearken.Segment) bool { return seg.EndTime > from && seg.Origin != hearken.Happening })
-	n := 0
-	line := s.info.SegmentCount + 1
-	if first >= 0 {
+	if s.phase == gone {
+		s.mu.Unlock()
+		return 0, 0, 0, 0, notFound(s.id)
+	}
+	heard = s.snapshotLocked().Duration
+	from = max(0, heard-d.Seconds())
+	line = s.info.SegmentCount + 1
+	if first := slices.IndexFunc(s.segments, func(seg hearken.Segment) bool { return seg.EndTime > from && seg.Origin != hearken.Happening }); first >= 0 {
 		n, line = len(s.segments)-first, s.segments[first].Line
 		clear(s.segments[first:])
 		s.segments = s.segments[:first]
 	}
 	clear(s.interim)
-	heard, channels := s.heardLocked(), s.channels
 	s.forgotten = heard // what an engine still says about it is not taken
+	channels := s.channels
 	for _, c := range channels {
 		c.restart()
 		end := c.spool.end()
@@ -149,18 +175,14 @@ func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, erro
 	}
 	s.mu.Unlock()
 
-	errs := []error{s.journal.rewrite(records)}
+	err = s.journal.rewrite(records)
 	for _, c := range channels {
-		errs = append(errs, c.spool.discard(position(from)))
+		err = errors.Join(err, c.spool.discard(position(from)))
 	}
-	s.confirming.Unlock()
-	if err := h.cfg.Store.Forget(ctx, id, line); err != nil && hearken.CodeOf(err) != hearken.SessionNotFound {
-		errs = append(errs, storeFailed(err))
-	}
-	s.note(from, heard, "[the last %s were forgotten on request]", d)
-	return n, errors.Join(errs...)
+	return n, line, from, heard, err
 }
 
+// forgetStored does the same for a session that only the store has.
 func (h *Hub) forgetStored(ctx context.Context, id string, d time.Duration) (int, error) {
 	info, err := h.stored(ctx, id)
 	if err != nil {
@@ -179,8 +201,17 @@ func (h *Hub) forgetStored(ctx context.Context, id string, d time.Duration) (int
 		}
 		return nil
 	})
-	if err != nil || line == 0 {
+	if err != nil {
 		return 0, err
+	}
+	for _, o := range []hearken.Origin{hearken.Microphone, hearken.System} {
+		kept := newSpool("", filepath.Join(h.audioDir(), id, string(o)), 0, 0)
+		if err := kept.discard(position(from)); err != nil {
+			return 0, err
+		}
+	}
+	if line == 0 {
+		return 0, nil
 	}
 	if err := h.cfg.Store.Forget(ctx, id, line); err != nil {
 		return 0, storeFailed(err)

@@ -30,6 +30,7 @@ type Hub struct {
 
 	mu       sync.RWMutex
 	sessions map[string]*session
+	tickets  map[string]string // of sessions that have stopped
 	closed   bool
 }
 
@@ -48,6 +49,7 @@ func open(ctx context.Context, cfg Config, journals func(string) (journalFile, e
 		openJournal: journals,
 		saves:       make(chan *session, 64),
 		sessions:    map[string]*session{},
+		tickets:     map[string]string{},
 	}
 	h.lists.now, h.pages.now = h.cfg.Now, h.cfg.Now
 	for _, dir := range []string{h.journalDir(), h.spoolDir()} {
@@ -198,14 +200,17 @@ func (h *Hub) active(ctx context.Context, id string) (*session, error) {
 // stored finds a session in the store.
 func (h *Hub) stored(ctx context.Context, id string) (*hearken.Session, error) {
 	if !hearken.ValidID(id) {
-		return nil, hearken.Errorf(hearken.SessionNotFound, "%.60q is not a session id; they look like 0190a5c2-7e1f-7b4e-9a55-2f6d1c3b4a59.", id).
-			WithTry("list_sessions")
+		return nil, notFound(id)
 	}
 	info, err := h.cfg.Store.Session(ctx, id)
 	if err != nil {
 		return nil, storeFailed(err)
 	}
 	return info, nil
+}
+
+func notFound(id string) error {
+	return hearken.Errorf(hearken.SessionNotFound, "there is no session %.60q.", id).WithTry("list_sessions")
 }
 
 // storeFailed gives a store's plain failure its code.
@@ -259,14 +264,17 @@ func (h *Hub) Ticket(id string) (string, error) {
 	return "", alreadyStopped(id)
 }
 
-// CheckTicket reports whether ticket belongs to the active session id, and
-// the principal that started it.
+// CheckTicket reports whether ticket belongs to the session id, which may have
+// stopped a while ago, and the principal that started it.
 func (h *Hub) CheckTicket(id, ticket string) (principal string, ok bool) {
-	s := h.find(id)
-	if s == nil || subtle.ConstantTimeCompare([]byte(s.ticket), []byte(ticket)) != 1 {
-		return "", false
+	same := func(own string) bool { return subtle.ConstantTimeCompare([]byte(own), []byte(ticket)) == 1 }
+	h.mu.RLock()
+	s, old := h.sessions[id], h.tickets[id]
+	h.mu.RUnlock()
+	if s == nil {
+		return "", old != "" && same(old)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.info.Principal, s.phase == running
+	return s.info.Principal, same(s.ticket)
 }

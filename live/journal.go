@@ -275,6 +275,9 @@ func (j *journal) rewrite(records []record) error {
 	for j.writing {
 		j.idle.Wait()
 	}
+	if j.ended {
+		return errors.New("rewrite journal: it has ended")
+	}
 	if j.file != nil {
 		j.file.Close()
 		j.file = nil

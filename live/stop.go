@@ -154,21 +154,33 @@ func (s *session) close(ctx context.Context) error {
 // retired removes what a stopped and saved session leaves in the hub, and
 // tells whether it did.
 func (s *session) retired() bool {
+	s.saving <- struct{}{} // whoever forgets or deletes is done first
+	defer func() { <-s.saving }()
 	s.mu.Lock()
 	done := s.phase == ended && s.saved >= s.info.SegmentCount && s.unsavedAt.IsZero()
 	s.mu.Unlock()
 	if !done {
 		return false
 	}
-	s.hub.forgetSession(s.id)
+	s.hub.forgetSession(s)
 	if err := errors.Join(s.journal.remove(), os.RemoveAll(filepath.Join(s.hub.spoolDir(), s.id))); err != nil {
 		s.hub.cfg.Log.Warn("journal not removed", "session", s.id, "err", err)
 	}
 	return true
 }
 
-func (h *Hub) forgetSession(id string) {
+// forgetSession takes a session out of the hub's hands. Its ticket is
+// remembered for a while, so that a sender that comes too late learns that the
+// session has stopped, and not that its ticket was wrong.
+func (h *Hub) forgetSession(s *session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.sessions, id)
+	delete(h.sessions, s.id)
+	if len(h.tickets) >= ticketsKept {
+		clear(h.tickets)
+	}
+	h.tickets[s.id] = s.ticket
 }
+
+// ticketsKept is how many tickets of stopped sessions are remembered.
+const ticketsKept = 1024
