@@ -3,6 +3,7 @@
 package accept
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -82,6 +83,28 @@ func TestBrowser(t *testing.T) {
 		}
 		t.Logf("%d bytes of WebM, %d partial frames, %.2f s as %s; heard:%s", r.Sent, partials, status.Duration, status.Config.Encoding, final)
 	})
+	t.Run("Reloaded", func(t *testing.T) {
+		session := start(t, h)
+		first := browse(t, chromium, own, own.URL+"/mcp", session.WSEndpoint, "leave")
+		if first.Error != "" || first.Closed.Code != 1005 {
+			t.Errorf("the first page: error %q, closed %+v", first.Error, first.Closed)
+		}
+		second := browse(t, chromium, own, own.URL+"/mcp", session.WSEndpoint)
+		if second.Error != "" || second.Closed.Code != 1000 {
+			t.Errorf("the second page: error %q, closed %+v, frames %+v", second.Error, second.Closed, second.Frames)
+		}
+		var page struct{ Segments []struct{ Text string } }
+		if err := h.Call(t.Context(), "get_transcription", map[string]any{"sessionId": session.SessionID}, &page); err != nil {
+			t.Fatal(err)
+		}
+		heard := ""
+		for _, s := range page.Segments {
+			heard += " " + s.Text
+		}
+		if strings.Count(plain(heard), theWords) != 2 {
+			t.Errorf("said twice, and heard %q", heard)
+		}
+	})
 	t.Run("Foreign", func(t *testing.T) {
 		session := start(t, h)
 		endpoint := strings.Replace(session.WSEndpoint, strings.TrimPrefix(own.URL, "http://"), hub.Host, 1)
@@ -151,7 +174,16 @@ func serve(t *testing.T, rest *http.Handler) *site {
 		s.reports <- rep
 	})
 	if rest != nil {
-		mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { (*rest).ServeHTTP(w, r) })
+		mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+			// Go's proxy drops an answer that comes before it has seen the end
+			// of the request, so it is given the whole request.
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Errorf("request of the page: %v", err)
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			(*rest).ServeHTTP(w, r)
+		})
 	}
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
@@ -159,9 +191,9 @@ func serve(t *testing.T, rest *http.Handler) *site {
 }
 
 // browse opens the page in a fresh browser and waits for its report.
-func browse(t *testing.T, chromium string, s *site, mcp, endpoint string) report {
+func browse(t *testing.T, chromium string, s *site, mcp, endpoint string, leave ...string) report {
 	t.Helper()
-	fragment := url.Values{"endpoint": {endpoint}, "mcp": {mcp}, "seconds": {strconv.Itoa(recordSeconds)}}
+	fragment := url.Values{"endpoint": {endpoint}, "mcp": {mcp}, "seconds": {strconv.Itoa(recordSeconds)}, "leave": leave}
 	home := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -3,6 +3,7 @@
 package accept
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestClaude_Connects(t *testing.T) {
 // TestClaude_TakesNotes has a scripted model drive Claude Code through a whole
 // session, by every door.
 func TestClaude_TakesNotes(t *testing.T) {
-	for _, door := range []string{"stdio", "http", "sse"} {
+	for _, door := range []string{"stdio", "http", "sse", "ws"} {
 		t.Run(door, func(t *testing.T) {
 			root := engine(t)
 			path := claude(t)
@@ -46,6 +47,9 @@ func TestClaude_TakesNotes(t *testing.T) {
 				a.must("mcp", "add", "--transport", "http", "hearken", h.URL+"/mcp")
 			case "sse":
 				a.must("mcp", "add", "--transport", "sse", "hearken", h.URL+"/sse")
+			case "ws":
+				a.must("mcp", "add-json", "hearken", fmt.Sprintf(`{"type": "ws", "url": "ws%s/mcp", "headers": {"Authorization": "Bearer %s"}}`,
+					strings.TrimPrefix(h.URL, "http"), newKey(t, h)))
 			}
 			a.env = append(a.env, "ANTHROPIC_BASE_URL="+m.URL, "ANTHROPIC_API_KEY=none")
 			out := a.must("-p", "Take notes of what is said.", "--allowedTools", "mcp__hearken")

@@ -9,6 +9,7 @@ package accept
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,19 +103,15 @@ func must(t *testing.T, dir string, env []string, name string, args ...string) s
 	return out
 }
 
-// until waits for something that others do.
-func until(t *testing.T, within time.Duration, what string, is func() bool) {
+// newKey makes a key for the doors that ask for one.
+func newKey(t *testing.T, h *hubtest.Hub) string {
 	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(within)
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("not within %v: %s", within, what)
-		}
+	var key struct{ Key string }
+	out := must(t, ".", h.Env, hubtest.Binary(t), "keys", "create", "--name", "accept", "--json")
+	if err := json.Unmarshal([]byte(out), &key); err != nil || key.Key == "" {
+		t.Fatalf("keys create: %v in %s", err, out)
 	}
+	return key.Key
 }
 
 // running are the processes that were started with this in their environment,

@@ -54,22 +54,31 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	block := map[string]any{"type": "text", "text": "Done."}
-	if next, name := m.next(&req); next != nil {
-		block = map[string]any{"type": "tool_use", "id": fmt.Sprintf("toolu_%d", len(m.results())), "name": name, "input": next.args}
+	if next, id := m.next(&req); next != nil {
+		block = map[string]any{"type": "tool_use", "id": id, "name": next.tool, "input": next.args}
 	}
 	answer(w, &req, block)
 }
 
+// search is the id of the call that makes an agent load its tools.
+const search = "toolu_search"
+
 // next asks the script, unless the agent wants something else of its model,
-// such as a title for the conversation.
+// such as a title for the conversation. It returns the call by the agent's own
+// name for the tool, and an id for it.
 func (m *model) next(req *messages) (*call, string) {
 	names := map[string]string{}
+	searches := false
 	for _, tool := range req.Tools {
+		searches = searches || tool.Name == "ToolSearch"
 		for _, prefix := range []string{"mcp__hearken__", "hearken_"} {
 			if short, ok := strings.CutPrefix(tool.Name, prefix); ok {
 				names[short] = tool.Name
 			}
 		}
+	}
+	if len(names) == 0 && searches {
+		return &call{"ToolSearch", map[string]any{"query": "hearken", "max_results": 20}}, search
 	}
 	if len(names) == 0 {
 		return nil, ""
@@ -88,7 +97,7 @@ func (m *model) next(req *messages) (*call, string) {
 	if next == nil {
 		return nil, ""
 	}
-	return next, names[next.tool]
+	return &call{names[next.tool], next.args}, fmt.Sprintf("toolu_%d", len(shown))
 }
 
 func (m *model) results() []string {
@@ -101,6 +110,7 @@ func (m *model) results() []string {
 func toolResults(content json.RawMessage) []string {
 	var blocks []struct {
 		Type    string
+		ID      string `json:"tool_use_id"`
 		Content json.RawMessage
 	}
 	if json.Unmarshal(content, &blocks) != nil {
@@ -108,7 +118,7 @@ func toolResults(content json.RawMessage) []string {
 	}
 	var results []string
 	for _, b := range blocks {
-		if b.Type != "tool_result" {
+		if b.Type != "tool_result" || b.ID == search {
 			continue
 		}
 		var text string

@@ -23,11 +23,7 @@ func TestSDK(t *testing.T) {
 	root := engine(t)
 	nodejs := node(t)
 	h := hubtest.Start(t, "HEARKEN_MODELS="+root)
-	var key struct{ Key string }
-	out := must(t, ".", h.Env, hubtest.Binary(t), "keys", "create", "--name", "sdk", "--json")
-	if err := json.Unmarshal([]byte(out), &key); err != nil {
-		t.Fatalf("%v in %s", err, out)
-	}
+	key := newKey(t, h)
 	for _, door := range []struct {
 		name string
 		args []string
@@ -45,7 +41,7 @@ func TestSDK(t *testing.T) {
 			} else {
 				installed(t, "sdk", "@modelcontextprotocol", "sdk", "package.json")
 			}
-			saw := useSDK(t, append(slices.Clone(h.Env), "CLIENTS="+os.Getenv("HEARKEN_ACCEPT_CLIENTS"), "KEY="+key.Key), nodejs, append([]string{"sdk.mjs", door.name}, door.args...))
+			saw := useSDK(t, append(slices.Clone(h.Env), "CLIENTS="+os.Getenv("HEARKEN_ACCEPT_CLIENTS"), "KEY="+key), nodejs, append([]string{"sdk.mjs", door.name}, door.args...))
 			saw.check(t, door.name)
 		})
 	}
