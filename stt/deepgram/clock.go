@@ -1,0 +1,92 @@
+package deepgram
+
+import (
+	"math"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// A clock maps the time of a connection, which counts only the sound that was
+// sent, to the session's clock, where sound may be missing in between.
+type clock struct {
+	pieces []piece // in order, without holes in the connection's time; never empty
+}
+
+// A piece is a run of sound that was sent without a gap.
+type piece struct {
+	sent    int64 // samples that were sent before
+	pos     int64 // position of its first sample
+	samples int64
+	padding bool // silence that nobody recorded and that takes no time
+}
+
+func newClock(start int64) clock { return clock{pieces: []piece{{pos: start}}} }
+
+func (c *clock) last() *piece { return &c.pieces[len(c.pieces)-1] }
+
+// sent is how many samples were sent.
+func (c *clock) sent() int64 { return c.last().sent + c.last().samples }
+
+// pos is the position after the last sample that was sent.
+func (c *clock) pos() int64 { return c.last().end() }
+
+func (p *piece) end() int64 {
+	if p.padding {
+		return p.pos
+	}
+	return p.pos + p.samples
+}
+
+// add notes that samples were sent.
+func (c *clock) add(samples int64) { c.last().samples += samples }
+
+// jump notes that the next sample is of another position.
+func (c *clock) jump(pos int64) {
+	c.pieces = append(c.pieces, piece{sent: c.sent(), pos: pos})
+}
+
+// pad notes that samples of silence were sent that the session does not know.
+func (c *clock) pad(samples int64) {
+	pos := c.pos()
+	c.pieces = append(c.pieces, piece{sent: c.sent(), pos: pos, samples: samples, padding: true})
+	c.jump(pos)
+}
+
+// at is the piece in which a moment of the connection lies. A moment between
+// two is the end of the earlier one.
+func (c *clock) at(seconds float64) int {
+	n := samples(seconds)
+	for i := range c.pieces {
+		if n <= c.pieces[i].sent+c.pieces[i].samples {
+			return i
+		}
+	}
+	return len(c.pieces) - 1
+}
+
+// in is the position of a moment of the connection, held within a piece.
+func (c *clock) in(i int, seconds float64) int64 {
+	p := &c.pieces[i]
+	return min(p.pos+max(0, samples(seconds)-p.sent), p.end())
+}
+
+// position is the position of a moment of the connection.
+func (c *clock) position(seconds float64) int64 { return c.in(c.at(seconds), seconds) }
+
+// forget drops the pieces that lie wholly before a moment.
+func (c *clock) forget(seconds float64) {
+	n, i := samples(seconds), 0
+	for i < len(c.pieces)-1 && c.pieces[i].sent+c.pieces[i].samples < n {
+		i++
+	}
+	c.pieces = c.pieces[i:]
+}
+
+// samples is a time as a number of samples, within reason whatever the server
+// says.
+func samples(seconds float64) int64 {
+	const reason = 1 << 40
+	return int64(math.Round(min(max(0, seconds*hearken.SampleRate), reason)))
+}
+
+func seconds(pos int64) float64 { return float64(pos) / hearken.SampleRate }

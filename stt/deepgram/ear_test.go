@@ -1,0 +1,169 @@
+package deepgram_test
+
+import (
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// A spoken is a word of a script with its time in the sound.
+type spoken struct {
+	start, end float64
+	text       string
+	speaker    int
+}
+
+// firstWord is the value of the samples of the script's first word; the
+// second word's are one more.
+const firstWord = 300
+
+// sound makes sound of so many seconds in which the script is said, for ears
+// that know how: whoever loses a sample, swaps its bytes or sends it twice is
+// heard to do so.
+func sound(script []spoken, seconds float64) []int16 {
+	pcm := make([]int16, int(seconds*hearken.SampleRate))
+	for i, w := range script {
+		for j := int(w.start * hearken.SampleRate); j < int(w.end*hearken.SampleRate); j++ {
+			pcm[j] = firstWord + int16(i)
+		}
+	}
+	return pcm
+}
+
+// text is what the script says.
+func text(script []spoken) string {
+	words := make([]string, len(script))
+	for i, w := range script {
+		words[i] = w.text
+	}
+	return strings.Join(words, " ")
+}
+
+// phrase makes a script of a text that begins at start, four words in a second.
+func phrase(start float64, speaker int, text string) []spoken {
+	var script []spoken
+	for i, w := range strings.Fields(text) {
+		at := start + float64(i)*0.25
+		script = append(script, spoken{at, at + 0.2, w, speaker})
+	}
+	return script
+}
+
+// An ear hears sound as the fake server does and decides when to speak.
+type ear struct {
+	heard   int      // samples
+	words   []spoken // that have ended since the last final, on the connection's clock
+	value   int16    // of the word that is being said, or of silence
+	began   float64
+	final   float64 // end of the last final
+	lastEnd float64 // of the last word that was final
+	noted   bool    // UtteranceEnd was told for it
+	quiet   float64 // end of the last word that was heard
+}
+
+// step is after how much sound the server speaks.
+const step = hearken.SampleRate / 2
+
+func (v *visit) now() float64 { return float64(v.heard) / hearken.SampleRate }
+
+// hear takes the next sample and tells whether the connection goes on.
+func (v *visit) hear(x int16) bool {
+	if x != v.value {
+		v.endWord()
+		v.value, v.began = x, v.now()
+		if v.known(x) && (v.began-v.quiet >= 0.5 || v.quiet == 0) && v.query.Get("vad_events") == "true" {
+			v.say(map[string]any{"type": "SpeechStarted", "channel": []int{0, 1}, "timestamp": v.began})
+		}
+	}
+	v.heard++
+	if v.f.fault != nil && v.heard == int(v.f.at*hearken.SampleRate) && !v.f.fault(v) {
+		return false
+	}
+	if v.heard%step == 0 {
+		v.speak()
+	}
+	return true
+}
+
+func (v *visit) known(x int16) bool { return x >= firstWord && int(x)-firstWord < len(v.f.script) }
+
+// endWord notes the word that is being said, if it was long enough to be one.
+func (v *visit) endWord() {
+	if v.known(v.value) && v.now()-v.began >= 0.05 {
+		w := v.f.script[v.value-firstWord]
+		v.words = append(v.words, spoken{v.began, v.now(), w.text, w.speaker})
+		v.quiet = v.now()
+	}
+	v.value = 0
+}
+
+// speak says what the sound so far is worth: a final at a pause or when there
+// is much, which then ends with its last word and so before the interim result
+// that was said before it; otherwise an interim result.
+func (v *visit) speak() {
+	now := v.now()
+	saying := v.known(v.value)
+	pause := v.query.Get("endpointing") != "false" && !saying && now-v.quiet >= v.millis("endpointing")
+	switch {
+	case len(v.words) > 0 && pause:
+		v.finish(now, true, false)
+	case len(v.words) > 0 && now-v.final >= 3:
+		v.finish(v.words[len(v.words)-1].end, false, false)
+	case len(v.words) == 0 && !saying && now-v.final >= 3:
+		v.finish(now, false, false)
+	case v.query.Get("interim_results") == "true":
+		words := v.words
+		if saying { // a guess that may be taken back
+			w := v.f.script[v.value-firstWord]
+			words = append(words[:len(words):len(words)], spoken{v.began, now, w.text[:(len(w.text)+1)/2], w.speaker})
+		}
+		v.result(now, words, false, false, false)
+	}
+	if end := v.millis("utterance_end_ms"); end > 0 && !v.noted && v.lastEnd > 0 && !saying && now-v.quiet >= end {
+		v.noted = true
+		v.say(map[string]any{"type": "UtteranceEnd", "channel": []int{0, 1}, "last_word_end": v.lastEnd})
+	}
+}
+
+// finish says a final that goes to end.
+func (v *visit) finish(end float64, speech, asked bool) {
+	if end <= v.final {
+		return
+	}
+	words := v.words
+	v.words = nil
+	if len(words) > 0 {
+		v.lastEnd, v.noted = words[len(words)-1].end, false
+	}
+	v.result(end, words, true, speech, asked)
+	v.final = end
+}
+
+func (v *visit) result(end float64, words []spoken, final, speech, asked bool) {
+	transcript, list := "", []map[string]any{}
+	for i, w := range words {
+		punctuated := w.text
+		if i == 0 {
+			punctuated = strings.ToUpper(w.text[:1]) + w.text[1:]
+		}
+		transcript += " " + punctuated
+		word := map[string]any{"word": w.text, "start": w.start, "end": w.end, "confidence": 0.9, "punctuated_word": punctuated}
+		if v.query.Get("diarize_model") != "" {
+			word["speaker"] = w.speaker
+		}
+		if v.query.Get("language") == "multi" {
+			word["language"] = "sv"
+		}
+		list = append(list, word)
+	}
+	confidence := 0.0
+	if len(words) > 0 {
+		confidence = 0.95
+	}
+	v.say(map[string]any{
+		"type": "Results", "channel_index": []int{0, 1}, "start": v.final, "duration": end - v.final,
+		"is_final": final, "speech_final": speech, "from_finalize": asked,
+		"channel":  map[string]any{"alternatives": []any{map[string]any{"transcript": strings.TrimSpace(transcript), "confidence": confidence, "words": list}}},
+		"metadata": map[string]any{"request_id": "r-1", "model_uuid": "m-1", "model_info": map[string]string{"name": "fake", "version": "1", "arch": "nova-3"}},
+	})
+}

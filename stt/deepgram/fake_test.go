@@ -1,0 +1,232 @@
+package deepgram_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt/deepgram"
+)
+
+const testKey = "dg-secret-0123456789"
+
+// A fake is a server that speaks Deepgram's streaming protocol, as its
+// documentation describes it, about sound that [sound] made.
+type fake struct {
+	script []spoken
+	refuse func(w http.ResponseWriter) // answers the handshake if not nil
+	at     float64                     // when the fault happens, in seconds of a connection
+	fault  func(*visit) bool           // tells whether the connection goes on
+	shape  func(map[string]any)        // changes a message before it is sent
+
+	stop chan struct{}
+	work sync.WaitGroup
+
+	mu     sync.Mutex
+	visits []*visit
+}
+
+func newFake(t *testing.T, script []spoken) *fake {
+	f := &fake{script: script, stop: make(chan struct{})}
+	t.Cleanup(func() {
+		close(f.stop)
+		f.work.Wait()
+	})
+	return f
+}
+
+// serve starts the server on the loopback and makes a provider for it.
+func (f *fake) serve(t *testing.T, cfg deepgram.Config) *deepgram.Provider {
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	cfg.BaseURL, cfg.APIKey = server.URL, testKey
+	if cfg.Pace == 0 {
+		cfg.Pace = -1
+	}
+	return deepgram.New(cfg)
+}
+
+// visit waits until the i-th connection has ended and returns it.
+func (f *fake) visit(t *testing.T, i int) *visit {
+	t.Helper()
+	f.mu.Lock()
+	if i >= len(f.visits) {
+		f.mu.Unlock()
+		t.Fatalf("there are %d connections", len(f.visits))
+	}
+	v := f.visits[i]
+	f.mu.Unlock()
+	<-v.done
+	return v
+}
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.work.Add(1)
+	defer f.work.Done()
+	w.Header().Set("dg-request-id", "11111111-2222-3333-4444-555555555555")
+	q := r.URL.Query()
+	switch {
+	case f.refuse != nil:
+		f.refuse(w)
+		return
+	case r.URL.Path != "/v1/listen":
+		http.NotFound(w, r)
+		return
+	case r.Header.Get("Authorization") != "Token "+testKey:
+		refuse(401, "INVALID_AUTH", "Invalid credentials.")(w)
+		return
+	case q.Get("encoding") != "linear16" || q.Get("sample_rate") != "16000" || q.Get("channels") != "1":
+		refuse(400, "Bad Request", "the fake hears only linear16 at 16000")(w)
+		return
+	case q.Get("utterance_end_ms") != "" && q.Get("interim_results") != "true":
+		refuse(400, "Bad Request", "utterance_end_ms needs interim_results")(w)
+		return
+	}
+	conn, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return
+	}
+	v := &visit{f: f, conn: conn, query: q, done: make(chan struct{}), opened: time.Now()}
+	v.idle = time.AfterFunc(10*time.Second, v.timeOut)
+	f.mu.Lock()
+	f.visits = append(f.visits, v)
+	f.mu.Unlock()
+	v.serve()
+}
+
+// refuse answers a handshake as Deepgram does.
+func refuse(status int, code, reason string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.Header().Set("dg-error", reason)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		json.NewEncoder(w).Encode(map[string]string{"err_code": code, "err_msg": reason, "request_id": "r-1"})
+	}
+}
+
+// A visit is one connection, and what came in on it.
+type visit struct {
+	f      *fake
+	conn   *websocket.Conn
+	query  url.Values
+	idle   *time.Timer
+	opened time.Time
+	done   chan struct{}
+
+	texts             []string // what was told beside sound
+	shortest, longest int      // message with sound, in samples
+	over              float64  // seconds of sound that came too early for a pace of 1.25
+	firstSound        time.Duration
+	ended             error // how the connection ended
+
+	ear
+}
+
+func (v *visit) timeOut() { v.conn.Close(websocket.StatusInternalError, "NET-0001") }
+
+func (v *visit) serve() {
+	defer close(v.done)
+	defer v.conn.CloseNow()
+	defer v.idle.Stop()
+	v.conn.SetReadLimit(1 << 20)
+	for {
+		typ, b, err := v.conn.Read(context.Background())
+		if err != nil {
+			v.ended = err
+			return
+		}
+		if typ == websocket.MessageText {
+			if !v.told(b) {
+				return
+			}
+			continue
+		}
+		if len(b) == 0 || len(b)%2 != 0 {
+			v.ended = fmt.Errorf("a binary message of %d bytes", len(b))
+			v.conn.Close(websocket.StatusPolicyViolation, "DATA-0000")
+			return
+		}
+		v.count(len(b) / 2)
+		v.idle.Reset(10 * time.Second)
+		for i := 0; i < len(b); i += 2 {
+			if !v.hear(int16(b[i]) | int16(b[i+1])<<8) {
+				return
+			}
+		}
+	}
+}
+
+func (v *visit) count(n int) {
+	since := time.Since(v.opened)
+	if v.longest == 0 {
+		v.shortest, v.firstSound = n, since
+	}
+	v.shortest, v.longest = min(v.shortest, n), max(v.longest, n)
+	v.over = max(v.over, float64(v.heard+n)/hearken.SampleRate-1.25*since.Seconds())
+}
+
+// told does what a text asks for and tells whether the connection goes on.
+func (v *visit) told(b []byte) bool {
+	var m struct{ Type string }
+	if err := json.Unmarshal(b, &m); err != nil {
+		v.ended = err
+		return false
+	}
+	v.texts = append(v.texts, m.Type)
+	switch m.Type {
+	case "KeepAlive":
+		if v.heard > 0 { // before the first sound it does not count
+			v.idle.Reset(10 * time.Second)
+		}
+	case "Finalize":
+		v.finish(v.now(), false, true)
+	case "CloseStream":
+		v.endWord()
+		v.finish(v.now(), false, false)
+		v.say(map[string]any{
+			"type": "Metadata", "transaction_key": "deprecated", "request_id": "r-1", "sha256": "e3b0", "created": "2026-08-29T22:37:55.202Z",
+			"duration": v.now(), "channels": 1,
+		})
+		v.ended = v.conn.Close(websocket.StatusNormalClosure, "")
+		return false
+	default:
+		v.ended = errors.New("unknown message " + m.Type)
+		return false
+	}
+	return true
+}
+
+func (v *visit) say(m map[string]any) {
+	if v.f.shape != nil {
+		v.f.shape(m)
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	v.sayRaw(string(b))
+}
+
+func (v *visit) sayRaw(s string) { v.conn.Write(context.Background(), websocket.MessageText, []byte(s)) }
+
+// keys are the parameters that were asked for, for comparisons.
+func (v *visit) keys() string { return strings.Join(slices.Sorted(maps.Keys(v.query)), " ") }
+
+func (v *visit) millis(name string) float64 {
+	n, _ := strconv.Atoi(v.query.Get(name))
+	return float64(n) / 1000
+}

@@ -1,0 +1,85 @@
+package deepgram
+
+import "encoding/json"
+
+// What is sent beside sound, always as text.
+const (
+	keepAlive   = `{"type":"KeepAlive"}`
+	finalize    = `{"type":"Finalize"}`
+	closeStream = `{"type":"CloseStream"}`
+)
+
+// A message is what the server says: the fields of all kinds of messages that
+// matter here. Times are seconds of the connection.
+type message struct {
+	Type string `json:"type"`
+
+	// Results
+	Start    float64 `json:"start"`
+	Duration float64 `json:"duration"`
+	IsFinal  bool    `json:"is_final"`
+
+	// Channel is an object in Results and a pair of numbers elsewhere.
+	Channel channel `json:"channel"`
+
+	Timestamp   float64 `json:"timestamp"`     // SpeechStarted
+	LastWordEnd float64 `json:"last_word_end"` // UtteranceEnd
+
+	// Error; servers that are like Deepgram's use one or the other.
+	Description string `json:"description"`
+	Message     string `json:"message"`
+}
+
+func (m *message) end() float64 { return m.Start + max(0, m.Duration) }
+
+// best is what the server thinks was said.
+func (m *message) best() alternative {
+	if len(m.Channel.Alternatives) == 0 {
+		return alternative{}
+	}
+	return m.Channel.Alternatives[0]
+}
+
+type channel struct {
+	Alternatives []alternative
+}
+
+type alternative struct {
+	Transcript string   `json:"transcript"`
+	Confidence float64  `json:"confidence"`
+	Languages  []string `json:"languages"`
+	Words      []word   `json:"words"`
+}
+
+type word struct {
+	Word       string   `json:"word"`
+	Punctuated string   `json:"punctuated_word"`
+	Start      float64  `json:"start"`
+	End        float64  `json:"end"`
+	Confidence *float64 `json:"confidence"`
+	Speaker    *int     `json:"speaker"`
+	Language   string   `json:"language"`
+}
+
+// text is the word as it is written.
+func (w *word) text() string {
+	if w.Punctuated != "" {
+		return w.Punctuated
+	}
+	return w.Word
+}
+
+// UnmarshalJSON takes the object and leaves the pair of numbers.
+func (c *channel) UnmarshalJSON(b []byte) error {
+	if len(b) == 0 || b[0] != '{' {
+		return nil
+	}
+	var v struct {
+		Alternatives []alternative `json:"alternatives"`
+	}
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	c.Alternatives = v.Alternatives
+	return nil
+}

@@ -1,0 +1,99 @@
+package deepgram
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// The languages that the models hear live, as Deepgram's pages had them in
+// October 2026. "multi" follows speakers who switch.
+var (
+	english = strings.Fields("en en-US en-AU en-GB en-IN en-NZ")
+	narrow  = strings.Fields("en en-US")
+
+	nova3 = append(strings.Fields(`multi af ar ar-AE ar-DZ ar-EG ar-IQ ar-IR ar-JO ar-KW ar-LB ar-MA ar-PS ar-QA
+		ar-SA ar-SD ar-SY ar-TD ar-TN be bg bn bs ca cs da da-DK de de-CH el es es-419 et fa fi fr fr-CA gu gu-IN he
+		hi hr hu hy id it ja ka kn ko ko-KR lt lv mk mr ms ne nl nl-BE no pa pa-IN pl pt pt-BR pt-PT ro ru sk sl sr
+		sv sv-SE ta te th th-TH tl tr uk ur vi zh zh-CN zh-HK zh-Hans zh-Hant zh-TW`), english...)
+
+	nova3Medical = append([]string{"multi"}, english...)
+
+	nova2 = append(strings.Fields(`multi bg ca cs da da-DK de de-CH el es es-419 et fi fr fr-CA hi hu id it ja ko
+		ko-KR lt lv ms nl nl-BE no pl pt pt-BR pt-PT ro ru sk sv sv-SE th th-TH tr uk vi zh zh-CN zh-HK zh-Hans
+		zh-Hant zh-TW`), english...)
+
+	models = map[string][]string{
+		"nova-3":                  nova3,
+		"nova-3-general":          nova3,
+		"nova-3-medical":          nova3Medical,
+		"nova-2":                  nova2,
+		"nova-2-general":          nova2,
+		"nova-2-atc":              narrow,
+		"nova-2-automotive":       narrow,
+		"nova-2-conversationalai": narrow,
+		"nova-2-drivethru":        narrow,
+		"nova-2-finance":          narrow,
+		"nova-2-medical":          narrow,
+		"nova-2-meeting":          narrow,
+		"nova-2-phonecall":        narrow,
+		"nova-2-video":            narrow,
+		"nova-2-voicemail":        narrow,
+	}
+
+	// sameAs are tags that people use for languages the models call otherwise.
+	sameAs = map[string]string{"nb": "no", "nn": "no", "fil": "tl", "iw": "he", "in": "id", "cmn": "zh", "yue": "zh-HK"}
+)
+
+// language is what the model calls the language: the tag itself, or the
+// nearest one that is less precise ("ja" for "ja-JP"). A model that nobody
+// here knows is taken at its word if it is the provider's own: somebody who
+// set it up has a model of their own.
+func (p *Provider) language(model, tag string) (string, error) {
+	known, ok := models[model]
+	switch {
+	case strings.HasPrefix(model, "flux"):
+		return "", hearken.Errorf(hearken.ProviderNotConfigured, "The model %s speaks another protocol.", model).
+			WithTry("the model %s", defaultModel)
+	case !ok && model == p.cfg.Model:
+		return tag, nil
+	case !ok:
+		names := make([]string, 0, len(models))
+		for name := range models {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		return "", hearken.Errorf(hearken.ProviderNotConfigured, "Deepgram has no model %q here.", model).
+			WithTry("one of %s", strings.Join(names, ", "))
+	}
+	if tag == "" {
+		return "en", nil // as Deepgram takes it, but said aloud
+	}
+	if found := lookUp(known, tag); found != "" {
+		return found, nil
+	}
+	return "", hearken.Errorf(hearken.ProviderNotConfigured, "Deepgram's model %s has no language %q.", model, tag).
+		WithTry("one of %s", strings.Join(known, ", "))
+}
+
+// lookUp finds a tag among known ones, cutting it from the end until it fits.
+func lookUp(known []string, tag string) string {
+	tag = strings.ReplaceAll(tag, "_", "-")
+	for tag != "" {
+		for _, k := range known {
+			if strings.EqualFold(k, tag) {
+				return k
+			}
+		}
+		if same := sameAs[strings.ToLower(tag)]; same != "" && slices.Contains(known, same) {
+			return same
+		}
+		i := strings.LastIndexByte(tag, '-')
+		if i < 0 {
+			break
+		}
+		tag = tag[:i]
+	}
+	return ""
+}

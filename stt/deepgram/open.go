@@ -1,0 +1,74 @@
+package deepgram
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/hearken-dev/hearken"
+)
+
+const (
+	// openWithin is how long the server may take to accept a stream.
+	openWithin = 10 * time.Second
+	// maxMessage is far more than the longest result, so that a server that
+	// is none of Deepgram's cannot fill the memory.
+	maxMessage = 1 << 20
+)
+
+// Open connects to the server. What the server refuses is an [*hearken.Error]
+// with a [*Refusal] as its cause.
+func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
+	w, err := p.wish(cfg)
+	if err != nil {
+		return nil, err
+	}
+	query, dropped := p.query(w, cfg.Vocabulary)
+	if dropped > 0 {
+		p.log.Warn("vocabulary too long for deepgram", "session", cfg.Session, "terms_left_out", dropped)
+	}
+	conn, id, err := p.dial(ctx, w, query)
+	if err != nil {
+		return nil, err
+	}
+	p.log.Debug("deepgram stream opened", "session", cfg.Session, "origin", cfg.Origin, "model", w.model, "language", w.language, "request", id)
+	s := newStream(ctx, conn, cfg)
+	s.key, s.language, s.stall = w.key, w.language, p.cfg.Stall
+	s.log = p.log.With("session", cfg.Session, "request", id)
+	s.pace = pace{rate: p.cfg.Pace}
+	s.start()
+	return s, nil
+}
+
+// dial makes a connection and tells by which id the server knows it.
+func (p *Provider) dial(ctx context.Context, w wish, query url.Values) (*websocket.Conn, string, error) {
+	u := *p.listen
+	u.RawQuery = query.Encode()
+	within, cancel := context.WithTimeout(ctx, openWithin)
+	defer cancel()
+	conn, resp, err := websocket.Dial(within, u.String(), &websocket.DialOptions{
+		HTTPClient: p.client,
+		HTTPHeader: http.Header{"Authorization": {"Token " + w.key}},
+	})
+	switch {
+	case err == nil:
+		conn.SetReadLimit(maxMessage)
+		return conn, plain(resp.Header.Get("dg-request-id"), w.key), nil
+	case ctx.Err() != nil:
+		return nil, "", context.Cause(ctx)
+	case within.Err() != nil:
+		return nil, "", hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram did not answer within %s.", openWithin)
+	case resp != nil && resp.StatusCode != http.StatusSwitchingProtocols:
+		return nil, "", newRefusal(resp, w.key, time.Now()).explain()
+	}
+	// The client's own error repeats the whole address, and with it the
+	// vocabulary.
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	return nil, "", hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram cannot be reached: %w.", err)
+}

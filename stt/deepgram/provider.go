@@ -1,0 +1,140 @@
+package deepgram
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+var _ hearken.Provider = (*Provider)(nil)
+
+const (
+	defaultBaseURL = "wss://api.deepgram.com"
+	defaultModel   = "nova-3"
+	defaultPace    = 1.25
+	defaultStall   = 20 * time.Second
+)
+
+// Config is what a [Provider] is made of. All of it is optional; without a key
+// every session has to bring its own.
+type Config struct {
+	APIKey  string
+	BaseURL string // wss://api.deepgram.com if empty; the path /v1/listen is added
+	Model   string // of streams that name none; nova-3 if empty
+	// Extra are further parameters of the connection in Deepgram's words, such
+	// as mip_opt_out or redact. They replace the provider's own, an empty
+	// value removes one, and those that say what the sound is stay as they are.
+	Extra url.Values
+	// Pace is how many seconds of sound are sent in a second at most when
+	// there is more than comes in live. 1.25 if zero, what Deepgram's servers
+	// are made for; without bound if negative.
+	Pace float64
+	// Stall is how long the server may say nothing while it gets sound, or
+	// take no sound, before the stream fails; 20 s if zero.
+	Stall time.Duration
+	// Client makes the connections; nil for one with the proxy of the
+	// environment.
+	Client *http.Client
+	Log    *slog.Logger
+}
+
+// A Provider opens streams at Deepgram.
+type Provider struct {
+	cfg    Config
+	listen *url.URL // nil if the base URL is none
+	client *http.Client
+	log    *slog.Logger
+}
+
+// New makes a provider. It opens no connection; what is wrong with the
+// configuration is told by [Provider.Check].
+func New(cfg Config) *Provider {
+	cfg.APIKey = strings.TrimSpace(cfg.APIKey)
+	cfg.BaseURL = cmp.Or(cfg.BaseURL, defaultBaseURL)
+	cfg.Model = cmp.Or(cfg.Model, defaultModel)
+	cfg.Pace = cmp.Or(cfg.Pace, defaultPace)
+	cfg.Stall = cmp.Or(cfg.Stall, defaultStall)
+	p := &Provider{cfg: cfg, listen: listenURL(cfg.BaseURL), client: cfg.Client, log: cfg.Log}
+	if p.client == nil {
+		p.client = newClient()
+	}
+	if p.log == nil {
+		p.log = slog.New(slog.DiscardHandler)
+	}
+	return p
+}
+
+// newClient makes a client whose connections are for one stream each, which
+// remembers TLS sessions because streams come and go, and which takes the key
+// nowhere else when it is told to.
+func newClient() *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DisableKeepAlives:   true,
+			TLSHandshakeTimeout: openWithin,
+			TLSClientConfig:     &tls.Config{ClientSessionCache: tls.NewLRUClientSessionCache(8)},
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// listenURL is the address of the streaming API below base, which may name the
+// API's version or the whole address already; nil if it is no address.
+func listenURL(base string) *url.URL {
+	u, err := url.Parse(strings.TrimSpace(base))
+	if err != nil || u.Host == "" || u.User != nil {
+		return nil
+	}
+	switch u.Scheme {
+	case "ws", "http":
+		u.Scheme = "ws"
+	case "wss", "https":
+		u.Scheme = "wss"
+	default:
+		return nil
+	}
+	path := strings.TrimSuffix(u.Path, "/")
+	path = strings.TrimSuffix(path, "/listen")
+	path = strings.TrimSuffix(path, "/v1")
+	u.Path, u.RawPath, u.RawQuery, u.Fragment = path+"/v1/listen", "", "", ""
+	return u
+}
+
+// Name is "deepgram".
+func (p *Provider) Name() string { return "deepgram" }
+
+// Check tells whether there is a key, and whether the model has the language.
+// It does not ask the server.
+func (p *Provider) Check(_ context.Context, cfg hearken.StreamConfig) error {
+	_, err := p.wish(cfg)
+	return err
+}
+
+// A wish is what a stream asks the server for.
+type wish struct {
+	key, model, language string
+}
+
+// wish finds out what cfg asks for, and whether it can be had.
+func (p *Provider) wish(cfg hearken.StreamConfig) (wish, error) {
+	if p.listen == nil {
+		return wish{}, hearken.Errorf(hearken.ProviderNotConfigured, "The base URL of Deepgram is not the address of a server.").
+			WithTry("DEEPGRAM_BASE_URL=%s", defaultBaseURL)
+	}
+	w := wish{key: cmp.Or(strings.TrimSpace(cfg.APIKey), p.cfg.APIKey), model: cmp.Or(cfg.Model, p.cfg.Model)}
+	if w.key == "" {
+		return w, hearken.Errorf(hearken.APIKeyMissing, "Deepgram wants a key, and there is none.").
+			WithTry("DEEPGRAM_API_KEY=... (console.deepgram.com gives one), or the provider local, which needs none")
+	}
+	var err error
+	w.language, err = p.language(w.model, cfg.Language)
+	return w, err
+}

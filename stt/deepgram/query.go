@@ -1,0 +1,97 @@
+package deepgram
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hearken-dev/hearken"
+)
+
+const (
+	// maxTerms and maxTokens bound the vocabulary of a stream. Deepgram takes
+	// 500 tokens in 100 terms, and refuses a stream that asks for more.
+	maxTerms  = 100
+	maxTokens = 500
+)
+
+// query is what the stream asks for. Interim results are always wanted, also
+// where nobody is to see them: by them the stream knows that the server is
+// well and how far it has come, and utterance ends need them.
+func (p *Provider) query(w wish, vocabulary []string) (q url.Values, dropped int) {
+	q = url.Values{
+		"smart_format":     {"true"},
+		"punctuate":        {"true"},
+		"diarize_model":    {"latest"},
+		"endpointing":      {"300"},
+		"utterance_end_ms": {"1000"},
+		"vad_events":       {"true"},
+	}
+	if w.language == "multi" {
+		q.Set("endpointing", "100") // what Deepgram advises for speakers who switch
+	}
+	terms, dropped := keyterms(vocabulary)
+	switch {
+	case strings.HasPrefix(w.model, "nova-3"):
+		q["keyterm"] = terms
+	case strings.HasPrefix(w.model, "nova-2"):
+		q["keywords"] = terms
+	default:
+		dropped = len(vocabulary)
+	}
+	for name, values := range p.cfg.Extra {
+		q[name] = values
+	}
+	for name := range q {
+		if q.Get(name) == "" {
+			q.Del(name)
+		}
+	}
+	q.Set("model", w.model)
+	if w.language != "" {
+		q.Set("language", w.language)
+	}
+	q.Set("encoding", "linear16")
+	q.Set("sample_rate", strconv.Itoa(hearken.SampleRate))
+	q.Set("channels", "1")
+	q.Set("interim_results", "true")
+	return q, dropped
+}
+
+// keyterms are the terms of a vocabulary that the server takes, the first
+// first, and how many it does not.
+func keyterms(vocabulary []string) (terms []string, dropped int) {
+	seen := make(map[string]bool)
+	left := maxTokens
+	for _, term := range vocabulary {
+		term = strings.Join(strings.Fields(term), " ")
+		if term == "" || seen[term] || !utf8.ValidString(term) {
+			continue
+		}
+		seen[term] = true
+		n := tokens(term)
+		if n > left || len(terms) == maxTerms {
+			dropped++
+			continue
+		}
+		left -= n
+		terms = append(terms, term)
+	}
+	return terms, dropped
+}
+
+// tokens is at most how many tokens a term has. The server's tokenizer is not
+// known; none makes more than one token of a byte, and of plain letters none
+// makes more than one of two, on average.
+func tokens(term string) int {
+	plain, other := 0, 0
+	for i := range len(term) {
+		if term[i] < utf8.RuneSelf {
+			plain++
+		} else {
+			other++
+		}
+	}
+	return 1 + plain/2 + other
+}
