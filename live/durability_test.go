@@ -61,6 +61,30 @@ func TestHub_SurvivesBeingKilled(t *testing.T) {
 	})
 }
 
+// A kill between the flushes of two channels leaves one longer than the other.
+func TestHub_KilledBetweenTwoChannels(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		in := h.attach(id)
+		frame := make([]int16, hearken.SampleRate/10)
+		for range 43 {
+			after(100 * time.Millisecond)
+			in.Write(frame, frame)
+		}
+		synctest.Wait()
+		after(time.Second)
+		shorter := filepath.Join(h.dir, "spool", id, "S", "0.pcm")
+		if err := os.Truncate(shorter, 2*4*hearken.SampleRate); err != nil {
+			h.Fatal(err)
+		}
+		h.killed()
+		in = h.attach(id)
+		if got := in.Received(); got != 4*hearken.SampleRate {
+			h.Errorf("is to go on at %.1f s, the shorter channel has 4.0", seconds(got))
+		}
+	})
+}
+
 func TestHub_RecoversWithoutItsStore(t *testing.T) {
 	within(t, func(h *house) {
 		id := h.start()
@@ -392,6 +416,23 @@ func TestHub_ForgetTheLastMinutes(t *testing.T) {
 		if page.Segments[0].Line != 31 {
 			h.Errorf("the entry after what was forgotten has line %d, want 31: cursors must stay valid", page.Segments[0].Line)
 		}
+	})
+}
+
+func TestHub_ForgottenStaysForgottenAfterAKill(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		h.send(h.attach(id), 20)
+		if _, err := h.hub.Forget(h.Context(), id, time.Hour); err != nil {
+			h.Fatal(err)
+		}
+		h.killed()
+		in := h.attach(id)
+		if got := in.Received(); got != 20*hearken.SampleRate {
+			h.Errorf("the sender is asked for what was forgotten, from %.1f s on", seconds(got))
+		}
+		h.send(in, 4)
+		h.want(id, append([]string{"[the last 1h0m0s were forgotten on request]"}, words(10, 12)...))
 	})
 }
 

@@ -132,8 +132,11 @@ func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, erro
 		return h.forgetStored(ctx, id, d)
 	}
 	n, line, from, heard, err := s.forget(d)
-	if err != nil {
+	if hearken.CodeOf(err) != "" {
 		return 0, err
+	}
+	if err != nil {
+		return 0, hearken.Errorf(hearken.RepositoryError, "the disk did not let it go: %w.", err).WithTry("again when the disk is well")
 	}
 	if err := h.cfg.Store.Forget(ctx, id, line); err != nil && hearken.CodeOf(err) != hearken.SessionNotFound {
 		return n, storeFailed(err)

@@ -46,7 +46,7 @@ func (h *Hub) recoverSession(id string) error {
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	s := newSession(h, head.Session, head.Ticket)
-	s.clock = head.Clock
+	s.clock, s.forgotten = head.Clock, head.Forgotten
 	s.segments = h.whole(id, segments)
 	for _, seg := range s.segments {
 		s.info.SegmentCount = max(s.info.SegmentCount, seg.Line)
@@ -74,32 +74,54 @@ func (h *Hub) recoverSession(id string) error {
 		return nil
 	}
 	origins := []hearken.Origin{hearken.Microphone, hearken.System}
-	for _, o := range origins[:min(2, max(1, s.info.Config.Channels))] {
+	origins = origins[:min(2, max(1, s.info.Config.Channels))]
+	var spools []*spool
+	for _, o := range origins {
 		sp, err := h.reopenSpool(s, o)
 		if err != nil {
 			return err
 		}
-		sp.startAt(position(lastEnd(s.segments, o)))
-		s.addChannelLocked(o, sp)
-		s.channels[len(s.channels)-1].nudge()
+		sp.startAt(position(max(s.forgotten, lastEnd(s.segments, o))))
+		spools = append(spools, sp)
 	}
-	s.alignLocked()
+	lost, err := align(spools)
+	if err != nil {
+		return err
+	}
+	for i, o := range origins {
+		if lost[i] > 0 {
+			end := spools[i].end()
+			s.note(seconds(end-lost[i]), seconds(end), "[gap: %.1f s of sound were lost]", seconds(lost[i]))
+		}
+		s.addChannelLocked(o, spools[i])
+		s.channels[i].nudge()
+	}
 	return nil
 }
 
-// alignLocked makes channels end together: after a crash one may hold a little
-// more than the other, and the sender goes on from the shorter one.
-func (s *session) alignLocked() {
-	var end int64
-	for _, c := range s.channels {
-		end = max(end, c.spool.end())
+// align makes channels end together: a crash may have left one with more than
+// the other. The longer one is cut, for the sender still has what was not
+// acknowledged and goes on from there. Only what is words already stays, and
+// then the other has lost so much; for each spool it is told how much.
+func align(spools []*spool) (lost []int64, err error) {
+	end := spools[0].end()
+	for _, sp := range spools {
+		end = min(end, sp.end())
 	}
-	for _, c := range s.channels {
-		if n := end - c.spool.end(); n > 0 {
-			c.spool.append(make([]int16, n))
-			c.nudge()
+	for _, sp := range spools {
+		end = max(end, sp.first())
+	}
+	lost = make([]int64, len(spools))
+	for i, sp := range spools {
+		if err := sp.cut(end); err != nil {
+			return nil, err
+		}
+		if n := end - sp.end(); n > 0 {
+			sp.append(make([]int16, n))
+			lost[i] = n
 		}
 	}
+	return lost, nil
 }
 
 // whole puts the entries of a journal in order. Where some are missing, since

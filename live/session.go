@@ -76,7 +76,7 @@ func newSession(h *Hub, info hearken.Session, ticket string) *session {
 
 // headLocked is the journal record of the session itself.
 func (s *session) headLocked() record {
-	return record{Session: &journaled{Session: s.info, Ticket: s.ticket, Clock: s.clock}}
+	return record{Session: &journaled{Session: s.info, Ticket: s.ticket, Clock: s.clock, Forgotten: s.forgotten}}
 }
 
 // changedLocked tells waiting readers that there is news.

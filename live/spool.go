@@ -69,6 +69,8 @@ func (s *spool) append(pcm []int16) (dropped int64) {
 		over = min(over+hearken.SampleRate, end-s.start)
 		dropped = over
 		s.trimLocked(s.start + over)
+		s.flushed = max(s.flushed, s.start) // the disk did not want it
+		s.dropTailLocked(s.start)
 	}
 	return dropped
 }
@@ -172,13 +174,10 @@ func (s *spool) trim(pos int64) {
 }
 
 func (s *spool) trimLocked(pos int64) {
-	pos = min(pos, s.tailAt+int64(len(s.tail)))
-	if pos <= s.start {
-		return
+	s.start = max(s.start, min(pos, s.tailAt+int64(len(s.tail))))
+	if s.dir == "" {
+		s.dropTailLocked(s.start)
 	}
-	s.start = pos
-	if s.keep == "" {
-		s.flushed = max(s.flushed, pos) // what was never written need not be
-		s.dropTailLocked(pos)
-	}
+	// With a disk, what is dealt with is written all the same: the end of the
+	// files is what the sender is told after a crash.
 }

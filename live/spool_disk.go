@@ -221,6 +221,29 @@ func (s *spool) retire(at int64) error {
 	return os.Rename(s.path(at), filepath.Join(s.keep, filepath.Base(s.path(at))))
 }
 
+// cut takes back the sound from a position on. It is for a spool that was just
+// opened: nothing is in memory.
+func (s *spool) cut(pos int64) error {
+	chunks, err := s.chunks()
+	if err != nil {
+		return fmt.Errorf("cut spool: %w", err)
+	}
+	for _, at := range slices.Backward(chunks) {
+		if at >= pos {
+			err = os.Remove(s.path(at))
+		} else if size, serr := fileSamples(s.path(at)); serr != nil || at+size > pos {
+			err = errors.Join(serr, os.Truncate(s.path(at), 2*(pos-at)))
+		}
+		if err != nil {
+			return fmt.Errorf("cut spool: %w", err)
+		}
+	}
+	if s.flushed > pos {
+		s.flushed, s.tailAt = pos, pos
+	}
+	return nil
+}
+
 // discard removes all sound, and of what was set aside to be kept the files
 // that hold any of the sound from a position on.
 func (s *spool) discard(from int64) error {

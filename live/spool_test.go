@@ -50,9 +50,11 @@ func checkSpool(t *rapid.T, disk bool) {
 	t.Repeat(map[string]func(*rapid.T){
 		"append": func(t *rapid.T) {
 			n := rapid.Int64Range(0, 12*hearken.SampleRate).Draw(t, "n")
-			start += s.append(ramp(end, n))
+			if dropped := s.append(ramp(end, n)); dropped > 0 {
+				start += dropped
+				flushed = max(flushed, start)
+			}
 			end += n
-			flushed = max(flushed, start)
 		},
 		"flush": func(t *rapid.T) {
 			if err := s.flush(); err != nil {
@@ -64,7 +66,6 @@ func checkSpool(t *rapid.T, disk bool) {
 			pos := rapid.Int64Range(start, end).Draw(t, "pos")
 			s.trim(pos)
 			start = pos
-			flushed = max(flushed, start)
 		},
 		"fed": func(t *rapid.T) { s.fed(rapid.Int64Range(start, end).Draw(t, "pos")) },
 		"read": func(t *rapid.T) {
