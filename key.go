@@ -13,6 +13,13 @@ import (
 // one where it should not be.
 const KeyPrefix = "hk_"
 
+// keyIDPrefix begins the id of every key, which is no secret.
+const keyIDPrefix = "key_"
+
+// IsKeyID reports whether a principal is a key, and not somebody on this
+// computer.
+func IsKeyID(principal string) bool { return strings.HasPrefix(principal, keyIDPrefix) }
+
 // keyEncoding has no character that a URL, a shell or a WebSocket subprotocol
 // would need to quote.
 var keyEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
@@ -26,7 +33,7 @@ func NewKey(name string, now time.Time, toolsets []string) (Key, string) {
 	rand.Read(random[:])
 	secret := KeyPrefix + strings.ToLower(keyEncoding.EncodeToString(random[:]))
 	return Key{
-		ID:        "key_" + strings.ToLower(keyEncoding.EncodeToString(id[:])),
+		ID:        keyIDPrefix + strings.ToLower(keyEncoding.EncodeToString(id[:])),
 		Name:      name,
 		Hash:      HashSecret(secret),
 		CreatedAt: now.UTC(),

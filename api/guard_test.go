@@ -31,7 +31,7 @@ func withExtras(c *Config) {
 		plain(w, http.StatusOK, "audio "+r.PathValue("sessionId")+" "+Who(r.Context()).Principal+" "+r.URL.RawQuery+" "+r.RequestURI)
 	})
 	c.CheckTicket = func(session, ticket string) (string, bool) {
-		return "key_owner", session == "s1" && ticket == "t1cket"
+		return "local", session == "s1" && ticket == "t1cket"
 	}
 }
 
@@ -267,7 +267,7 @@ func TestGuard_Proxy(t *testing.T) {
 func TestGuard_Ticket(t *testing.T) {
 	h := startAll(t, func(c *Config) { c.AuthRequired = true })
 	res, body := h.do(t, "GET", "/audio/s1?encoding=linear16&ticket=t1cket", "")
-	if want := "audio s1 key_owner encoding=linear16 /audio/s1?encoding=linear16"; res.StatusCode != 200 || body != want {
+	if want := "audio s1 local encoding=linear16 /audio/s1?encoding=linear16"; res.StatusCode != 200 || body != want {
 		t.Errorf("%s: %q, want %q", res.Status, body, want)
 	}
 	for _, path := range []string{"/audio/s1?ticket=wrong", "/audio/s2?ticket=t1cket", "/audio/s1?ticket=", "/audio/s1", "/mcp?ticket=t1cket", "/metrics?ticket=t1cket"} {
@@ -368,4 +368,23 @@ func TestGuard_LogHasNoSecrets(t *testing.T) {
 	if !strings.Contains(log, "route=mcp") {
 		t.Error("there is no access log")
 	}
+}
+
+// TestGuard_TicketOfAKey holds that a ticket is good only as long as the key
+// that started its session.
+func TestGuard_TicketOfAKey(t *testing.T) {
+	var starter string
+	h := startAll(t, func(c *Config) {
+		c.AuthRequired = true
+		c.CheckTicket = func(string, string) (string, bool) { return starter, true }
+	})
+	starter, _ = h.keys.add("read")
+	if res, body := h.do(t, "GET", "/audio/s1?ticket=x", ""); res.StatusCode != 200 || !strings.HasPrefix(body, "audio s1 "+starter) {
+		t.Errorf("%s: %s", res.Status, body)
+	}
+	h.keys.revoke(starter)
+	eventually(t, "the ticket ends with its key", func() bool {
+		res, _ := h.do(t, "GET", "/audio/s1?ticket=x", "")
+		return res.StatusCode == 401
+	})
 }

@@ -64,7 +64,16 @@ func (rt *route) identify(w *response, r *http.Request, p *peer) (*Identity, *me
 			}
 			return nil, nil, status, err
 		}
-		return &Identity{Principal: principal}, nil, 0, nil
+		if !hearken.IsKeyID(principal) {
+			return &Identity{Principal: principal}, nil, 0, nil
+		}
+		// A ticket is as good as the key that started its session.
+		m, err := a.keys.of(r.Context(), principal)
+		if err != nil || m == nil {
+			status, err := a.wrong(w, p)
+			return nil, nil, status, err
+		}
+		return &Identity{Principal: principal}, m, 0, nil
 	}
 	if !rt.access.Key && a.keyless(r, p) {
 		return loopbackIdentity, nil, 0, nil

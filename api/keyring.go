@@ -73,6 +73,20 @@ func (k *keyring) find(ctx context.Context, secret string, again bool) (*member,
 	return m, err
 }
 
+// of returns the good key with an id, or nil if there is none.
+func (k *keyring) of(ctx context.Context, id string) (*member, error) {
+	r, err := k.fresh(ctx, ringAge)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range r.members {
+		if m.identity.Principal == id {
+			return m, nil
+		}
+	}
+	return nil, nil
+}
+
 // find compares with every key, all the way, so that time tells nothing.
 func (r *ring) find(secret string) *member {
 	hash := sha256.Sum256([]byte(secret))

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -238,10 +239,15 @@ func (a *App) openDoors() (*api.API, error) {
 
 // sender names who sends sound: whoever the guard let in.
 func sender(r *http.Request) (string, error) {
-	if id := api.Who(r.Context()); id != nil {
-		return id.Principal, nil
+	id := api.Who(r.Context())
+	if id == nil {
+		return "", hearken.Errorf(hearken.Unauthorized, "Nobody is known to send this.")
 	}
-	return "", hearken.Errorf(hearken.Unauthorized, "Nobody is known to send this.")
+	if sets, readOnly := splitToolsets(id.Toolsets); readOnly || sets != nil && !slices.Contains(sets, mcpserver.Transcription) {
+		return "", hearken.Errorf(hearken.Forbidden, "This key may read, but not send sound.").
+			WithTry("the wsEndpoint of a session, or a key made for it: hearken keys create --name NAME")
+	}
+	return id.Principal, nil
 }
 
 // Doors waits until the doors for HTTP are open.
