@@ -35,7 +35,7 @@ func newMCPDoor(a *API) *mcpDoor {
 	server := func(r *http.Request) *mcp.Server {
 		s, err := a.server(r.Context(), "http")
 		if err != nil {
-			a.log.Error("no MCP server", "error", err)
+			a.log.Debug("no MCP server", "error", err) // a client that has just left
 		}
 		return s
 	}
@@ -76,6 +76,10 @@ func (d *mcpDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		res.rpc.body = body
+		if !json.Valid(body) { // the SDK would answer the first of several messages and drop the rest
+			res.writeRPC(http.StatusBadRequest, nil, rpcParse, "Parse error: the message is not JSON.", "")
+			return
+		}
 		if err := d.tooMany(body); err != nil {
 			res.writeRPC(http.StatusBadRequest, nil, rpcInvalidRequest, err.Message, "")
 			return

@@ -53,7 +53,7 @@ func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error 
 	fmt.Fprintf(w, "Hearken %s is listening.\n\n", versionString())
 	fmt.Fprintf(w, "  MCP over HTTP       %s/mcp\n", doors.URL())
 	if u := doors.WSURL(); u != "" {
-		fmt.Fprintf(w, "  MCP over WebSocket  %s\n", u)
+		fmt.Fprintf(w, "  MCP over WebSocket  %s (with a key: hearken keys create)\n", u)
 	}
 	fmt.Fprintf(w, "  sound               ws%s/audio/{sessionId}\n", doors.URL()[len("http"):])
 	fmt.Fprintf(w, "  sessions            %s\n", p.cfg.storeName())
@@ -71,13 +71,13 @@ func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error 
 	}
 	fmt.Fprint(w, "\nNext:\n")
 	if root, err := modelRoot(p.cfg); err == nil && p.cfg.TranscriptionProvider == "local" && models.Ready(root) != nil {
-		fmt.Fprintf(w, "  %-37s  fetch the offline engine\n", "hearken models pull")
+		fmt.Fprintf(w, "  %s models pull  # fetch the offline engine\n", executable())
 	}
 	fmt.Fprintf(w, "  claude mcp add hearken -- %s --stdio\n", executable())
 	if !exposed {
 		fmt.Fprintf(w, "  curl %s/mcp -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}'\n", doors.URL())
 	}
-	fmt.Fprint(w, "  hearken sessions\n\nCtrl-C stops it.\n")
+	fmt.Fprintf(w, "  %s sessions\n\nCtrl-C stops it.\n", executable())
 	return nil
 }
 
