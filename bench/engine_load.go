@@ -76,7 +76,7 @@ func (b *bench) measureMemory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := b.startHub(ctx, filepath.Join(b.dir, "memory"), "TRANSCRIPTION_PROVIDER=local", models.EnvModels+"="+root)
+	h, err := b.startHub(ctx, filepath.Join(b.dir, "memory"), "TRANSCRIPTION_PROVIDER=local", "LOG_LEVEL=info", models.EnvModels+"="+root)
 	if err != nil {
 		return err
 	}
@@ -84,15 +84,16 @@ func (b *bench) measureMemory(ctx context.Context) error {
 	const streams = 10
 	seconds := 25.0
 	if b.quick {
-		seconds = 12
+		seconds = 18
 	}
 	var group sync.WaitGroup
-	errs := make([]error, streams)
+	ids, errs := make([]string, streams), make([]error, streams)
 	for i, t := range deal(clips, streams, 0.3) {
 		var session struct{ SessionID, WsEndpoint string }
 		if err := h.call(ctx, "start_transcription", map[string]any{}, &session); err != nil {
 			return err
 		}
+		ids[i] = session.SessionID
 		c, _, err := websocket.Dial(ctx, session.WsEndpoint, nil)
 		if err != nil {
 			return err
@@ -104,9 +105,24 @@ func (b *bench) measureMemory(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("%w %s", err, h.logs)
 	}
+	said := 0
+	for _, id := range ids {
+		var text struct{ Segments []struct{ Text string } }
+		if err := h.call(ctx, "get_transcription", map[string]any{"sessionId": id}, &text); err != nil {
+			return err
+		}
+		said += len(text.Segments)
+	}
+	if said < streams {
+		return fmt.Errorf("the hub heard only %d segments", said)
+	}
 	_, peak, err := h.usage()
 	if err != nil {
 		return err
+	}
+	h.stop() // its log is whole now
+	if !strings.Contains(h.logs.String(), "good_used=true") {
+		return errors.New("the machine is too busy: the engine left the larger model out")
 	}
 	b.goal("memory of the hub with ten live streams, both models", "max", 800, 700, float64(peak)/(1<<20), "MiB", fmt.Sprintf("peak in %.0f s of speech", seconds))
 	return nil
