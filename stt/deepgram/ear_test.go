@@ -97,9 +97,9 @@ func (v *visit) endWord() {
 	v.value = 0
 }
 
-// speak says what the sound so far is worth: a final at a pause or when there
-// is much, which then ends with its last word and so before the interim result
-// that was said before it; otherwise an interim result.
+// speak says what the sound so far is worth: an interim result, or a final at a
+// pause. When there is much, a final settles all but the word that is being
+// said, and so ends before the interim result that came just before it.
 func (v *visit) speak() {
 	now := v.now()
 	saying := v.known(v.value)
@@ -107,22 +107,30 @@ func (v *visit) speak() {
 	switch {
 	case len(v.words) > 0 && pause:
 		v.finish(now, true, false)
-	case len(v.words) > 0 && now-v.final >= 3:
-		v.finish(v.words[len(v.words)-1].end, false, false)
 	case len(v.words) == 0 && !saying && now-v.final >= 3:
 		v.finish(now, false, false)
-	case v.query.Get("interim_results") == "true":
-		words := v.words
-		if saying { // a guess that may be taken back
-			w := v.f.script[v.value-firstWord]
-			words = append(words[:len(words):len(words)], spoken{v.began, now, w.text[:(len(w.text)+1)/2], w.speaker})
+	default:
+		if v.query.Get("interim_results") == "true" {
+			v.interim(now, saying)
 		}
-		v.result(now, words, false, false, false)
+		if len(v.words) > 0 && now-v.final >= 3 {
+			v.finish(v.words[len(v.words)-1].end, false, false)
+		}
 	}
 	if end := v.millis("utterance_end_ms"); end > 0 && !v.noted && v.lastEnd > 0 && !saying && now-v.quiet >= end {
 		v.noted = true
 		v.say(map[string]any{"type": "UtteranceEnd", "channel": []int{0, 1}, "last_word_end": v.lastEnd})
 	}
+}
+
+// interim says what seems to be said; the last word may be half a word.
+func (v *visit) interim(now float64, saying bool) {
+	words := v.words
+	if saying {
+		w := v.f.script[v.value-firstWord]
+		words = append(words[:len(words):len(words)], spoken{v.began, now, w.text[:(len(w.text)+1)/2], w.speaker})
+	}
+	v.result(now, words, false, false, false)
 }
 
 // finish says a final that goes to end.

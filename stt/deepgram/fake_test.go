@@ -5,13 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -51,25 +48,29 @@ func newFake(t *testing.T, script []spoken) *fake {
 
 // serve starts the server on the loopback and makes a provider for it.
 func (f *fake) serve(t *testing.T, cfg deepgram.Config) *deepgram.Provider {
-	server := httptest.NewServer(f)
-	t.Cleanup(server.Close)
-	cfg.BaseURL, cfg.APIKey = server.URL, testKey
+	cfg.BaseURL, cfg.APIKey = "ws://"+newServer(t, f), testKey
 	if cfg.Pace == 0 {
 		cfg.Pace = -1
 	}
 	return deepgram.New(cfg)
 }
 
+func newServer(t *testing.T, f *fake) string {
+	server := httptest.NewServer(f)
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
+}
+
 // visit waits until the i-th connection has ended and returns it.
 func (f *fake) visit(t *testing.T, i int) *visit {
 	t.Helper()
 	f.mu.Lock()
-	if i >= len(f.visits) {
-		f.mu.Unlock()
-		t.Fatalf("there are %d connections", len(f.visits))
-	}
-	v := f.visits[i]
+	visits := f.visits
 	f.mu.Unlock()
+	if i >= len(visits) {
+		t.Fatalf("there were only %d connections", len(visits))
+	}
+	v := visits[i]
 	<-v.done
 	return v
 }
@@ -126,6 +127,8 @@ type visit struct {
 	idle   *time.Timer
 	opened time.Time
 	done   chan struct{}
+
+	mute bool // says nothing more, and does not close
 
 	texts             []string // what was told beside sound
 	shortest, longest int      // message with sound, in samples
@@ -201,6 +204,10 @@ func (v *visit) told(b []byte) bool {
 			"type": "Metadata", "transaction_key": "deprecated", "request_id": "r-1", "sha256": "e3b0", "created": "2026-08-29T22:37:55.202Z",
 			"duration": v.now(), "channels": 1,
 		})
+		if v.mute {
+			v.idle.Stop()
+			return true
+		}
 		v.ended = v.conn.Close(websocket.StatusNormalClosure, "")
 		return false
 	default:
@@ -221,10 +228,11 @@ func (v *visit) say(m map[string]any) {
 	v.sayRaw(string(b))
 }
 
-func (v *visit) sayRaw(s string) { v.conn.Write(context.Background(), websocket.MessageText, []byte(s)) }
-
-// keys are the parameters that were asked for, for comparisons.
-func (v *visit) keys() string { return strings.Join(slices.Sorted(maps.Keys(v.query)), " ") }
+func (v *visit) sayRaw(s string) {
+	if !v.mute {
+		v.conn.Write(context.Background(), websocket.MessageText, []byte(s))
+	}
+}
 
 func (v *visit) millis(name string) float64 {
 	n, _ := strconv.Atoi(v.query.Get(name))

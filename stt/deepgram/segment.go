@@ -1,6 +1,7 @@
 package deepgram
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hearken-dev/hearken"
@@ -24,9 +25,12 @@ func (s *stream) parts(m *message, end float64) []part {
 	}
 	var parts []part
 	var p *part
-	place, at := -1, s.through
+	place, at := -1, max(s.through, s.said)
 	for i := range best.Words {
 		w := &best.Words[i]
+		// No word begins before the last one ended or ends after the result
+		// does, whatever the server's rounding makes of it.
+		w.Start, w.End = min(w.Start, end), min(w.End, end)
 		in := s.clock.at((w.Start + w.End) / 2)
 		if !m.IsFinal {
 			w.Speaker = nil
@@ -35,10 +39,8 @@ func (s *stream) parts(m *message, end float64) []part {
 			parts = append(parts, part{floor: s.clock.pieces[in].pos, words: best.Words[i:i]})
 			p, place = &parts[len(parts)-1], in
 		}
-		// No word begins before the last one ended or ends after the result
-		// does, whatever the server's rounding makes of it.
-		from := max(at, s.clock.in(in, min(w.Start, end)))
-		to := max(from, s.clock.in(in, min(w.End, end)))
+		from := max(at, s.clock.in(in, w.Start))
+		to := max(from, s.clock.in(in, w.End))
 		at = to
 		p.add(w, from, to)
 	}
@@ -52,7 +54,7 @@ func (s *stream) parts(m *message, end float64) []part {
 			seg.Confidence = &best.Confidence
 		}
 	}
-	return parts
+	return slices.DeleteFunc(parts, func(p part) bool { return p.segment.Text == "" })
 }
 
 // add adds the next word of the result.
@@ -78,7 +80,7 @@ func (s *stream) wordless(m *message, best alternative, end float64) []part {
 		return nil
 	}
 	in := s.clock.at((m.Start + end) / 2)
-	from := max(s.through, s.clock.in(in, m.Start))
+	from := max(s.through, s.said, s.clock.in(in, m.Start))
 	seg := hearken.Segment{
 		Text: text, StartTime: seconds(from), EndTime: seconds(max(from, s.clock.in(in, end))), Language: s.spoken(nil, best),
 	}
