@@ -18,11 +18,12 @@ import (
 	"github.com/hearken-dev/hearken/store/jsonfile"
 	"github.com/hearken-dev/hearken/store/postgres"
 	"github.com/hearken-dev/hearken/store/sqlite"
+	"github.com/hearken-dev/hearken/stt/deepgram"
 	"github.com/hearken-dev/hearken/stt/moonshine"
 )
 
 // providerNames are the engines that [openEngines] can make.
-var providerNames = []string{"local", "null"}
+var providerNames = []string{"local", "deepgram", "null"}
 
 func knownProvider(name string) bool { return slices.Contains(providerNames, name) }
 
@@ -90,9 +91,12 @@ func openEngines(ctx context.Context, cfg *Config, opts Options, log *slog.Logge
 			Dir: root, Library: models.Library(root), Model: cfg.LocalModel, Vocabulary: e.vocabulary, Log: log,
 		})
 	}}
-	e.providers = []hearken.Provider{local}
-	if cfg.TranscriptionProvider == "null" {
-		e.providers = []hearken.Provider{nullEngine{}, local}
+	e.providers = []hearken.Provider{local, deepgram.New(deepgram.Config{APIKey: cfg.DeepgramAPIKey, Log: log})}
+	switch cfg.TranscriptionProvider {
+	case "deepgram":
+		slices.Reverse(e.providers)
+	case "null":
+		e.providers = slices.Insert(e.providers, 0, hearken.Provider(nullEngine{}))
 	}
 	e.local = local
 	if cfg.TranscriptionProvider == "local" {
