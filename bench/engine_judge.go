@@ -26,7 +26,7 @@ func measureJudgement(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	p, err := openEngine(ctx, moonshine.Config{})
+	p, err := openEngine(ctx, moonshine.Config{MaxStreams: 100})
 	if err != nil {
 		return err
 	}
@@ -84,9 +84,9 @@ func measureJudgement(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// hearAll gives whole recordings to the engine, which finds the same words in
-// them as live.
-func hearAll(ctx context.Context, p *moonshine.Provider, clips []*clip) ([][]hearken.Segment, error) {
+// hearAll streams recordings as fast as the engine takes them, one for each
+// core: what a stream says does not depend on the pace.
+func hearAll(ctx context.Context, p hearken.Provider, clips []*clip) ([][]hearken.Segment, error) {
 	segments := make([][]hearken.Segment, len(clips))
 	errs := make([]error, len(clips))
 	next := make(chan int)
@@ -94,7 +94,7 @@ func hearAll(ctx context.Context, p *moonshine.Provider, clips []*clip) ([][]hea
 	for range runtime.NumCPU() {
 		group.Go(func() {
 			for i := range next {
-				segments[i], errs[i] = p.TranscribeAll(ctx, clips[i].pcm, hearken.StreamConfig{Language: "en"}, nil)
+				segments[i], errs[i] = hearFast(ctx, p, clips[i].pcm)
 			}
 		})
 	}
@@ -103,7 +103,27 @@ func hearAll(ctx context.Context, p *moonshine.Provider, clips []*clip) ([][]hea
 	}
 	close(next)
 	group.Wait()
-	return segments, errors.Join(errs...)
+	return segments, cmp.Or(append(errs, ctx.Err())...) // the first is enough
+}
+
+func hearFast(ctx context.Context, p hearken.Provider, pcm []int16) (segments []hearken.Segment, err error) {
+	s, err := p.Open(ctx, hearken.StreamConfig{Language: "en"})
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		defer s.Close()
+		s.Write(hearken.Frame{PCM: pcm}) // a Failed event tells what went wrong
+	}()
+	for e := range s.Events() {
+		switch e.Kind {
+		case hearken.Failed:
+			err = e.Err
+		case hearken.Final:
+			segments = append(segments, e.Segment)
+		}
+	}
+	return segments, err
 }
 
 // judged counts the segments that were marked as not understood and those that
