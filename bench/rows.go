@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -70,7 +71,7 @@ func (r *rows) add(what, better string, bound, value float64, unit, spread strin
 func number(v float64, unit string) string {
 	format := "%.0f"
 	switch {
-	case v == 0:
+	case v == math.Trunc(v):
 	case v < 10:
 		format = "%.2f"
 	case v < 100:
