@@ -3,7 +3,9 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -201,7 +203,7 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 			c.fed.Store(at)
 		}
 		if n > 0 {
-			if err := st.Write(hearken.Frame{Pos: at, PCM: buf[:n]}); err != nil {
+			if err := c.write(st, hearken.Frame{Pos: at, PCM: buf[:n]}); err != nil {
 				return err
 			}
 			c.fed.Store(at + int64(n))
@@ -229,6 +231,19 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 		}
 		idle.Stop()
 	}
+}
+
+// write gives the engine a frame. One that panics has failed, and takes neither
+// the hub nor the other sessions with it.
+func (c *channel) write(st hearken.Stream, f hearken.Frame) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			// The value may hold what somebody said; the stack does not.
+			c.s.hub.cfg.Log.Error("engine panicked", "session", c.s.id, "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+			err = errors.New("the engine panicked")
+		}
+	}()
+	return st.Write(f)
 }
 
 // gap notes that sound was lost before the engine could have it.

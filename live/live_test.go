@@ -330,6 +330,14 @@ func TestHub_ProviderFails(t *testing.T) {
 			}
 		})
 	})
+	t.Run("Panics", func(t *testing.T) {
+		within(t, func(h *house) {
+			id := h.start()
+			h.send(h.attach(id), 10)
+			after(5 * time.Second)
+			h.want(id, words(0, 5))
+		}, func(c *Config) { c.Providers[0] = &panicking{Provider: c.Providers[0]} })
+	})
 	t.Run("NoUseTryingAgain", func(t *testing.T) {
 		within(t, func(h *house) {
 			id := h.start()
@@ -396,4 +404,31 @@ func TestHub_StartRefusesWhatCannotWork(t *testing.T) {
 			h.Errorf("a third session where two fit: %v", err)
 		}
 	}, func(c *Config) { c.MaxSessions = 2 })
+}
+
+// A panicking engine panics in its first stream.
+type panicking struct {
+	hearken.Provider
+	done bool
+}
+
+func (p *panicking) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
+	s, err := p.Provider.Open(ctx, cfg)
+	if err != nil || p.done {
+		return s, err
+	}
+	p.done = true
+	return &panickingStream{Stream: s}, nil
+}
+
+type panickingStream struct {
+	hearken.Stream
+	writes int
+}
+
+func (s *panickingStream) Write(f hearken.Frame) error {
+	if s.writes++; s.writes > 30 {
+		panic("word 1")
+	}
+	return s.Stream.Write(f)
 }
