@@ -43,7 +43,8 @@ type Config struct {
 	Ready func(ctx context.Context) error
 
 	Host      string // the address to listen on; empty for 127.0.0.1
-	Port      int    // a free one is taken if somebody else has it
+	Port      int    // another one is taken if somebody else has it
+	LastPort  int    // the one it had before, which is tried before any free one
 	WSListen  string // address and port of the MCP WebSocket door; empty for none
 	PublicURL string // where a proxy serves the hub
 	Hosts     []string
@@ -140,7 +141,7 @@ func (a *API) open() error {
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	if a.main, err = a.openDoor(host, a.cfg.Port); err != nil {
+	if a.main, err = a.openDoor(host, a.cfg.Port, a.cfg.LastPort); err != nil {
 		return err
 	}
 	if a.cfg.WSListen != "" {
@@ -148,7 +149,7 @@ func (a *API) open() error {
 		if err != nil {
 			return err
 		}
-		if a.ws, err = a.openDoor(host, port); err != nil {
+		if a.ws, err = a.openDoor(host, port, 0); err != nil {
 			return err
 		}
 	}
@@ -213,6 +214,9 @@ func (a *API) URL() string {
 	}
 	return a.main.url("http", a.cfg.Host)
 }
+
+// Port is the port of the HTTP doors.
+func (a *API) Port() int { return int(addrPort(a.main.listener.Addr()).Port()) }
 
 // WSURL is where the separate MCP WebSocket door is; empty if there is none.
 func (a *API) WSURL() string {

@@ -25,15 +25,25 @@ type door struct {
 	tls      *tls.Config // nil for plain HTTP
 }
 
-// Listen takes a TCP port, or a free one if another program has it, which it
-// logs. Port 0 is any free one.
-func Listen(host string, port int, log *slog.Logger) (net.Listener, error) {
+// Listen takes a TCP port, or another one if some program has it, which it
+// logs: first last, where the hub was before and its senders look for it, then
+// any free one. Port 0 is any of those.
+func Listen(host string, port, last int, log *slog.Logger) (net.Listener, error) {
 	// A peer that vanished without a word is noticed within a minute.
 	lc := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}}
-	ln, err := lc.Listen(context.Background(), "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-	if err != nil && port != 0 && taken(err) {
-		if ln, err = lc.Listen(context.Background(), "tcp", net.JoinHostPort(host, "0")); err == nil {
-			log.Warn("port is taken, using a free one", "host", host, "wanted", port, "port", addrPort(ln.Addr()).Port())
+	var ln net.Listener
+	err := error(syscall.EADDRINUSE)
+	for _, p := range []int{port, last} {
+		if p != 0 && taken(err) {
+			ln, err = lc.Listen(context.Background(), "tcp", net.JoinHostPort(host, strconv.Itoa(p)))
+		}
+	}
+	if taken(err) {
+		ln, err = lc.Listen(context.Background(), "tcp", net.JoinHostPort(host, "0"))
+	}
+	if err == nil && port != 0 {
+		if got := int(addrPort(ln.Addr()).Port()); got != port {
+			log.Warn("port is taken, using another", "host", host, "wanted", port, "port", got)
 		}
 	}
 	if err != nil {
@@ -49,8 +59,8 @@ func taken(err error) bool {
 		runtime.GOOS == "windows" && (errors.Is(err, syscall.Errno(10048)) || errors.Is(err, syscall.Errno(10013)))
 }
 
-func (a *API) openDoor(host string, port int) (*door, error) {
-	ln, err := Listen(host, port, a.log)
+func (a *API) openDoor(host string, port, last int) (*door, error) {
+	ln, err := Listen(host, port, last, a.log)
 	if err != nil {
 		return nil, err
 	}

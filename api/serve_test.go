@@ -253,14 +253,14 @@ func TestRevokedKeyEndsStreams(t *testing.T) {
 }
 
 func TestListen_PortIsTaken(t *testing.T) {
-	first, err := Listen("127.0.0.1", 0, slog.New(slog.DiscardHandler))
+	first, err := Listen("127.0.0.1", 0, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.Close()
 	var log lockedBuffer
 	port := int(addrPort(first.Addr()).Port())
-	second, err := Listen("127.0.0.1", port, slog.New(slog.NewTextHandler(&log, nil)))
+	second, err := Listen("127.0.0.1", port, 0, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestListen_PortIsTaken(t *testing.T) {
 	if got == port || !strings.Contains(log.String(), fmt.Sprintf("wanted=%d port=%d", port, got)) {
 		t.Errorf("port %d: %s", got, log.String())
 	}
-	if _, err := Listen("192.0.2.1", 0, slog.New(slog.DiscardHandler)); err == nil {
+	if _, err := Listen("192.0.2.1", 0, 0, slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("listens on somebody else's address")
 	}
 }
@@ -331,5 +331,31 @@ func TestMetrics(t *testing.T) {
 		if !strings.Contains(body, line+"\n") {
 			t.Errorf("missing %s", line)
 		}
+	}
+}
+
+// TestListen_WhereItWas has a hub that comes back to where its senders look.
+func TestListen_WhereItWas(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	busy, err := Listen("127.0.0.1", 0, 0, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	before, err := Listen("127.0.0.1", 0, 0, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before.Close()
+	last := int(addrPort(before.Addr()).Port())
+	for _, wanted := range []int{0, int(addrPort(busy.Addr()).Port())} {
+		again, err := Listen("127.0.0.1", wanted, last, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := int(addrPort(again.Addr()).Port()); got != last {
+			t.Errorf("wanted %d, was at %d, came back at %d", wanted, last, got)
+		}
+		again.Close()
 	}
 }

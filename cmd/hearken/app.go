@@ -10,7 +10,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -204,6 +207,9 @@ func (a *App) serveDoors(ctx context.Context) {
 	a.api, a.doorErr = a.openDoors()
 	if a.doorErr == nil {
 		a.describe(a.api.URL())
+		if err := keepPort(a.cfg.DataDir, a.api.Port()); err != nil {
+			a.log.Warn("port not remembered", "error", err)
+		}
 	}
 	close(a.opened)
 	if a.doorErr != nil {
@@ -225,7 +231,9 @@ func (a *App) openDoors() (*api.API, error) {
 		Ready:        a.Ready,
 		Host:         c.Host,
 		Port:         c.Port,
+		LastPort:     lastPort(c.DataDir),
 		PublicURL:    c.PublicURL,
+		Origins:      c.Origins,
 		AuthRequired: c.Auth == "required",
 		TLS:          api.TLS{Off: c.TLS == "off", CertFile: c.TLSCert, KeyFile: c.TLSKey, Dir: c.DataDir},
 		Registry:     a.registry,
@@ -235,6 +243,26 @@ func (a *App) openDoors() (*api.API, error) {
 		cfg.WSListen = c.WSListen
 	}
 	return api.New(cfg)
+}
+
+// portName is the file that holds the port of the last hub: a sender that
+// returns looks for the next one there.
+const portName = "port"
+
+func lastPort(dir string) int {
+	data, err := os.ReadFile(filepath.Join(dir, portName))
+	if err != nil {
+		return 0
+	}
+	port, err := strconv.ParseUint(strings.TrimSpace(string(data)), 10, 16)
+	if err != nil {
+		return 0
+	}
+	return int(port)
+}
+
+func keepPort(dir string, port int) error {
+	return os.WriteFile(filepath.Join(dir, portName), []byte(strconv.Itoa(port)+"\n"), 0o600)
 }
 
 // sender names who sends sound: whoever the guard let in.

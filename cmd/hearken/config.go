@@ -30,6 +30,7 @@ type Config struct {
 	TLS       string   `var:"TLS" default:"auto" of:"auto,off" group:"doors" help:"auto uses TLS on addresses other than loopback, and wherever a certificate is given; off never does, for use behind a proxy."`
 	TLSCert   string   `var:"TLS_CERT" group:"doors" help:"File with the certificate chain; without it a self-signed one is made in the data directory."`
 	TLSKey    string   `var:"TLS_KEY" group:"doors" help:"File with the certificate's key."`
+	Origins   []string `var:"ORIGINS" group:"doors" help:"Origins of other sites whose pages may use the hub, such as https://app.example.org; several with commas."`
 	Toolsets  []string `var:"TOOLSETS" default:"all" of:"all,transcription,scribe,actions,read" group:"doors" help:"Which tools are offered; several with commas."`
 
 	TranscriptionProvider string `var:"TRANSCRIPTION_PROVIDER" group:"hearing" help:"Engine of sessions that name none. Default: deepgram where it has a key, else local, the engine that needs none."`
