@@ -229,6 +229,43 @@ func TestHub_StoreThatHangs(t *testing.T) {
 	})
 }
 
+// A store that hangs holds up nobody for long: not readers, not new sessions,
+// not the end.
+func TestHub_StoreThatHangsHoldsUpNobody(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		in := h.attach(id)
+		h.send(in, 4)
+		release := h.store.Stall()
+		begun := time.Now()
+		if st := h.status(id); st.Session.ID != id || time.Since(begun) > 0 {
+			h.Errorf("the status took %s", time.Since(begun))
+		}
+		if _, err := h.hub.Sessions(h.Context(), hearken.SessionFilter{}); hearken.CodeOf(err) != hearken.RepositoryError {
+			h.Errorf("a list from a store that hangs: %v", err)
+		}
+		if _, err := h.hub.Search(h.Context(), hearken.Query{Text: "word"}); hearken.CodeOf(err) != hearken.RepositoryError {
+			h.Errorf("a search in a store that hangs: %v", err)
+		}
+		for range 8 { // stopped, but not yet saved, and no longer active
+			if _, err := h.hub.Stop(h.Context(), h.start()); err != nil {
+				h.Fatal(err)
+			}
+		}
+		if took := time.Since(begun); took > time.Minute {
+			h.Errorf("all of it took %s", took)
+		}
+		begun = time.Now()
+		h.close()
+		if took := time.Since(begun); took > 10*time.Second {
+			h.Errorf("the hub took %s to end", took)
+		}
+		release()
+		h.open()
+		h.want(id, words(0, 2))
+	}, func(c *Config) { c.MaxSessions = 2 })
+}
+
 // What is confirmed while a write to the store goes on is not part of it.
 func TestHub_StoreThatDawdles(t *testing.T) {
 	within(t, func(h *house) {

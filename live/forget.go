@@ -44,6 +44,8 @@ func (h *Hub) SaveNote(ctx context.Context, n hearken.Note) error {
 		return err
 	}
 	n.SavedAt = h.cfg.Now().UTC()
+	ctx, cancel := context.WithTimeout(ctx, saveWithin)
+	defer cancel()
 	if err := h.cfg.Store.SaveNote(ctx, &n); err != nil {
 		return storeFailed(err)
 	}
@@ -55,6 +57,8 @@ func (h *Hub) Note(ctx context.Context, id string) (*hearken.Note, error) {
 	if _, err := h.Session(ctx, id); err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	note, err := h.cfg.Store.Note(ctx, id)
 	if err != nil {
 		return nil, storeFailed(err)
@@ -103,6 +107,8 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 // erase removes what lies outside of the hub's memory.
 func (h *Hub) erase(ctx context.Context, id string) error {
 	defer h.changed()
+	ctx, cancel := context.WithTimeout(ctx, eraseWithin)
+	defer cancel()
 	err := errors.Join(
 		os.RemoveAll(h.journalPath(id)),
 		os.RemoveAll(filepath.Join(h.spoolDir(), id)),
@@ -118,6 +124,8 @@ func (h *Hub) erase(ctx context.Context, id string) error {
 // entries that were.
 func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, error) {
 	defer h.changed()
+	ctx, cancel := context.WithTimeout(ctx, eraseWithin)
+	defer cancel()
 	s := h.find(id)
 	if s == nil {
 		return h.forgetStored(ctx, id, d)

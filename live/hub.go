@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -92,10 +93,11 @@ func (h *Hub) Close(ctx context.Context) error {
 	drains.Wait()
 	h.cancel()
 	h.work.Wait()
-	var errs []error
-	for _, s := range sessions {
-		errs = append(errs, s.close(ctx))
+	errs := make([]error, len(sessions))
+	for i, s := range sessions {
+		drains.Go(func() { errs[i] = s.close(ctx) })
 	}
+	drains.Wait()
 	return errors.Join(errs...)
 }
 
@@ -115,7 +117,7 @@ func (h *Hub) Start(ctx context.Context, req StartRequest) (*hearken.Session, er
 	if h.closed {
 		return nil, hearken.Errorf(hearken.Busy, "the hub is shutting down.")
 	}
-	if n := len(h.sessions); n >= h.cfg.MaxSessions {
+	if n := h.activeLocked(); n >= h.cfg.MaxSessions {
 		return nil, hearken.Errorf(hearken.Busy, "%d sessions are active, which is as many as this hub takes.", n).
 			WithTry("stop_transcription for one that is no longer needed, or set MAX_SESSIONS")
 	}
@@ -202,12 +204,22 @@ func (h *Hub) stored(ctx context.Context, id string) (*hearken.Session, error) {
 	if !hearken.ValidID(id) {
 		return nil, notFound(id)
 	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	info, err := h.cfg.Store.Session(ctx, id)
 	if err != nil {
 		return nil, storeFailed(err)
 	}
 	return info, nil
 }
+
+const (
+	// answerWithin is how long a reader waits for the store.
+	answerWithin = 5 * time.Second
+	// eraseWithin is how long removing something may take: a large database
+	// is gone through page by page.
+	eraseWithin = 2 * time.Minute
+)
 
 func notFound(id string) error {
 	return hearken.Errorf(hearken.SessionNotFound, "there is no session %.60q.", id).WithTry("list_sessions")
@@ -243,12 +255,18 @@ func (h *Hub) listLocked() []*session {
 	return all
 }
 
-// Active is the number of sessions that take sound.
+// Active is the number of sessions that are not yet stopped.
 func (h *Hub) Active() int {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.activeLocked()
+}
+
+func (h *Hub) activeLocked() int {
 	n := 0
-	for _, s := range h.list() {
+	for _, s := range h.sessions {
 		s.mu.Lock()
-		if s.phase == running {
+		if s.phase == running || s.phase == finishing {
 			n++
 		}
 		s.mu.Unlock()

@@ -21,6 +21,8 @@ func (h *Hub) Session(ctx context.Context, id string) (*hearken.Session, error) 
 
 // Sessions lists sessions, newest first.
 func (h *Hub) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	list, err := h.lists.get(f, func() ([]hearken.Session, error) { return h.cfg.Store.Sessions(ctx, f) })
 	if err != nil {
 		return nil, storeFailed(err)
@@ -131,6 +133,8 @@ func (s *session) read(req ReadRequest) (*Page, <-chan struct{}) {
 }
 
 func (h *Hub) readStored(ctx context.Context, req ReadRequest) (*Page, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	info, err := h.stored(ctx, req.Session)
 	if err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 )
 
 // recover picks up every session that has a journal: an earlier hub was killed
-// or ended before it was done with them. It needs no store, so that a database
-// that is down does not keep the hub from starting.
+// or ended before it was done with them. It asks the store only for what a
+// journal lacks, and goes on without an answer.
 func (h *Hub) recover() error {
 	ids, err := listJournals(h.journalDir())
 	if err != nil {

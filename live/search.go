@@ -14,6 +14,8 @@ func (h *Hub) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, error
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
 	hits, err := h.cfg.Store.Search(ctx, q)
 	if err != nil {
 		return nil, storeFailed(err)

@@ -114,7 +114,9 @@ func getSessionStatus() *tool {
 			}
 			out.Duration = round(out.Duration)
 			// A store that is in trouble is told of above; the rest still stands.
-			if note, err := d.hub.Note(ctx, id); err == nil {
+			brief, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			if note, err := d.hub.Note(brief, id); err == nil {
 				out.Note = &attachedNote{SavedAt: note.SavedAt, By: note.By}
 				if in.IncludeNote {
 					out.Note.Text = note.Text

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/mcpserver"
 	"github.com/hearken-dev/hearken/pipe"
 )
 
@@ -76,6 +77,9 @@ type newKey struct {
 func (a *App) createKey(ctx context.Context, name string, toolsets []string) (*newKey, error) {
 	if strings.TrimSpace(name) == "" {
 		return nil, hearken.Errorf(hearken.Invalid, "A key needs a name.").WithTry("hearken keys create --name laptop")
+	}
+	if err := mcpserver.CheckToolsets(toolsets); err != nil {
+		return nil, err
 	}
 	key, secret := hearken.NewKey(name, a.now(), toolsets)
 	if err := a.store.SaveKey(ctx, &key); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 )
 
 func (p *program) writeJSON(v any) error {
@@ -24,8 +25,25 @@ func (p *program) table(heads ...string) *table {
 	return t
 }
 
-func (t *table) row(cells ...string) { fmt.Fprintln(t.w, strings.Join(cells, "\t")) }
-func (t *table) flush() error        { return t.w.Flush() }
+func (t *table) row(cells ...string) {
+	for i := range cells {
+		cells[i] = tame(cells[i])
+	}
+	fmt.Fprintln(t.w, strings.Join(cells, "\t"))
+}
+
+func (t *table) flush() error { return t.w.Flush() }
+
+// tame takes out of a text what a terminal would obey: whoever gives a session
+// its title must not move the owner's cursor or forge a line.
+func tame(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, s)
+}
 
 // when writes a time as a person here would.
 func when(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }

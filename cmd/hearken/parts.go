@@ -27,8 +27,13 @@ var providerNames = []string{"local", "deepgram", "null"}
 
 func knownProvider(name string) bool { return slices.Contains(providerNames, name) }
 
+// openTimeout is how long a store may take to open.
+const openTimeout = 15 * time.Second
+
 // openStore opens the configured store.
 func openStore(ctx context.Context, cfg *Config) (store hearken.Store, err error) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout) // a database may hang
+	defer cancel()
 	switch cfg.StorageBackend {
 	case "postgres":
 		store, err = postgres.Open(ctx, cfg.DatabaseURL)

@@ -57,9 +57,9 @@ func (c *searchCmd) Run(ctx context.Context, p *program) error {
 	for _, h := range res.Hits {
 		if h.SessionID != session {
 			session = h.SessionID
-			fmt.Fprintf(p.stdout, "%s  %s  %s\n", h.SessionID, when(h.Timestamp), h.Title)
+			fmt.Fprintf(p.stdout, "%s  %s  %s\n", h.SessionID, when(h.Timestamp), tame(h.Title))
 		}
-		fmt.Fprintf(p.stdout, "%8s  %s  %s\n", clock(h.StartTime), h.Source, h.Text)
+		fmt.Fprintf(p.stdout, "%8s  %s  %s\n", clock(h.StartTime), h.Source, tame(h.Text))
 	}
 	switch {
 	case len(res.Hits) == 0:

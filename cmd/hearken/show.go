@@ -69,6 +69,6 @@ func (c *showCmd) write(p *program, s *hearken.Segment) error {
 	case s.Status == hearken.NoSpeech && text == "":
 		text = "(no speech)"
 	}
-	_, err := fmt.Fprintf(p.stdout, "%8s  %s  %s\n", clock(s.StartTime), s.Origin, text)
+	_, err := fmt.Fprintf(p.stdout, "%8s  %s  %s\n", clock(s.StartTime), s.Origin, tame(text))
 	return err
 }
