@@ -196,6 +196,7 @@ func (v *visit) told(b []byte) bool {
 			v.idle.Reset(10 * time.Second)
 		}
 	case "Finalize":
+		v.endWord()
 		v.finish(v.now(), false, true)
 	case "CloseStream":
 		v.endWord()

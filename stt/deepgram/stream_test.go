@@ -241,6 +241,34 @@ func TestStream_Messages(t *testing.T) {
 	}
 }
 
+// Nothing that is being said goes on beyond a gap: the server settles it there.
+func TestStream_Gap(t *testing.T) {
+	f := newFake(t, meeting)
+	stream, err := f.serve(t, deepgram.Config{}).Open(t.Context(), english)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := collect(stream)
+	for _, err := range []error{
+		write(stream, 0, meetingSound[:24000+50]), // in the middle of a word
+		write(stream, 100*16000, meetingSound[9*16000:11*16000]),
+		stream.Close(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `0.60 1.50 C0 Could you send me | 1.50
+100.10 101.05 C0 Thank you very much | 101.50
+`
+	if diff := cmp.Diff(want, finals(<-told)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"Finalize", "CloseStream"}, f.visit(t, 0).texts); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Utterance ends make the server settle what noise keeps open.
 func TestStream_UtteranceEnd(t *testing.T) {
 	script := phrase(0.5, 0, "anyway")

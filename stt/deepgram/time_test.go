@@ -115,6 +115,28 @@ func TestStream_KeepAlive(t *testing.T) {
 	})
 }
 
+// A sound too short to be answered is no reason to give a server up.
+func TestStream_ShortSound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, meeting)
+		stream, told := open(t, f.servePipes(t, deepgram.Config{}))
+		if err := live(stream, 0, meetingSound[:4800]); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Minute)
+		stream.Close()
+		if err := failure(<-told); err != nil {
+			t.Error(err)
+		}
+		if err := stream.Write(hearken.Frame{Pos: 4800, PCM: meetingSound[4800:6400]}); err == nil {
+			t.Error("Write after Close succeeded")
+		}
+		if err := stream.Close(); err != nil {
+			t.Errorf("Close again: %v", err)
+		}
+	})
+}
+
 // While sound comes there is no need for anything else.
 func TestStream_Live(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
