@@ -140,14 +140,14 @@ func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.
 	if err != nil {
 		return nil, err
 	}
-	return p.open(ctx, cfg, v, false)
+	return p.open(ctx, cfg, v, live)
 }
 
-func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *voice, batch bool) (*stream, error) {
-	if err := p.enter(v, batch); err != nil {
+func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *voice, pc pace) (*stream, error) {
+	if err := p.enter(v, pc.hurry); err != nil {
 		return nil, err
 	}
-	release := sync.OnceFunc(func() { p.leave(batch) })
+	release := sync.OnceFunc(func() { p.leave(pc.hurry) })
 	d, err := v.detector()
 	if err != nil {
 		release()
@@ -155,22 +155,22 @@ func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *voice,
 	}
 	terms := append(append([]string(nil), p.cfg.Vocabulary...), cfg.Vocabulary...)
 	e := &ear{good: v.good, quick: v.quick, gate: v.gate, vocab: newVocabulary(terms, v.common)}
-	s := newStream(ctx, cfg, e, p.sched, d, release)
+	s := newStream(ctx, cfg, pc, e, p.sched, d, release)
 	s.watch(p.ctx)
-	if batch {
-		s.batch, s.seg.enough, s.backlog = true, nil, 2*p.cfg.Cores+1
+	if !pc.hurry {
+		s.backlog = 2*p.cfg.Cores + 1
 	}
 	return s, nil
 }
 
 // enter takes a place for a stream.
-func (p *Provider) enter(v *voice, batch bool) error {
+func (p *Provider) enter(v *voice, live bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return errEnded()
 	}
-	if batch {
+	if !live {
 		p.places.Add(1)
 		return nil
 	}
@@ -186,10 +186,10 @@ func (p *Provider) enter(v *voice, batch bool) error {
 	return nil
 }
 
-func (p *Provider) leave(batch bool) {
+func (p *Provider) leave(live bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !batch {
+	if live {
 		p.streams--
 	}
 	p.places.Done()

@@ -59,7 +59,7 @@ func observe(t *testing.T, p *Provider, clips []clip) []observation {
 	for range p.cfg.Cores {
 		wg.Go(func() {
 			for i := range next {
-				s, err := p.open(t.Context(), hearken.StreamConfig{Language: "en"}, &open, false)
+				s, err := p.open(t.Context(), hearken.StreamConfig{Language: "en"}, &open, live)
 				if err != nil {
 					t.Error(err)
 					continue

@@ -23,25 +23,22 @@ func TestMeasure_Words(t *testing.T) {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	var live, file, whole errorRate
+	var streamed, file, one errorRate
 	var wg sync.WaitGroup
 	next := make(chan clip)
 	for range 3 {
 		wg.Go(func() {
 			for c := range next {
 				text := spokenText(stream1(t, p, c.pcm))
-				all, err := p.TranscribeAll(t.Context(), c.pcm, hearken.StreamConfig{Language: "en"}, nil)
-				if err != nil {
-					t.Error(err)
-				}
-				one, err := v.good.Transcribe(t.Context(), unitRange(c.pcm), nil)
+				all := all1(t, p, c.pcm)
+				piece, err := v.good.Transcribe(t.Context(), unitRange(c.pcm), nil)
 				if err != nil {
 					t.Error(err)
 				}
 				mu.Lock()
-				a, b, d := live.add(c.reference, text), file.add(c.reference, spokenText(all)), whole.add(c.reference, one.Text)
+				a, b, d := streamed.add(c.reference, text), file.add(c.reference, spokenText(all)), one.add(c.reference, piece.Text)
 				if a != d || b != d {
-					fmt.Printf("%s: %d errors live, %d in segments, %d whole\n  %s\n  %s\n  %s\n", c.file, a, b, d, c.reference, text, one.Text)
+					fmt.Printf("%s: %d errors live, %d in segments, %d whole\n  %s\n  %s\n  %s\n", c.file, a, b, d, c.reference, text, piece.Text)
 				}
 				mu.Unlock()
 			}
@@ -55,7 +52,7 @@ func TestMeasure_Words(t *testing.T) {
 	close(next)
 	wg.Wait()
 	fmt.Printf("word errors: live %.2f %%, file in segments %.2f %%, file as a whole %.2f %% of %d words\n",
-		live.percent(), file.percent(), whole.percent(), whole.words)
+		streamed.percent(), file.percent(), one.percent(), one.words)
 }
 
 // stream1 hears a recording as a live stream and returns its finals.
@@ -82,6 +79,16 @@ func stream1(t *testing.T, p *Provider, pcm []int16) (segments []hearken.Segment
 		case hearken.Failed:
 			t.Error(e.Err)
 		}
+	}
+	return segments
+}
+
+// all1 hears a recording as a file.
+func all1(t *testing.T, p *Provider, pcm []int16) []hearken.Segment {
+	t.Helper()
+	segments, err := p.TranscribeAll(t.Context(), pcm, hearken.StreamConfig{Language: "en"}, nil)
+	if err != nil {
+		t.Error(err)
 	}
 	return segments
 }

@@ -31,6 +31,9 @@ func TestEngine_Suite(t *testing.T) {
 	})
 }
 
+// The ways in which the engine hears.
+var ways = map[string]func(*testing.T, *Provider, []int16) []hearken.Segment{"live": stream1, "whole": all1}
+
 // Sound without speech gives no text.
 func TestEngine_Noise(t *testing.T) {
 	p := engine(t, Config{Model: "base"})
@@ -38,9 +41,11 @@ func TestEngine_Noise(t *testing.T) {
 		if c.language != "-" {
 			continue
 		}
-		for _, s := range stream1(t, p, c.pcm) {
-			if s.Text != "" {
-				t.Errorf("%s: %q from %.1f to %.1f", c.file, s.Text, s.StartTime, s.EndTime)
+		for way, hear := range ways {
+			for _, s := range hear(t, p, c.pcm) {
+				if s.Text != "" {
+					t.Errorf("%s, %s: %q from %.1f to %.1f", c.file, way, s.Text, s.StartTime, s.EndTime)
+				}
 			}
 		}
 	}
@@ -52,6 +57,12 @@ func TestEngine_Foreign(t *testing.T) {
 		t.Skip("takes a minute")
 	}
 	p := engine(t, Config{Model: "base"})
+	for way, hear := range ways {
+		t.Run(way, func(t *testing.T) { testForeign(t, p, hear) })
+	}
+}
+
+func testForeign(t *testing.T, p *Provider, hear func(*testing.T, *Provider, []int16) []hearken.Segment) {
 	var mu sync.Mutex
 	var foreign, marked, english, wrong int
 	var wg sync.WaitGroup
@@ -61,7 +72,7 @@ func TestEngine_Foreign(t *testing.T) {
 			for c := range next {
 				var texts []string
 				strange := 0
-				for _, s := range stream1(t, p, c.pcm) {
+				for _, s := range hear(t, p, c.pcm) {
 					if s.Text == NotUnderstood {
 						strange++
 					} else if s.Spoken() {

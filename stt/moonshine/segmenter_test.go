@@ -17,8 +17,12 @@ type talk struct {
 type cutSpan struct{ Start, End, First, Last int }
 
 func segments(talks []talk) (spans []cutSpan, began int) {
-	g := newSegmenter()
+	g := newSegmenter(live)
 	g.enough = func() bool { return true }
+	return cutBy(g, talks)
+}
+
+func cutBy(g *segmenter, talks []talk) (spans []cutSpan, began int) {
 	keep := func(s *span) {
 		if s != nil {
 			spans = append(spans, cutSpan{s.start, s.end, s.first, s.last})
@@ -82,8 +86,26 @@ func TestSegmenter_CutsAtTheQuietestPlace(t *testing.T) {
 	}
 }
 
+// A recording is cut in its longest pause, and not because of a shorter one.
+func TestSegmenter_WholeCutsInTheLongestPause(t *testing.T) {
+	sentence := frames(5_000)
+	short, long := talk{frames(500), 0}, talk{frames(1_000), 0}
+	said := talk{sentence, 0.9}
+	got, _ := cutBy(newSegmenter(whole), []talk{said, short, said, long, said, short, said, {frames(3_000), 0}})
+	if len(got) != 2 {
+		t.Fatalf("%d spans: %v", len(got), got)
+	}
+	pause := 2*sentence + short.windows
+	if cut := got[0]; cut.Last != pause || cut.End <= pause || cut.End >= pause+long.windows {
+		t.Errorf("first span is %+v, the pause is from %d to %d", cut, pause, pause+long.windows)
+	}
+	if next := got[1]; next.First != pause+long.windows || next.Start < got[0].End {
+		t.Errorf("second span is %+v after %+v", next, got[0])
+	}
+}
+
 func TestSegmenter_GuessIsTheFinal(t *testing.T) {
-	g := newSegmenter()
+	g := newSegmenter(live)
 	g.enough = func() bool { return true }
 	var guess, final *span
 	for i := range 80 {
@@ -111,9 +133,9 @@ func TestSegmenter_Waits(t *testing.T) {
 		pause  int
 		enough bool
 		spans  int
-	}{{"Enough", hangover + 2, true, 2}, {"NotEnough", hangover + 2, false, 1}, {"NotEnoughForLong", patience + 2, false, 2}} {
+	}{{"Enough", hangover + 2, true, 2}, {"NotEnough", hangover + 2, false, 1}, {"NotEnoughForLong", live.patience + 2, false, 2}} {
 		t.Run(tt.name, func(t *testing.T) {
-			g := newSegmenter()
+			g := newSegmenter(live)
 			asked := 0
 			g.enough = func() bool { asked++; return tt.enough }
 			spans := 0
@@ -140,16 +162,18 @@ func TestSegmenter_Waits(t *testing.T) {
 // hold every window that is surely speech and has speech around it.
 func TestSegmenter_Rapid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := newSegmenter()
+		g := newSegmenter(rapid.SampledFrom([]pace{live, whole}).Draw(t, "pace"))
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		g.enough = func() bool { return r.IntN(2) == 0 }
+		if g.pace.hurry {
+			g.enough = func() bool { return r.IntN(2) == 0 }
+		}
 		voicedRun, covered, memory := 0, 0, 0
 		var solid []int // windows inside a run of speech that is long enough
 		check := func(s *span) {
 			if s == nil {
 				return
 			}
-			if s.start < covered || s.end <= s.start || s.end-s.start > maxSegment {
+			if s.start < covered || s.end <= s.start || s.end-s.start > g.pace.maxSegment {
 				t.Fatalf("span %d to %d after %d", s.start, s.end, covered)
 			}
 			if s.first < s.start || s.last > s.end || len(s.probs) != s.end-s.start {
@@ -187,7 +211,7 @@ func TestSegmenter_Rapid(t *testing.T) {
 		if len(solid) > 0 {
 			t.Fatalf("%d windows of speech are in no span", len(solid))
 		}
-		if memory > 2*maxSegment {
+		if memory > 2*g.pace.maxSegment {
 			t.Fatalf("the segmenter remembers %d windows", memory)
 		}
 	})

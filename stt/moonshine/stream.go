@@ -43,7 +43,7 @@ type stream struct {
 	sched    *scheduler
 	detector detector
 	out      *outbox
-	batch    bool   // a whole file: no partials, no guesses, no hurry
+	pace     pace
 	backlog  int    // utterances that may wait before Write does
 	release  func() // gives the place back; called once
 
@@ -75,13 +75,13 @@ type stream struct {
 	held     *hearken.Segment // a partial that waits for an earlier final
 }
 
-func newStream(ctx context.Context, cfg hearken.StreamConfig, e *ear, sched *scheduler, d detector, release func()) *stream {
+func newStream(ctx context.Context, cfg hearken.StreamConfig, p pace, e *ear, sched *scheduler, d detector, release func()) *stream {
 	s := &stream{
-		ctx: ctx, cfg: cfg, ear: e, sched: sched, detector: d, out: newOutbox(ctx), backlog: 3, release: release,
-		origin: cfg.Start, seg: newSegmenter(), tape: tape{base: cfg.Start}, said: cfg.Start, told: cfg.Start,
+		ctx: ctx, cfg: cfg, pace: p, ear: e, sched: sched, detector: d, out: newOutbox(ctx), backlog: 3, release: release,
+		said: cfg.Start, told: cfg.Start,
 	}
 	s.room.L = &s.mu
-	s.seg.enough = s.enough
+	s.begin(cfg.Start)
 	context.AfterFunc(ctx, s.abandon)
 	return s
 }
@@ -184,7 +184,7 @@ func (s *stream) act(c changes) {
 		s.nextShow = s.position(s.seg.onset) + firstShow
 		s.out.put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: at(s.position(s.seg.onset))})
 	}
-	if c.paused != nil && !s.batch {
+	if c.paused != nil {
 		s.guess(c.paused)
 	}
 	if c.spoke {
@@ -226,12 +226,17 @@ func (s *stream) jump(to int64) {
 	}
 	s.pending = append(s.pending, &utterance{gap: true, pos: to, done: true})
 	s.passage = nil
-	s.origin, s.seg, s.tape, s.filter, s.still = to, newSegmenter(), tape{base: to}, highpass{}, 0
-	if !s.batch {
-		s.seg.enough = s.enough
-	}
+	s.begin(to)
 	s.detector.Reset()
 	s.settle()
+}
+
+// begin listens from a position on as if nothing had been heard before.
+func (s *stream) begin(pos int64) {
+	s.origin, s.seg, s.tape, s.filter, s.still = pos, newSegmenter(s.pace), tape{base: pos}, highpass{}, 0
+	if s.pace.hurry {
+		s.seg.enough = s.enough
+	}
 }
 
 // flush ends what is being said where the sound ends. The last window is

@@ -55,7 +55,7 @@ func (s *stream) utterance(sp *span) *utterance {
 		first: s.position(sp.first), last: s.position(sp.last), probs: sp.probs,
 	}
 	u.passage = u.pos
-	if p := s.passage; p != nil && u.end-p.passage <= maxPassage && u.first-p.last <= maxPause {
+	if p := s.passage; s.pace.hurry && p != nil && u.end-p.passage <= maxPassage && u.first-p.last <= maxPause {
 		u.passage, u.follows = p.passage, p
 	}
 	return u
@@ -64,7 +64,7 @@ func (s *stream) utterance(sp *span) *utterance {
 // decode queues an utterance, or lets it wait for the one that it follows.
 func (s *stream) decode(u *utterance, c class) {
 	pcm := s.tape.copy(u.passage, u.end)
-	if s.batch {
+	if !s.pace.hurry {
 		c = partialTask
 	}
 	u.task = &task{class: c, run: func() { s.decoded(u, pcm) }}
@@ -226,7 +226,7 @@ func (s *stream) settled(u *utterance) {
 
 // show looks at what is being said if it is time to.
 func (s *stream) show() {
-	if !s.cfg.Interim || s.batch || s.partial != nil || s.likely != nil || s.nextWindow() < s.nextShow {
+	if !s.cfg.Interim || s.partial != nil || s.likely != nil || s.nextWindow() < s.nextShow {
 		return
 	}
 	turn := s.turn
@@ -269,7 +269,7 @@ func (s *stream) present(p glimpse, u *utterance) {
 	if len(p.tokens) > draftSpare {
 		s.draft = p.tokens[:len(p.tokens)-draftSpare]
 	}
-	if p.text == "" || !s.cfg.Interim || s.batch {
+	if p.text == "" || !s.cfg.Interim {
 		return
 	}
 	seg := s.ear.unconfirmed(p, u, s.cfg)

@@ -7,10 +7,10 @@ import (
 )
 
 // TranscribeAll hears a whole recording with all cores and returns its
-// segments. It goes the way of a live stream, except that it waits for longer
-// pauses, as nobody waits for it; so a few words may differ from a live
-// stream's. Live streams go first. progress, if there is one, is told the
-// share that is done.
+// segments. It goes the way of a live stream, except that nobody waits for the
+// words: segments are as long as the models can take, which is more accurate,
+// and each is heard on its own, so that all cores have one. Live streams go
+// first. progress, if there is one, is told the share that is done.
 func (p *Provider) TranscribeAll(ctx context.Context, pcm []int16, cfg hearken.StreamConfig, progress func(done float64)) ([]hearken.Segment, error) {
 	v, err := p.await(ctx, p.voice(cfg.Language, cfg.Model))
 	if err != nil {
@@ -19,7 +19,7 @@ func (p *Provider) TranscribeAll(ctx context.Context, pcm []int16, cfg hearken.S
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // whatever happens, the stream lets go
 	cfg.Interim = false
-	s, err := p.open(ctx, cfg, v, true)
+	s, err := p.open(ctx, cfg, v, whole)
 	if err != nil {
 		return nil, err
 	}
