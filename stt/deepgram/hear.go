@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/coder/websocket"
@@ -61,8 +60,8 @@ func (s *stream) listen() error {
 		if _, err := s.inbox.ReadFrom(r); err != nil {
 			return s.lost(err)
 		}
-		var m message
-		if json.Unmarshal(s.inbox.Bytes(), &m) != nil {
+		m, err := parse(s.inbox.Bytes())
+		if err != nil {
 			return errGarbled()
 		}
 		s.mu.Lock()
@@ -70,7 +69,7 @@ func (s *stream) listen() error {
 		finishing := !s.closedAt.IsZero()
 		s.mu.Unlock()
 		switch m.Type {
-		case "Results":
+		case results:
 			s.result(&m)
 		case "SpeechStarted":
 			s.mu.Lock()

@@ -1,6 +1,9 @@
 package deepgram
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+)
 
 // What is sent beside sound, always as text.
 const (
@@ -8,6 +11,8 @@ const (
 	finalize    = `{"type":"Finalize"}`
 	closeStream = `{"type":"CloseStream"}`
 )
+
+const results = "Results"
 
 // A message is what the server says: the fields of all kinds of messages that
 // matter here. Times are seconds of the connection.
@@ -18,9 +23,7 @@ type message struct {
 	Start    float64 `json:"start"`
 	Duration float64 `json:"duration"`
 	IsFinal  bool    `json:"is_final"`
-
-	// Channel is an object in Results and a pair of numbers elsewhere.
-	Channel channel `json:"channel"`
+	Channel  channel `json:"channel"`
 
 	Timestamp   float64 `json:"timestamp"`     // SpeechStarted
 	LastWordEnd float64 `json:"last_word_end"` // UtteranceEnd
@@ -28,6 +31,18 @@ type message struct {
 	// Error; servers that are like Deepgram's use one or the other.
 	Description string `json:"description"`
 	Message     string `json:"message"`
+}
+
+// parse reads what the server said.
+func parse(b []byte) (message, error) {
+	var m message
+	err := json.Unmarshal(b, &m)
+	// Only in Results is "channel" an object, elsewhere it is a pair of
+	// numbers that nobody needs; the rest of the message is read all the same.
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && m.Type != "" && m.Type != results {
+		err = nil
+	}
+	return m, err
 }
 
 func (m *message) end() float64 { return m.Start + max(0, m.Duration) }
@@ -41,7 +56,7 @@ func (m *message) best() alternative {
 }
 
 type channel struct {
-	Alternatives []alternative
+	Alternatives []alternative `json:"alternatives"`
 }
 
 type alternative struct {
@@ -67,19 +82,4 @@ func (w *word) text() string {
 		return w.Punctuated
 	}
 	return w.Word
-}
-
-// UnmarshalJSON takes the object and leaves the pair of numbers.
-func (c *channel) UnmarshalJSON(b []byte) error {
-	if len(b) == 0 || b[0] != '{' {
-		return nil
-	}
-	var v struct {
-		Alternatives []alternative `json:"alternatives"`
-	}
-	if err := json.Unmarshal(b, &v); err != nil {
-		return err
-	}
-	c.Alternatives = v.Alternatives
-	return nil
 }

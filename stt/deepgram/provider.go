@@ -19,7 +19,7 @@ const (
 	defaultBaseURL = "wss://api.deepgram.com"
 	defaultModel   = "nova-3"
 	defaultPace    = 1.25
-	defaultStall   = 20 * time.Second
+	defaultStall   = 10 * time.Second
 )
 
 // Config is what a [Provider] is made of. All of it is optional; without a key
@@ -37,7 +37,8 @@ type Config struct {
 	// are made for; without bound if negative.
 	Pace float64
 	// Stall is how long the server may say nothing while it gets sound, or
-	// take no sound, before the stream fails; 20 s if zero.
+	// take no sound, before the stream fails; 10 s if zero, ten times as long
+	// as Deepgram takes.
 	Stall time.Duration
 	// Client makes the connections; nil for one with the proxy of the
 	// environment.
