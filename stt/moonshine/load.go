@@ -11,18 +11,16 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/onnx"
 	"github.com/hearken-dev/hearken/vad"
 )
 
 // A shelf holds what was loaded, so that two voices share a model.
 type shelf struct {
-	mu       sync.Mutex // held while something loads
-	rt       *onnx.Runtime
-	silero   *vad.Model
-	models   map[string]*Model // by directory
-	everyday map[string]map[string]bool
+	mu     sync.Mutex // held while something loads
+	rt     *onnx.Runtime
+	silero *vad.Model
+	models map[string]*Model // by directory
 }
 
 // library is the path of the ONNX Runtime.
@@ -58,26 +56,31 @@ func (p *Provider) loadVoice(ctx context.Context, found []Found, mayChoose bool)
 		return nil, err
 	}
 	small, large := s.models[found[0].Dir], s.models[found[len(found)-1].Dir]
-	cost := measureCost(ctx, large)
+	cost, err := measureCost(ctx, large)
+	if err != nil {
+		return nil, err
+	}
 	v := &voice{
-		quick: small, good: large, gate: gateFor(found[0].Language), common: s.common(found[0].Dir),
+		quick: small, good: large, gate: gateFor(found[0].Language), common: everyday(small.vocab),
 		detector: func() (detector, error) { return s.silero.NewDetector() },
 	}
 	if mayChoose && cost > slowest && small != large {
-		cost = measureCost(ctx, small)
+		if cost, err = measureCost(ctx, small); err != nil {
+			return nil, err
+		}
 		v.good = small
 	}
 	v.streams = capacity(p.cfg.Cores, cost)
 	p.cfg.Log.Info("offline engine ready", "language", found[0].Language, "quick", found[0].Name,
 		"good", found[len(found)-1].Name, "good_used", v.good == large, "cost", math.Round(cost*1000)/1000,
 		"streams", v.streams, "seconds", math.Round(time.Since(began).Seconds()*100)/100)
-	return v, ctx.Err()
+	return v, nil
 }
 
 func (s *shelf) open(cfg *Config) (err error) {
 	if s.rt == nil {
 		s.rt, err = onnx.Open(cfg.library())
-		s.models, s.everyday = map[string]*Model{}, map[string]map[string]bool{}
+		s.models = map[string]*Model{}
 	}
 	return err
 }
@@ -144,20 +147,19 @@ func (s *shelf) close() error {
 	return errors.Join(errs...)
 }
 
-// common tells whether a word is an everyday one: the vocabulary of the model
-// has it whole.
-func (s *shelf) common(dir string) func(string) bool {
-	words := s.everyday[dir]
-	if words == nil {
-		words = map[string]bool{}
-		for _, p := range s.models[dir].vocab.pieces {
+// everyday tells whether a word is one that everybody uses: the vocabulary of
+// the model has it whole. Few ever ask, so the list is made for the first.
+func everyday(v *vocab) func(word string) bool {
+	list := sync.OnceValue(func() map[string]bool {
+		words := map[string]bool{}
+		for _, p := range v.pieces {
 			if w, ok := strings.CutPrefix(p, " "); ok && len(w) > 0 && strings.IndexFunc(w, notLetter) < 0 {
 				words[fold(w)] = true
 			}
 		}
-		s.everyday[dir] = words
-	}
-	return func(word string) bool { return words[word] }
+		return words
+	})
+	return func(word string) bool { return list()[word] }
 }
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) }
@@ -170,42 +172,4 @@ func tokenRate(language string) float64 {
 		return 13
 	}
 	return 0
-}
-
-const (
-	// slowest is the seconds of one core that a second of speech may cost for
-	// a model to make the finals: four seconds of speech are then there after
-	// one.
-	slowest = 0.25
-	// speakingTokens is how many tokens a second people say on average.
-	speakingTokens = 3.6
-)
-
-// measureCost tells how many seconds of one core a second of speech costs: the
-// encoder as measured, the decoder from one step of it.
-func measureCost(ctx context.Context, m recognizer) float64 {
-	const seconds = 4
-	pcm := make([]float32, seconds*hearken.SampleRate)
-	for i := range pcm { // a hum; what it is does not matter to the encoder
-		pcm[i] = 0.1 * float32(math.Sin(float64(i)*0.05)*math.Sin(float64(i)*0.0007))
-	}
-	best := math.Inf(1)
-	for range 3 { // the fastest is the one that nothing else disturbed
-		r, err := m.Transcribe(ctx, pcm, nil)
-		if err != nil {
-			break
-		}
-		step := r.Decode.Seconds() / float64(max(r.Steps, 1))
-		best = min(best, r.Encode.Seconds()/seconds+speakingTokens*step)
-	}
-	return best
-}
-
-// capacity is how many streams the cores carry when all speak at once: finals
-// and the voice detector for each in seven tenths of the time, and unconfirmed
-// text in what is left. A final costs twice what its sound does, because the
-// model hears the passage before it again and because some guesses are wrong.
-func capacity(cores int, cost float64) int {
-	const detector, share = 0.006, 0.7
-	return max(2*cores, int(share*float64(cores)/(2*cost+detector)))
 }

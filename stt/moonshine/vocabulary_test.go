@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// everyday stands for the words that the tokenizer has whole.
-func everyday(word string) bool {
+// frequent stands for the words that the tokenizer has whole.
+func frequent(word string) bool {
 	return strings.Contains(" the a zero hours cube are and we run on said ask to in her new is of our open deep mark at lane he here and ", " "+word+" ")
 }
 
 func TestVocabulary(t *testing.T) {
 	terms := []string{"Kubernetes", "Hearken", "Ada Lovelace", "Zelo", "Ingrid Bergström", "pgx", "OpenAI", "Anouk", "Marc"}
-	v := newVocabulary(terms, everyday)
+	v := newVocabulary(terms, frequent)
 	for _, tt := range []struct{ name, in, want string }{
 		{"NothingToMend", "We run on zero hours.", "We run on zero hours."},
 		{"OneLetter", "We run on Kubernetis.", "We run on Kubernetes."},
@@ -40,7 +40,7 @@ func TestVocabulary(t *testing.T) {
 func FuzzVocabulary(f *testing.F) {
 	f.Add("Kubernetes", "cube are netties, 世界 é")
 	f.Fuzz(func(t *testing.T, term, text string) {
-		v := newVocabulary([]string{term}, everyday)
+		v := newVocabulary([]string{term}, frequent)
 		once := v.mend(text)
 		if again := v.mend(once); again != once {
 			t.Errorf("%q became %q and then %q", text, once, again)
