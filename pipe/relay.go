@@ -61,7 +61,8 @@ func (r *Relay) Run(ctx context.Context, conn net.Conn, stdin io.Reader, stdout 
 		r.change.Broadcast()
 	})()
 
-	go r.upstream(ctx, stdin)
+	stdout = &lines{w: stdout}
+	go r.upstream(ctx, stdin, stdout)
 
 	var returns []time.Time
 	for {
@@ -89,7 +90,7 @@ func (r *Relay) Run(ctx context.Context, conn net.Conn, stdin io.Reader, stdout 
 }
 
 // upstream carries the client's messages to whichever hub there is.
-func (r *Relay) upstream(ctx context.Context, stdin io.Reader) {
+func (r *Relay) upstream(ctx context.Context, stdin io.Reader, stdout io.Writer) {
 	in := bufio.NewReaderSize(stdin, 64<<10)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -97,12 +98,8 @@ func (r *Relay) upstream(ctx context.Context, stdin io.Reader) {
 			if line[len(line)-1] != '\n' {
 				line = append(line, '\n')
 			}
-			conn, ok := r.note(ctx, line)
-			if !ok {
+			if !r.forward(ctx, line, stdout) {
 				return
-			}
-			if _, err := conn.Write(line); err != nil {
-				conn.Close() // downstream notices, and answers for the request
 			}
 		}
 		if err != nil {
@@ -119,6 +116,23 @@ func (r *Relay) upstream(ctx context.Context, stdin io.Reader) {
 	if r.conn != nil {
 		hangUp(r.conn)
 	}
+}
+
+// forward carries one line to the hub, or answers what the hub would not, and
+// tells whether to go on.
+func (r *Relay) forward(ctx context.Context, line []byte, stdout io.Writer) bool {
+	if no := refusal(line); no != nil {
+		_, err := stdout.Write(no)
+		return err == nil
+	}
+	conn, ok := r.note(ctx, line)
+	if !ok {
+		return false
+	}
+	if _, err := conn.Write(line); err != nil {
+		conn.Close() // downstream notices, and answers for the request
+	}
+	return true
 }
 
 // wait returns when cond holds, or ctx has ended. The caller holds the mutex.
