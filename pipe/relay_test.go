@@ -100,25 +100,25 @@ func (h *hubEnd) say(line string) {
 
 func TestRelay_OutlivesTheHub(t *testing.T) {
 	rt, hub := startRelay(t)
-	rt.say(`{"id":0,"method":"initialize"}`)
-	hub.hear(`{"id":0,"method":"initialize"}`)
-	hub.say(`{"id":0,"result":{}}`)
-	rt.hear(`{"id":0,"result":{}}`)
-	rt.say(`{"method":"notifications/initialized"}`)
-	hub.hear(`{"method":"notifications/initialized"}`)
+	rt.say(`{"jsonrpc":"2.0","id":0,"method":"initialize"}`)
+	hub.hear(`{"jsonrpc":"2.0","id":0,"method":"initialize"}`)
+	hub.say(`{"jsonrpc":"2.0","id":0,"result":{}}`)
+	rt.hear(`{"jsonrpc":"2.0","id":0,"result":{}}`)
+	rt.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	hub.hear(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	for _, uri := range []string{"a", "b"} {
-		rt.say(`{"id":"` + uri + `","method":"resources/subscribe","params":{"uri":"` + uri + `"}}`)
-		hub.hear(`{"id":"` + uri + `","method":"resources/subscribe","params":{"uri":"` + uri + `"}}`)
-		hub.say(`{"id":"` + uri + `","result":{}}`)
-		rt.hear(`{"id":"` + uri + `","result":{}}`)
+		rt.say(`{"jsonrpc":"2.0","id":"` + uri + `","method":"resources/subscribe","params":{"uri":"` + uri + `"}}`)
+		hub.hear(`{"jsonrpc":"2.0","id":"` + uri + `","method":"resources/subscribe","params":{"uri":"` + uri + `"}}`)
+		hub.say(`{"jsonrpc":"2.0","id":"` + uri + `","result":{}}`)
+		rt.hear(`{"jsonrpc":"2.0","id":"` + uri + `","result":{}}`)
 	}
-	rt.say(`{"id":3,"method":"resources/unsubscribe","params":{"uri":"a"}}`)
-	hub.hear(`{"id":3,"method":"resources/unsubscribe","params":{"uri":"a"}}`)
-	hub.say(`{"id":3,"result":{}}`)
-	rt.hear(`{"id":3,"result":{}}`)
+	rt.say(`{"jsonrpc":"2.0","id":3,"method":"resources/unsubscribe","params":{"uri":"a"}}`)
+	hub.hear(`{"jsonrpc":"2.0","id":3,"method":"resources/unsubscribe","params":{"uri":"a"}}`)
+	hub.say(`{"jsonrpc":"2.0","id":3,"result":{}}`)
+	rt.hear(`{"jsonrpc":"2.0","id":3,"result":{}}`)
 
-	rt.say(`{"id":4,"method":"tools/call"}`)
-	hub.hear(`{"id":4,"method":"tools/call"}`)
+	rt.say(`{"jsonrpc":"2.0","id":4,"method":"tools/call"}`)
+	hub.hear(`{"jsonrpc":"2.0","id":4,"method":"tools/call"}`)
 	hub.Close()
 	if !rt.out.Scan() {
 		t.Fatal("no answer for the call under way")
@@ -132,18 +132,18 @@ func TestRelay_OutlivesTheHub(t *testing.T) {
 	}
 
 	hub = rt.next()
-	hub.hear(`{"id":0,"method":"initialize"}`)
-	hub.say(`{"method":"notifications/message"}`)
-	rt.hear(`{"method":"notifications/message"}`)
-	hub.say(`{"id":0,"result":{}}`) // the client has that answer already
-	hub.hear(`{"method":"notifications/initialized"}`)
-	hub.hear(`{"id":"b","method":"resources/subscribe","params":{"uri":"b"}}`)
-	hub.say(`{"id":"b","result":{}}`)
+	hub.hear(`{"jsonrpc":"2.0","id":0,"method":"initialize"}`)
+	hub.say(`{"jsonrpc":"2.0","method":"notifications/message"}`)
+	rt.hear(`{"jsonrpc":"2.0","method":"notifications/message"}`)
+	hub.say(`{"jsonrpc":"2.0","id":0,"result":{}}`) // the client has that answer already
+	hub.hear(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	hub.hear(`{"jsonrpc":"2.0","id":"b","method":"resources/subscribe","params":{"uri":"b"}}`)
+	hub.say(`{"jsonrpc":"2.0","id":"b","result":{}}`)
 
-	rt.say(`{"id":5,"method":"tools/list"}`)
-	hub.hear(`{"id":5,"method":"tools/list"}`)
-	hub.say(`{"id":5,"result":{}}`)
-	rt.hear(`{"id":5,"result":{}}`)
+	rt.say(`{"jsonrpc":"2.0","id":5,"method":"tools/list"}`)
+	hub.hear(`{"jsonrpc":"2.0","id":5,"method":"tools/list"}`)
+	hub.say(`{"jsonrpc":"2.0","id":5,"result":{}}`)
+	rt.hear(`{"jsonrpc":"2.0","id":5,"result":{}}`)
 	rt.in.Close()
 	if hub.lines.Scan() {
 		t.Errorf("hub got %q after the end", hub.lines.Text())
@@ -157,16 +157,16 @@ func TestRelay_OutlivesTheHub(t *testing.T) {
 func TestRelay_AllAtOnce(t *testing.T) {
 	rt, hub := startRelay(t)
 	go func() {
-		io.WriteString(rt.in, `{"id":1,"method":"initialize"}`+"\n"+`{"method":"notifications/initialized"}`+"\n"+`{"id":2,"method":"tools/list"}`) // no final newline
+		io.WriteString(rt.in, `{"jsonrpc":"2.0","id":1,"method":"initialize"}`+"\n"+`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`) // no final newline
 		rt.in.Close()
 	}()
-	hub.hear(`{"id":1,"method":"initialize"}`)
-	hub.say(`{"id":1,"result":{}}`)
-	rt.hear(`{"id":1,"result":{}}`)
-	hub.hear(`{"method":"notifications/initialized"}`)
-	hub.hear(`{"id":2,"method":"tools/list"}`)
-	hub.say(`{"id":2,"result":{}}`)
-	rt.hear(`{"id":2,"result":{}}`)
+	hub.hear(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`)
+	hub.say(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+	rt.hear(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+	hub.hear(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	hub.hear(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	hub.say(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+	rt.hear(`{"jsonrpc":"2.0","id":2,"result":{}}`)
 	if hub.lines.Scan() {
 		t.Errorf("hub got %q after the end", hub.lines.Text())
 	}
