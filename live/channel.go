@@ -117,7 +117,7 @@ func (c *channel) run(ctx context.Context) {
 		failures++
 		c.setState(stateRetrying, nil)
 		c.s.hub.cfg.Log.Warn("provider failed", "session", c.s.id, "provider", c.s.provider(), "failures", failures, "err", err)
-		if !retryable(err) || failures > c.s.hub.cfg.Retries || !pause(ctx, backoff(failures)) {
+		if !retryable(err) || failures > c.s.hub.cfg.Retries || !pause(ctx, max(backoff(failures), advice(err))) {
 			c.giveUp(ctx, err)
 			return
 		}
@@ -291,6 +291,15 @@ func retryable(err error) bool {
 func backoff(failures int) time.Duration {
 	d := time.Second << min(failures-1, 5)
 	return d + time.Duration((rand.Float64()-0.5)*0.4*float64(d))
+}
+
+// advice is how long a provider asks to be left alone, within reason.
+func advice(err error) time.Duration {
+	var asks interface{ RetryAfter() time.Duration }
+	if !errors.As(err, &asks) {
+		return 0
+	}
+	return min(asks.RetryAfter(), time.Minute)
 }
 
 // pause waits and tells whether it could.

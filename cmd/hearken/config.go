@@ -35,6 +35,8 @@ type Config struct {
 
 	TranscriptionProvider string `var:"TRANSCRIPTION_PROVIDER" group:"hearing" help:"Engine of sessions that name none. Default: deepgram where it has a key, else local, the engine that needs none."`
 	DeepgramAPIKey        string `var:"DEEPGRAM_API_KEY" secret:"" group:"hearing" help:"Key for Deepgram."`
+	DeepgramBaseURL       string `var:"DEEPGRAM_BASE_URL" group:"hearing" help:"Address of Deepgram, or of a server that speaks its API. Default: Deepgram's own."`
+	DeepgramModel         string `var:"DEEPGRAM_MODEL" group:"hearing" help:"Deepgram's model. Default: nova-3."`
 	DefaultLanguage       string `var:"DEFAULT_LANGUAGE" group:"hearing" help:"Language of sessions that name none. Default: pt-BR with deepgram, en with local."`
 	Vocabulary            string `var:"VOCABULARY" group:"hearing" help:"File with names and terms to be spelt right, one a line."`
 	MaxBufferChunks       int    `var:"MAX_BUFFER_CHUNKS" default:"100" min:"1" max:"100000" group:"hearing" help:"Chunks of sound held in memory for a session before they go to the spool."`

@@ -96,7 +96,9 @@ func openEngines(ctx context.Context, cfg *Config, opts Options, log *slog.Logge
 			Dir: root, Library: models.Library(root), Model: cfg.LocalModel, Vocabulary: e.vocabulary, Log: log,
 		})
 	}}
-	e.providers = []hearken.Provider{local, deepgram.New(deepgram.Config{APIKey: cfg.DeepgramAPIKey, Log: log})}
+	e.providers = []hearken.Provider{local, deepgram.New(deepgram.Config{
+		APIKey: cfg.DeepgramAPIKey, BaseURL: cfg.DeepgramBaseURL, Model: cfg.DeepgramModel, Log: log,
+	})}
 	switch cfg.TranscriptionProvider {
 	case "deepgram":
 		slices.Reverse(e.providers)
