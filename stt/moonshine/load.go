@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -28,14 +27,7 @@ func (c *Config) library() string {
 	if c.Library != "" {
 		return c.Library
 	}
-	name := "libonnxruntime.so"
-	switch runtime.GOOS {
-	case "darwin":
-		name = "libonnxruntime.dylib"
-	case "windows":
-		name = "onnxruntime.dll"
-	}
-	return filepath.Join(c.Dir, "lib", name)
+	return onnx.FindLibrary(filepath.Join(c.Dir, "lib"))
 }
 
 // loadVoice loads the smallest and the largest of some models of one language,
