@@ -11,45 +11,72 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Rename gives a session a title.
-func (h *Hub) Rename(ctx context.Context, id, title string) (*hearken.Session, error) {
-	if s := h.find(id); s != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.info.Title = title
-		s.journal.post(s.headLocked())
-		s.dirtyLocked()
-		info := s.snapshotLocked()
-		return &info, nil
+// edit does something to a stored session while nobody else does.
+func (h *Hub) edit(ctx context.Context, within time.Duration, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	select {
+	case h.edits <- struct{}{}:
+		defer func() { <-h.edits }()
+	case <-ctx.Done():
+		return storeFailed(ctx.Err())
 	}
-	info, err := h.stored(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	info.Title = title
 	defer h.changed()
-	if err := h.cfg.Store.Save(ctx, info, nil); err != nil {
-		return nil, storeFailed(err)
+	return do(ctx)
+}
+
+// Rename gives a session a title.
+func (h *Hub) Rename(ctx context.Context, id, title string) (info *hearken.Session, err error) {
+	if s := h.find(id); s != nil {
+		info, err = s.rename(title)
+		if err != nil || h.find(id) == s {
+			return info, err
+		}
+		// It was saved for good in between, perhaps without its title.
 	}
-	return info, nil
+	err = h.edit(ctx, saveWithin, func(ctx context.Context) error {
+		if info, err = h.stored(ctx, id); err != nil {
+			return err
+		}
+		info.Title = title
+		if err := h.cfg.Store.Save(ctx, info, nil); err != nil {
+			return storeFailed(err)
+		}
+		return nil
+	})
+	return info, err
+}
+
+func (s *session) rename(title string) (*hearken.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.phase == gone {
+		return nil, notFound(s.id)
+	}
+	s.info.Title = title
+	s.journal.post(s.headLocked())
+	s.dirtyLocked()
+	info := s.snapshotLocked()
+	return &info, nil
 }
 
 // SaveNote keeps a markdown note with its session.
 func (h *Hub) SaveNote(ctx context.Context, n hearken.Note) error {
-	if s := h.find(n.Session); s != nil {
-		if err := s.save(ctx); err != nil { // the note needs its session there
+	return h.edit(ctx, saveWithin, func(ctx context.Context) error {
+		if s := h.find(n.Session); s != nil {
+			if err := s.save(ctx); err != nil { // the note needs its session there
+				return storeFailed(err)
+			}
+		}
+		if _, err := h.stored(ctx, n.Session); err != nil {
+			return err
+		}
+		n.SavedAt = h.cfg.Now().UTC()
+		if err := h.cfg.Store.SaveNote(ctx, &n); err != nil {
 			return storeFailed(err)
 		}
-	} else if _, err := h.stored(ctx, n.Session); err != nil {
-		return err
-	}
-	n.SavedAt = h.cfg.Now().UTC()
-	ctx, cancel := context.WithTimeout(ctx, saveWithin)
-	defer cancel()
-	if err := h.cfg.Store.SaveNote(ctx, &n); err != nil {
-		return storeFailed(err)
-	}
-	return nil
+		return nil
+	})
 }
 
 // Note finds a session's note.
@@ -106,18 +133,17 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 
 // erase removes what lies outside of the hub's memory.
 func (h *Hub) erase(ctx context.Context, id string) error {
-	defer h.changed()
-	ctx, cancel := context.WithTimeout(ctx, eraseWithin)
-	defer cancel()
-	err := errors.Join(
-		os.RemoveAll(h.journalPath(id)),
-		os.RemoveAll(filepath.Join(h.spoolDir(), id)),
-		os.RemoveAll(filepath.Join(h.audioDir(), id)),
-	)
-	if serr := h.cfg.Store.Delete(ctx, id); serr != nil && hearken.CodeOf(serr) != hearken.SessionNotFound {
-		err = errors.Join(err, storeFailed(serr))
-	}
-	return err
+	return h.edit(ctx, eraseWithin, func(ctx context.Context) error {
+		err := errors.Join(
+			os.RemoveAll(h.journalPath(id)),
+			os.RemoveAll(filepath.Join(h.spoolDir(), id)),
+			os.RemoveAll(filepath.Join(h.audioDir(), id)),
+		)
+		if serr := h.cfg.Store.Delete(ctx, id); serr != nil && hearken.CodeOf(serr) != hearken.SessionNotFound {
+			err = errors.Join(err, storeFailed(serr))
+		}
+		return err
+	})
 }
 
 // Forget removes what was said in the last d of a session and tells how many

@@ -26,8 +26,12 @@ type Hub struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup // background loops and finishing sessions
 	saves  chan *session  // sessions that should be saved soon
-	lists  cache[hearken.SessionFilter, []hearken.Session]
-	pages  cache[ReadRequest, *Page]
+	ending chan struct{}  // closed when the hub begins to end
+	// edits lets one change of a stored session go on at a time, so that none
+	// writes back what another has just deleted: who puts something in may.
+	edits chan struct{}
+	lists cache[hearken.SessionFilter, []hearken.Session]
+	pages cache[ReadRequest, *Page]
 
 	mu       sync.RWMutex
 	sessions map[string]*session
@@ -49,6 +53,8 @@ func open(ctx context.Context, cfg Config, journals func(string) (journalFile, e
 		cfg:         cfg.withDefaults(),
 		openJournal: journals,
 		saves:       make(chan *session, 64),
+		ending:      make(chan struct{}),
+		edits:       make(chan struct{}, 1),
 		sessions:    map[string]*session{},
 		tickets:     map[string]string{},
 	}
@@ -83,7 +89,10 @@ func (h *Hub) journalPath(id string) string {
 // return.
 func (h *Hub) Close(ctx context.Context) error {
 	h.mu.Lock()
-	h.closed = true
+	if !h.closed {
+		h.closed = true
+		close(h.ending)
+	}
 	sessions := h.listLocked()
 	h.mu.Unlock()
 	var drains sync.WaitGroup

@@ -339,7 +339,7 @@ func readJournal(path string) (*journaled, []hearken.Segment, error) {
 		size += int64(len(line))
 		var rec record
 		if err := json.Unmarshal(line, &rec); err != nil {
-			return nil, nil, fmt.Errorf("line %d: %w", n, err)
+			return nil, nil, fmt.Errorf("%w: line %d: %w", errDamaged, n, err)
 		}
 		if rec.Session != nil {
 			head = rec.Session
@@ -349,7 +349,7 @@ func readJournal(path string) (*journaled, []hearken.Segment, error) {
 		}
 	}
 	if head == nil {
-		return nil, nil, errors.New("no session in it")
+		return nil, nil, fmt.Errorf("%w: no session in it", errDamaged)
 	}
 	return head, segments, nil
 }

@@ -99,6 +99,8 @@ func (s *session) readWaiting(ctx context.Context, req ReadRequest) (*Page, erro
 		case <-news:
 		case <-deadline.C:
 			return shown, nil
+		case <-s.hub.ending:
+			return shown, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

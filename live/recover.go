@@ -39,11 +39,14 @@ var errDamaged = errors.New("damaged journal")
 func (h *Hub) recoverSession(id string) error {
 	path := h.journalPath(id)
 	head, segments, err := readJournal(path)
+	if err != nil && !errors.Is(err, errDamaged) {
+		return fmt.Errorf("read journal: %w", err) // it may be sound; nothing is touched
+	}
 	if err != nil {
 		if rerr := os.Rename(path, path+".damaged"); rerr != nil {
 			return fmt.Errorf("set aside journal: %w", rerr)
 		}
-		return fmt.Errorf("%w: %w", errDamaged, err)
+		return err
 	}
 	s := newSession(h, head.Session, head.Ticket)
 	s.clock, s.forgotten = head.Clock, head.Forgotten
@@ -79,7 +82,8 @@ func (h *Hub) recoverSession(id string) error {
 	for _, o := range origins {
 		sp, err := h.reopenSpool(s, o)
 		if err != nil {
-			return err
+			h.cfg.Log.Error("spool not read; its sound is lost", "session", id, "err", err)
+			sp = h.newSpool(s, o)
 		}
 		sp.startAt(position(max(s.forgotten, lastEnd(s.segments, o))))
 		spools = append(spools, sp)
