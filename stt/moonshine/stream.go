@@ -209,8 +209,9 @@ func (s *stream) act(c changes) {
 // needed is the position of the first sound that may be decoded yet.
 func (s *stream) needed() int64 {
 	pos := s.position(s.seg.needed())
-	// An utterance is known to have ended a pause later than it ends.
-	const slack = 2 * hearken.SampleRate
+	// An utterance is known to have ended a pause later than it ends, and one
+	// that was too long is cut further back.
+	slack := 2*hearken.SampleRate + int64(s.pace.cutWindow)*window
 	if p := s.passage; p != nil && s.nextWindow()-p.passage <= maxPassage+slack && pos-p.last <= maxPause {
 		return min(pos, p.passage)
 	}

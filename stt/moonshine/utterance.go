@@ -55,7 +55,8 @@ func (s *stream) utterance(sp *span) *utterance {
 		first: s.position(sp.first), last: s.position(sp.last), probs: sp.probs,
 	}
 	u.passage = u.pos
-	if p := s.passage; s.pace.hurry && p != nil && u.end-p.passage <= maxPassage && u.first-p.last <= maxPause {
+	p := s.passage
+	if s.pace.hurry && p != nil && p.passage >= s.tape.base && u.end-p.passage <= maxPassage && u.first-p.last <= maxPause {
 		u.passage, u.follows = p.passage, p
 	}
 	return u
