@@ -1,8 +1,10 @@
 package moonshine
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -163,5 +165,40 @@ func TestProvider_Close(t *testing.T) {
 	}
 	if _, err := p.Open(t.Context(), hearken.StreamConfig{Language: "en"}); err == nil {
 		t.Error("a closed engine opened a stream")
+	}
+}
+
+// A model that was put there by hand works, and whoever runs it learns that it
+// could be faster.
+func TestProvider_Unprepared(t *testing.T) {
+	root := t.TempDir()
+	dir := published(t, "tiny-en")
+	if err := os.Mkdir(filepath.Join(root, "moonshine"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{dir: "moonshine/tiny-en", filepath.Join(cache(t), "vad"): "vad", filepath.Join(cache(t), "lib"): "lib"} {
+		if err := os.Symlink(from, filepath.Join(root, to)); err != nil {
+			t.Skip(err)
+		}
+	}
+	load := func() string {
+		var log bytes.Buffer
+		p := Open(t.Context(), Config{Dir: root, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if err := p.Ready(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := p.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		return log.String()
+	}
+	if log := load(); !strings.Contains(log, "level=WARN") || !strings.Contains(log, "hearken models pull") {
+		t.Errorf("log: %s", log)
+	}
+	if err := Rewrite(dir); err != nil {
+		t.Fatal(err)
+	}
+	if log := load(); strings.Contains(log, "level=WARN") {
+		t.Errorf("log of a prepared model: %s", log)
 	}
 }

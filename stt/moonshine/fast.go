@@ -3,7 +3,6 @@ package moonshine
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 
 	"github.com/hearken-dev/hearken/onnx"
 )
@@ -35,20 +34,22 @@ const (
 	fastPresent
 )
 
-// openFast loads rewritten graphs.
+// openFast loads the rewritten graphs of the model in dir.
 func openFast(rt *onnx.Runtime, dir string, o onnx.Options) (_ *fast, err error) {
+	encoder, decoder, err := fastFiles(dir)
+	if err != nil {
+		return nil, err
+	}
 	f := &fast{rt: rt}
 	defer func() {
 		if err != nil {
 			f.close()
 		}
 	}()
-	path := filepath.Join(dir, fastEncoderFile)
-	if f.encoder, err = openSession(rt, path, o); err != nil {
+	if f.encoder, err = openSession(rt, encoder, o); err != nil {
 		return nil, err
 	}
-	path = filepath.Join(dir, fastDecoderFile)
-	if f.decoder, err = openSession(rt, path, o); err != nil {
+	if f.decoder, err = openSession(rt, decoder, o); err != nil {
 		return nil, err
 	}
 	for f.addLayer() {
@@ -56,13 +57,13 @@ func openFast(rt *onnx.Runtime, dir string, o onnx.Options) (_ *fast, err error)
 	f.inputs = append([]string{portTokens, portLast, portLength}, append(f.inputs, f.sound...)...)
 	f.outputs = append([]string{portProbs, portChoices, portLogits}, f.outputs...)
 	if f.dims.layers == 0 {
-		return nil, damaged(path, fmt.Errorf("no layers"))
+		return nil, damaged(decoder, fmt.Errorf("no layers"))
 	}
 	if err := hasPorts(f.decoder, f.inputs, f.outputs); err != nil {
-		return nil, damaged(path, err)
+		return nil, damaged(decoder, err)
 	}
 	if err := hasPorts(f.encoder, []string{"input_values"}, f.sound); err != nil {
-		return nil, damaged(filepath.Join(dir, fastEncoderFile), err)
+		return nil, damaged(encoder, err)
 	}
 	return f, nil
 }

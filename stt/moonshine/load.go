@@ -3,6 +3,7 @@ package moonshine
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"path/filepath"
 	"strings"
@@ -44,7 +45,7 @@ func (p *Provider) loadVoice(ctx context.Context, found []Found, mayChoose bool)
 	if len(found) > 2 {
 		found = []Found{found[0], found[len(found)-1]}
 	}
-	if err := s.load(ctx, found, filepath.Join(p.cfg.Dir, "vad", "silero_vad_v6.onnx")); err != nil {
+	if err := s.load(ctx, found, filepath.Join(p.cfg.Dir, "vad", "silero_vad_v6.onnx"), p.cfg.Log); err != nil {
 		return nil, err
 	}
 	small, large := s.models[found[0].Dir], s.models[found[len(found)-1].Dir]
@@ -78,7 +79,7 @@ func (s *shelf) open(cfg *Config) (err error) {
 }
 
 // load loads what is not there yet.
-func (s *shelf) load(ctx context.Context, found []Found, silero string) error {
+func (s *shelf) load(ctx context.Context, found []Found, silero string, log *slog.Logger) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var errs []error
@@ -109,6 +110,9 @@ func (s *shelf) load(ctx context.Context, found []Found, silero string) error {
 			if err != nil {
 				fail(err)
 				return
+			}
+			if m.slow != nil {
+				log.Warn("model not prepared and therefore slower; hearken models pull prepares it", "model", f.Name, "error", m.slow)
 			}
 			mu.Lock()
 			defer mu.Unlock()

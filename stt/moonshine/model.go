@@ -79,6 +79,7 @@ type Model struct {
 	vocab   *vocab
 	network network
 	rt      *onnx.Runtime
+	slow    error // why it runs as published; nil if the rewritten graphs do
 }
 
 // LoadModel loads the model in dir, whatever its size: an encoder, a decoder
@@ -99,17 +100,17 @@ func LoadModel(rt *onnx.Runtime, dir string, o ModelOptions) (*Model, error) {
 	return m, nil
 }
 
-// load loads the rewritten graphs where there are some, and else those that
-// were published.
+// load loads the rewritten graphs where there are good ones, and else those
+// that were published.
 func (m *Model) load(dir string, o ModelOptions) error {
 	options := onnx.Options{Threads: o.Threads}
-	if !o.Unmodified && Rewritten(dir) {
+	if !o.Unmodified {
 		f, err := openFast(m.rt, dir, options)
-		if err != nil {
-			return err
+		if err == nil {
+			m.network = f
+			return nil
 		}
-		m.network = f
-		return nil
+		m.slow = err
 	}
 	p, err := openMerged(m.rt, dir, options)
 	if err != nil {

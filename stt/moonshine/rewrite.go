@@ -1,8 +1,10 @@
 package moonshine
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,13 +12,49 @@ import (
 	"github.com/hearken-dev/hearken/onnx/graph"
 )
 
-// The files of a rewritten model, which lie beside the published ones. The
-// number is that of the form: files of another form are passed over, so that a
-// newer program runs the published graphs until it has rewritten them anew.
-const (
-	fastEncoderFile = "hearken_encoder.1.onnx"
-	fastDecoderFile = "hearken_decoder.1.onnx"
-)
+// form is the number of the form that graphs are rewritten to.
+const form = 1
+
+// fastFiles are the paths of a rewritten model, which lie beside the published
+// one. Their names hold the form and a mark of the published files: what an
+// older program made, or made of other files, has another name and is passed
+// over, so that the published graphs run until they have been rewritten anew.
+func fastFiles(dir string) (encoder, decoder string, err error) {
+	h := sha256.New()
+	for _, name := range []string{encoderFile, decoderFile} {
+		if err := sample(h, filepath.Join(dir, name)); err != nil {
+			return "", "", err
+		}
+	}
+	path := func(part string) string {
+		return filepath.Join(dir, fmt.Sprintf("hearken_%s.%d.%.4x.onnx", part, form, h.Sum(nil)))
+	}
+	return path("encoder"), path("decoder"), nil
+}
+
+// sample writes the size of a file and a little from all over it. Models that
+// differ do so nearly everywhere, and reading the whole would take as long as
+// loading it.
+func sample(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return unreadable(path, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return unreadable(path, err)
+	}
+	fmt.Fprintln(w, info.Size()) // a hash takes everything
+	const places, length = 32, 1024
+	for i := range int64(places) {
+		at := io.NewSectionReader(f, i*info.Size()/places, length)
+		if _, err := io.Copy(w, at); err != nil {
+			return unreadable(path, err)
+		}
+	}
+	return nil
+}
 
 // Rewrite makes faster graphs of the model in dir and writes them beside the
 // published ones. They hold the same weights and compute the same, except for
@@ -51,27 +89,35 @@ func Rewrite(dir string) error {
 	if err != nil {
 		return fmt.Errorf("rewrite %s: %w", decoderFile, err)
 	}
-	// The decoder comes last: a model counts as rewritten if it is there.
+	encoderPath, decoderPath, err := fastFiles(dir)
+	if err != nil {
+		return err
+	}
 	if err := Unrewrite(dir); err != nil {
 		return err
 	}
-	if err := writeWhole(filepath.Join(dir, fastEncoderFile), fastEncoder.Write()); err != nil {
+	if err := writeWhole(encoderPath, fastEncoder.Write()); err != nil {
 		return err
 	}
-	return writeWhole(filepath.Join(dir, fastDecoderFile), fastDecoder.Write())
+	return writeWhole(decoderPath, fastDecoder.Write())
 }
 
-// Rewritten tells whether the model in dir has rewritten graphs.
+// Rewritten tells whether the model in dir has rewritten graphs that belong to
+// the published ones and are whole.
 func Rewritten(dir string) bool {
-	for _, name := range []string{fastEncoderFile, fastDecoderFile} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+	encoder, decoder, err := fastFiles(dir)
+	if err != nil {
+		return false
+	}
+	for _, path := range []string{encoder, decoder} {
+		if m, err := readGraph(path); err != nil || m.Graph == nil {
 			return false
 		}
 	}
 	return true
 }
 
-// Unrewrite removes the rewritten graphs, also those of another form.
+// Unrewrite removes the rewritten graphs, also those that are passed over.
 func Unrewrite(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

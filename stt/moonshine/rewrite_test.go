@@ -65,7 +65,10 @@ func TestVerify_Wrong(t *testing.T) {
 	if err := Rewrite(dir); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, fastDecoderFile)
+	_, path, err := fastFiles(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +123,61 @@ func TestRewrite_Unknown(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 2 {
 		t.Errorf("%d files are left, %v", len(entries), err)
+	}
+}
+
+// Rewritten graphs that are damaged, or were made of other files, are passed
+// over: the published ones run.
+func TestRewrite_Unfit(t *testing.T) {
+	rt := openRuntime(t)
+	for name, spoil := range map[string]func(t *testing.T, dir, encoder, decoder string){
+		"NoEncoder": func(t *testing.T, _, encoder, _ string) { remove(t, encoder) },
+		"CutDecoder": func(t *testing.T, _, _, decoder string) {
+			if err := os.Truncate(decoder, 1<<20); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"OtherModel": func(t *testing.T, dir, _, _ string) { // of the same form, with another ear
+			path := filepath.Join(dir, encoderFile)
+			file, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			remove(t, path)                   // it may be a link
+			file = append(file, 0x12, 1, 'x') // the name of who made it, once more
+			if err := os.WriteFile(path, file, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := published(t, "tiny-en")
+			if err := Rewrite(dir); err != nil {
+				t.Fatal(err)
+			}
+			encoder, decoder, err := fastFiles(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spoil(t, dir, encoder, decoder)
+			if Rewritten(dir) {
+				t.Error("it counts as rewritten, so that nothing would mend it")
+			}
+			m := loadModel(t, rt, dir, ModelOptions{})
+			if _, ok := m.network.(*merged); !ok || m.slow == nil {
+				t.Errorf("%T runs: %v", m.network, m.slow)
+			}
+			if _, err := compare(t.Context(), rt, dir, testSounds()[:1]); err == nil {
+				t.Error("the published graphs were compared with themselves")
+			}
+		})
+	}
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
 	}
 }
 
