@@ -77,11 +77,7 @@ func (p *Provider) choose(language, model string) ([]Found, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, hearken.Errorf(hearken.ProviderNotConfigured,
-			"The offline engine has no model for the language %q; it has %s. The providers deepgram and openai could do it.",
-			language, list(all, func(f Found) string { return f.Language })).
-			WithTry("provider deepgram or openai, or put a Moonshine model for it into %s",
-				filepath.Join(p.cfg.Dir, "moonshine", "base-"+primary(language)))
+		return nil, p.noLanguage(language, list(all, func(f Found) string { return f.Language }))
 	}
 	found = bySize(found)
 	if model == "" || model == autoModel {
@@ -96,6 +92,20 @@ func (p *Provider) choose(language, model string) ([]Found, error) {
 		"The offline engine has no model %q for the language %q; it has %s.",
 		model, language, list(found, func(f Found) string { return f.Kind })).
 		WithTry("model %q, or none", found[0].Kind)
+}
+
+// noLanguage tells what there is instead of a language, and who else could
+// hear it.
+func (p *Provider) noLanguage(language, have string) error {
+	try := "a Moonshine model for it in " + filepath.Join(p.cfg.Dir, "moonshine", "base-"+primary(language)) + ", see docs/models.md"
+	others := strings.Join(p.cfg.Others, " or ")
+	if others == "" {
+		return hearken.Errorf(hearken.ProviderNotConfigured,
+			"The offline engine has no model for the language %q; it has %s.", language, have).WithTry("%s", try)
+	}
+	return hearken.Errorf(hearken.ProviderNotConfigured,
+		"The offline engine has no model for the language %q; it has %s. The provider %s could do it.", language, have, others).
+		WithTry("provider %s, or %s", others, try)
 }
 
 // bySize sorts models by the size of their decoders, the smallest first.

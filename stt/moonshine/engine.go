@@ -25,6 +25,7 @@ type Config struct {
 	Vocabulary []string // names and terms for every stream
 	Cores      int      // inferences at a time; 0 for one for each core
 	MaxStreams int      // 0 for as many as the machine was measured to carry
+	Others     []string // providers that this hub has besides, for those whose language is missing here
 	Log        *slog.Logger
 }
 

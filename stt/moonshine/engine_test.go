@@ -50,6 +50,7 @@ func TestProvider_Busy(t *testing.T) {
 
 func TestProvider_Check(t *testing.T) {
 	p := fakeProvider(t, &fakeModel{}, Config{Cores: 1})
+	rich := fakeProvider(t, &fakeModel{}, Config{Cores: 1, Others: []string{"deepgram", "openai"}})
 	empty := newProvider(t.Context(), Config{Dir: filepath.Join(t.TempDir(), "none"), Cores: 1})
 	t.Cleanup(func() { empty.Close(context.Background()) })
 	for _, tt := range []struct {
@@ -60,7 +61,8 @@ func TestProvider_Check(t *testing.T) {
 	}{
 		{"English", p, hearken.StreamConfig{Language: "en-GB"}, nil},
 		{"Model", p, hearken.StreamConfig{Language: "en", Model: "tiny"}, nil},
-		{"OtherLanguage", p, hearken.StreamConfig{Language: "pt-BR"}, []string{`"pt-BR"`, "it has en", "deepgram", "openai"}},
+		{"OtherLanguage", p, hearken.StreamConfig{Language: "pt-BR"}, []string{`"pt-BR"`, "it has en. Try: a Moonshine model", "base-pt"}},
+		{"OtherProviders", rich, hearken.StreamConfig{Language: "pt-BR"}, []string{"The provider deepgram or openai could do it. Try: provider deepgram or openai, or"}},
 		{"OtherModel", p, hearken.StreamConfig{Language: "en", Model: "huge"}, []string{`"huge"`, "it has tiny"}},
 		{"NoModels", empty, hearken.StreamConfig{Language: "en"}, []string{"no models", "Try: hearken models pull"}},
 	} {
