@@ -93,7 +93,7 @@ func openEngines(ctx context.Context, cfg *Config, opts Options, log *slog.Logge
 	}
 	local := &lateEngine{make: func() *moonshine.Provider {
 		return moonshine.Open(ctx, moonshine.Config{
-			Dir: root, Library: models.Library(root), Model: cfg.LocalModel, Vocabulary: e.vocabulary, Log: log,
+			Dir: root, Library: models.Library(root), Model: cfg.LocalModel, Vocabulary: e.vocabulary, Others: []string{"deepgram"}, Log: log,
 		})
 	}}
 	e.providers = []hearken.Provider{local, deepgram.New(deepgram.Config{
