@@ -86,11 +86,10 @@ func (rt *Runtime) Live() int { return int(rt.live.Load()) }
 
 // Close ends the environment; sessions and values must have been closed
 // before. The library itself stays in memory until the program ends.
-func (rt *Runtime) Close() error {
+func (rt *Runtime) Close() {
 	rt.api.release(fnReleaseMemoryInfo, rt.cpu)
 	rt.api.release(fnReleaseEnv, rt.env)
 	rt.cpu, rt.env = nil, nil
-	return nil
 }
 
 // check finds what can be known before the library is loaded: loading one
@@ -107,7 +106,7 @@ func check(path string) error {
 	}
 	if !hasAVX() {
 		return hearken.Errorf(hearken.ProviderNotConfigured,
-			"This processor has no AVX, which the offline engine needs.").WithTry("another provider, such as deepgram")
+			"This processor has no AVX, which the offline engine needs.").WithTry("another provider")
 	}
 	return nil
 }

@@ -130,12 +130,11 @@ func find(ports []Port, name string) (Port, bool) {
 }
 
 // Close frees the session. No call of it may be running.
-func (s *Session) Close() error {
+func (s *Session) Close() {
 	if s == nil || s.p == nil {
-		return nil
+		return
 	}
 	s.rt.api.release(fnReleaseSession, s.p)
 	s.p = nil
 	s.rt.live.Add(-1)
-	return nil
 }

@@ -55,7 +55,7 @@ func damaged(path string, err error) error {
 }
 
 // Close frees the model. All detectors must have been closed.
-func (m *Model) Close() error { return m.session.Close() }
+func (m *Model) Close() { m.session.Close() }
 
 // A Detector follows one stream of sound. It belongs to one goroutine at a
 // time and must be closed.

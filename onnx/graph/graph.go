@@ -6,6 +6,8 @@
 // from, and tensors are parts of them until they are replaced.
 package graph
 
+import "slices"
+
 // A Model is an ONNX file.
 type Model struct {
 	Graph  *Graph
@@ -78,10 +80,8 @@ type Value struct {
 // Find returns the node that makes a value, or nil.
 func (g *Graph) Find(output string) *Node {
 	for _, n := range g.Nodes {
-		for _, o := range n.Out {
-			if o == output {
-				return n
-			}
+		if slices.Contains(n.Out, output) {
+			return n
 		}
 	}
 	return nil
@@ -124,8 +124,8 @@ func (g *Graph) Prune() {
 		needed[o.Name] = true
 	}
 	var nodes []*Node
-	for i := len(g.Nodes) - 1; i >= 0; i-- {
-		n, used := g.Nodes[i], false
+	for _, n := range slices.Backward(g.Nodes) {
+		used := false
 		for _, o := range n.Out {
 			used = used || needed[o]
 		}

@@ -1,5 +1,7 @@
 package graph
 
+import "slices"
+
 // Write makes a model file.
 func (m *Model) Write() []byte {
 	w := new(writer)
@@ -31,7 +33,7 @@ func (m *Model) Require(o Opset) {
 			return
 		}
 	}
-	m.Opsets = append(m.Opsets[:len(m.Opsets):len(m.Opsets)], o)
+	m.Opsets = append(slices.Clip(m.Opsets), o)
 }
 
 func (g *Graph) write() []byte {

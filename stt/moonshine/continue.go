@@ -39,7 +39,6 @@ func (m *Model) Continue(ctx context.Context, pcm []float32, before []int32) (r 
 	r.Steps = 1
 	for next := choices[len(choices)-1]; ; r.Steps++ {
 		if next.token == endToken {
-			r.EndLogProb = finite(next.logProb)
 			break
 		}
 		if len(first)+len(r.Tokens) > limit {

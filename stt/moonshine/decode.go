@@ -94,7 +94,6 @@ func (m *Model) decode(ctx context.Context, sound []*onnx.Value, limit int, draf
 		}
 		r.Steps++
 	}
-	r.EndLogProb = finite(next.logProb)
 	return nil
 }
 

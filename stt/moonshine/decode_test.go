@@ -69,7 +69,7 @@ func decodeScript(t *testing.T, s *script, limit int, draft []int32) Result {
 func TestDecode(t *testing.T) {
 	s := &script{text: []int32{300, 301, 302}, logEnd: -0.25}
 	r := decodeScript(t, s, 10, nil)
-	want := Result{Tokens: s.text, LogProbs: []float32{-0.5, -0.5, -0.5}, Margins: []float32{1, 1, 1}, EndLogProb: -0.25, Steps: 4}
+	want := Result{Tokens: s.text, LogProbs: []float32{-0.5, -0.5, -0.5}, Margins: []float32{1, 1, 1}, Steps: 4}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Error(diff)
 	}
@@ -106,7 +106,7 @@ func TestDecode_Draft(t *testing.T) {
 
 func TestDecode_Capped(t *testing.T) {
 	r := decodeScript(t, &script{text: []int32{300, 301, 302, 303}}, 2, []int32{300, 301, 302})
-	if diff := cmp.Diff([]int32{300, 301}, r.Tokens); diff != "" || !r.Capped || r.EndLogProb != 0 {
+	if diff := cmp.Diff([]int32{300, 301}, r.Tokens); diff != "" || !r.Capped {
 		t.Errorf("%s, capped %v", diff, r.Capped)
 	}
 }

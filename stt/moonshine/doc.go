@@ -9,6 +9,8 @@
 //     constant offset, and asks the voice detector how likely each is speech.
 //   - The segmenter turns those numbers into stretches of speech, cut at pauses
 //     and, where nobody pauses, at the quietest place before twelve seconds.
+//     Recordings, for which nobody waits, are cut as rarely as possible: in the
+//     longest pause of every twenty seconds.
 //   - The scheduler decodes: stretches that ended first, then those that
 //     probably ended (so that the wait for the pause is not lost), then
 //     unconfirmed text for those who are still speaking.

@@ -111,7 +111,8 @@ func score(c *clip, us []*utterance) []observation {
 		return all
 	}
 	errors := make([]int, len(all))
-	align(normal(c.reference), words, func(i, j int) { // reference, hypothesis; -1 for none
+	said := normal(c.reference)
+	align(said, words, func(i, j int) { // reference, hypothesis; -1 for none
 		o := owner[max(0, min(j, len(owner)-1))]
 		if j < 0 {
 			o = owner[max(0, min(^j, len(owner)-1))]
@@ -119,7 +120,7 @@ func score(c *clip, us []*utterance) []observation {
 		if i >= 0 {
 			all[o].words++
 		}
-		if i < 0 || j < 0 || normal(c.reference)[i] != words[j] {
+		if i < 0 || j < 0 || said[i] != words[j] {
 			errors[o]++
 		}
 	})
@@ -185,21 +186,19 @@ func calibration(obs []observation, confidence func(features) float64) (distance
 	for _, o := range obs {
 		words += o.words
 	}
-	sum, n, bin := [2]float64{}, 0, 0
-	total := 0
+	var sum [2]float64
+	bin, total := 0, 0
 	for i, o := range obs {
 		w := float64(o.words)
 		sum[0] += w * confidence(o.f)
 		sum[1] += w * o.correct
-		n += o.words
 		total += o.words
 		if total*bins >= (bin+1)*words || i == len(obs)-1 {
 			distance += math.Abs(sum[0]-sum[1]) / float64(words)
-			sum, n = [2]float64{}, 0
+			sum = [2]float64{}
 			bin++
 		}
 	}
-	_ = n
 	return distance, words
 }
 

@@ -2,7 +2,6 @@ package moonshine
 
 import (
 	"flag"
-	"fmt"
 	"sync"
 	"testing"
 
@@ -38,7 +37,7 @@ func TestMeasure_Words(t *testing.T) {
 				mu.Lock()
 				a, b, d := streamed.add(c.reference, text), file.add(c.reference, spokenText(all)), one.add(c.reference, piece.Text)
 				if a != d || b != d {
-					fmt.Printf("%s: %d errors live, %d in segments, %d whole\n  %s\n  %s\n  %s\n", c.file, a, b, d, c.reference, text, piece.Text)
+					t.Logf("%s: %d errors live, %d in segments, %d whole\n  %s\n  %s\n  %s", c.file, a, b, d, c.reference, text, piece.Text)
 				}
 				mu.Unlock()
 			}
@@ -51,7 +50,7 @@ func TestMeasure_Words(t *testing.T) {
 	}
 	close(next)
 	wg.Wait()
-	fmt.Printf("word errors: live %.2f %%, file in segments %.2f %%, file as a whole %.2f %% of %d words\n",
+	t.Logf("word errors: live %.2f %%, file in segments %.2f %%, file as a whole %.2f %% of %d words",
 		streamed.percent(), file.percent(), one.percent(), one.words)
 }
 

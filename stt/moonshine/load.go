@@ -2,7 +2,6 @@ package moonshine
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"math"
 	"path/filepath"
@@ -126,21 +125,19 @@ func (s *shelf) load(ctx context.Context, found []Found, silero string, log *slo
 	return ctx.Err()
 }
 
-func (s *shelf) close() error {
+func (s *shelf) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var errs []error
 	for _, m := range s.models {
-		errs = append(errs, m.Close())
+		m.Close()
 	}
 	if s.silero != nil {
-		errs = append(errs, s.silero.Close())
+		s.silero.Close()
 	}
 	if s.rt != nil {
 		s.rt.Close()
 	}
 	s.models, s.silero, s.rt = nil, nil, nil
-	return errors.Join(errs...)
 }
 
 // everyday tells whether a word is one that everybody uses: the vocabulary of

@@ -5,7 +5,6 @@ package moonshine
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -114,10 +113,10 @@ func TestMeasure_Streams(t *testing.T) {
 	}
 	for _, m := range []struct {
 		model   string
-		streams string
-	}{{"base", "8"}, {"tiny", "12"}} {
-		n, _ := strconv.Atoi(m.streams)
-		t.Run(m.model+m.streams, func(t *testing.T) {
+		streams int
+	}{{"base", 8}, {"tiny", 12}} {
+		n := m.streams
+		t.Run(fmt.Sprint(m.model, n), func(t *testing.T) {
 			p := engine(t, Config{Model: m.model, MaxStreams: n})
 			var finals, firsts, lags delays
 			var wg sync.WaitGroup

@@ -58,9 +58,6 @@ type Result struct {
 	// gave to the second best.
 	LogProbs []float32
 	Margins  []float32
-	// EndLogProb is the same for the token that ended the text; 0 if the text
-	// was cut.
-	EndLogProb float32
 
 	// Looped is set if the model began to repeat itself and was stopped; the
 	// repetitions are left out. Capped is set if the text had no end.
@@ -121,11 +118,10 @@ func (m *Model) load(dir string, o ModelOptions) error {
 }
 
 // Close frees the model. No call may be running.
-func (m *Model) Close() error {
+func (m *Model) Close() {
 	if m.network != nil {
 		m.network.close()
 	}
-	return nil
 }
 
 // Transcribe turns sound at [hearken.SampleRate] into text. A draft is what

@@ -11,18 +11,17 @@ import (
 // inference. A reader that is slow finds only the newest of the unconfirmed
 // texts, and every final.
 type outbox struct {
-	ch   chan hearken.StreamEvent
-	wake chan struct{}
+	ctx context.Context
+	ch  chan hearken.StreamEvent
 
-	mu     sync.Mutex
-	queue  []hearken.StreamEvent
-	closed bool
+	mu      sync.Mutex
+	queue   []hearken.StreamEvent
+	sending bool // somebody delivers
+	closed  bool
 }
 
 func newOutbox(ctx context.Context) *outbox {
-	o := &outbox{ch: make(chan hearken.StreamEvent), wake: make(chan struct{}, 1)}
-	go o.deliver(ctx)
-	return o
+	return &outbox{ctx: ctx, ch: make(chan hearken.StreamEvent)}
 }
 
 func (o *outbox) put(e hearken.StreamEvent) {
@@ -36,7 +35,7 @@ func (o *outbox) put(e hearken.StreamEvent) {
 	} else {
 		o.queue = append(o.queue, e)
 	}
-	o.signal()
+	o.send()
 }
 
 // replaces reports whether news makes the event before it worthless.
@@ -44,53 +43,46 @@ func replaces(news, old hearken.StreamEventKind) bool {
 	return news == old && (news == hearken.Partial || news == hearken.Progress)
 }
 
-// close ends the channel after everything in it was read.
+// close ends the channel after everything in it was read, or the stream's
+// context has ended.
 func (o *outbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.closed = true
-	o.signal()
-}
-
-func (o *outbox) signal() {
-	select {
-	case o.wake <- struct{}{}:
-	default:
+	if !o.closed {
+		o.closed = true
+		o.send()
 	}
 }
 
-func (o *outbox) deliver(ctx context.Context) {
-	defer close(o.ch)
-	for {
-		e, ok, closed := o.take()
-		switch {
-		case ok:
-			select {
-			case o.ch <- e:
-			case <-ctx.Done():
-				return
-			}
-		case closed:
-			return
-		default:
-			select {
-			case <-o.wake:
-			case <-ctx.Done():
-				return
-			}
+// send sees to it that somebody delivers what is queued.
+func (o *outbox) send() {
+	if !o.sending {
+		o.sending = true
+		go o.deliver()
+	}
+}
+
+func (o *outbox) deliver() {
+	for e, ok := o.take(); ok; e, ok = o.take() {
+		select {
+		case o.ch <- e:
+		case <-o.ctx.Done(): // nobody reads any more
 		}
 	}
 }
 
-func (o *outbox) take() (e hearken.StreamEvent, ok, closed bool) {
+func (o *outbox) take() (e hearken.StreamEvent, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.queue) == 0 {
-		o.queue = nil
-		return e, false, o.closed
+		o.queue, o.sending = nil, false
+		if o.closed {
+			close(o.ch)
+		}
+		return e, false
 	}
 	e = o.queue[0]
 	o.queue[0] = hearken.StreamEvent{}
 	o.queue = o.queue[1:]
-	return e, true, false
+	return e, true
 }

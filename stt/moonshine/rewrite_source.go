@@ -87,7 +87,7 @@ type matrix struct {
 // linear finds the matrix of a linear layer.
 func (s *source) linear(name string) (*matrix, error) {
 	name = s.prefix + name
-	m := new(matrix)
+	var m *matrix
 	var err error
 	if n := s.nodes[name+"/MatMul_quant"]; n != nil && n.Op == "MatMulInteger" && len(n.In) == 4 {
 		scale, err := s.constant(name + "/MatMul_quant_scales_mul")

@@ -1,9 +1,13 @@
 package moonshine
 
-import "math"
+import (
+	"math"
+
+	"github.com/hearken-dev/hearken/vad"
+)
 
 // A window is what the voice detector takes at once.
-const window = 512
+const window = vad.FrameSize
 
 // frames counts windows in a number of milliseconds, at least as many.
 func frames(ms int) int { return (ms*16 + window - 1) / window }
@@ -55,8 +59,6 @@ type span struct {
 	first, last int       // first window of speech, and the one after the last
 	probs       []float32 // how likely each window from start to end is speech
 }
-
-func (s *span) frames() int { return s.end - s.start }
 
 // changes is what one window brought about.
 type changes struct {

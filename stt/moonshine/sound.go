@@ -1,6 +1,10 @@
 package moonshine
 
-import "math"
+import (
+	"math"
+
+	"github.com/hearken-dev/hearken"
+)
 
 // A highpass removes a constant offset, which some sound cards add and which
 // disturbs both the voice detector and the level. Its corner is at about 4 Hz,
@@ -41,7 +45,7 @@ func (t *tape) copy(from, to int64) []float32 {
 // so that the cost of moving the rest does not matter.
 func (t *tape) forget(before int64) {
 	drop := min(before, t.end()) - t.base
-	if drop < 16000 {
+	if drop < hearken.SampleRate {
 		return
 	}
 	n := copy(t.pcm, t.pcm[drop:])

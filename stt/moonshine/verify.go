@@ -148,7 +148,8 @@ func testSounds() [][]float32 {
 			for h := 1.0; h*pitch < 4000; h++ {
 				gain := 0.01
 				for _, f := range formants {
-					gain += math.Exp(-math.Pow((h*pitch-f)/120, 2))
+					off := (h*pitch - f) / 120
+					gain += math.Exp(-off * off)
 				}
 				x += gain * math.Sin(2*math.Pi*h*pitch*t)
 			}
