@@ -10,7 +10,13 @@ import (
 // one, in turns.
 func measurePages(ctx context.Context, b *bench) error {
 	dir := filepath.Join(b.dir, "pages")
-	ids, err := seed(ctx, dir, []int{100000, 100})
+	const short = 1000 // so many that none is read twice within a second
+	counts := make([]int, short+1)
+	for i := range counts {
+		counts[i] = 100
+	}
+	counts[0] = 100000
+	ids, err := seed(ctx, dir, counts)
 	if err != nil {
 		return err
 	}
@@ -32,7 +38,11 @@ func measurePages(ctx context.Context, b *bench) error {
 	for range rounds {
 		var times [2]sample
 		for i := range 2 * n {
-			body, err := c.request("get_transcription", map[string]any{"sessionId": ids[i%2], "fromSegment": -50, "limit": 50})
+			args := map[string]any{"sessionId": ids[0], "fromSegment": -50 - i, "limit": 50}
+			if i%2 == 1 {
+				args = map[string]any{"sessionId": ids[1+i/2%short], "fromSegment": -50, "limit": 50}
+			}
+			body, err := c.request("get_transcription", args)
 			if err != nil {
 				return err
 			}

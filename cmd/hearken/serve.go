@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -24,6 +25,7 @@ func (c *serveCmd) Run(ctx context.Context, p *program, g *grammar) error {
 	if p.cfg.Transport == "stdio" {
 		return p.stdio(ctx)
 	}
+	frugal()
 	app, err := p.succeed(ctx, Options{}, func(ctx context.Context) bool { return !p.replace(ctx) })
 	if err != nil {
 		return err
@@ -38,6 +40,14 @@ func (c *serveCmd) Run(ctx context.Context, p *program, g *grammar) error {
 		fmt.Fprintln(p.stderr, "Stopping; sessions are finished first.")
 	}
 	return errors.Join(err, app.drain())
+}
+
+// frugal has a hub collect its garbage a little more often than Go would: it
+// runs all day beside other programs, and its sound buffers come and go.
+func frugal() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(70)
+	}
 }
 
 // drain closes the hub within the time that a stop may take.
@@ -105,6 +115,7 @@ func (p *program) detached(ctx context.Context) error {
 	if !ok {
 		return errors.New("--detached is for hearken --stdio")
 	}
+	frugal()
 	// From its first moment on it makes room when it is asked to.
 	ctx, yield := context.WithCancel(ctx)
 	defer yield()
