@@ -1,0 +1,215 @@
+package live
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+func TestHub_DeleteLeavesNothing(t *testing.T) {
+	for _, stop := range []bool{false, true} {
+		name := map[bool]string{false: "Active", true: "Stopped"}[stop]
+		t.Run(name, func(t *testing.T) {
+			within(t, func(h *house) {
+				other := h.start()
+				s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local", Title: "Geheimnis", KeepAudio: true})
+				if err != nil {
+					h.Fatal(err)
+				}
+				in := h.attach(s.ID)
+				for i := range 450 {
+					after(100 * time.Millisecond)
+					frame := make([]int16, hearken.SampleRate/10)
+					for j := range frame {
+						frame[j] = int16(i + j) // sound that can be found again
+					}
+					in.Write(frame)
+				}
+				if err := h.hub.SaveNote(h.Context(), hearken.Note{Session: s.ID, Text: "Zusammenfassung"}); err != nil {
+					h.Fatal(err)
+				}
+				if stop {
+					if _, err := h.hub.Stop(h.Context(), s.ID); err != nil {
+						h.Fatal(err)
+					}
+					after(time.Second)
+				}
+				sound := []byte{100, 0, 101, 0, 102, 0, 103, 0}
+				if !slices.Equal(h.find("Geheimnis", "word 9 at", "Zusammenfassung", string(sound)), []string{"Geheimnis", "Zusammenfassung", string(sound), "word 9 at"}) {
+					h.Fatal("the test does not find what is there")
+				}
+				if err := h.hub.Delete(h.Context(), s.ID); err != nil {
+					h.Fatal(err)
+				}
+				after(2 * time.Second)
+				if left := h.find("Geheimnis", "geheimnis", "word 1", "at 18.0", "Zusammenfassung", string(sound), s.ID); len(left) > 0 {
+					h.Errorf("still there: %q", left)
+				}
+				if _, err := h.hub.Session(h.Context(), s.ID); hearken.CodeOf(err) != hearken.SessionNotFound {
+					h.Errorf("the deleted session: %v", err)
+				}
+				if _, err := h.hub.Session(h.Context(), other); err != nil {
+					h.Errorf("the other session: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// find returns which of the strings occur in any file of the data directory.
+func (h *house) find(want ...string) []string {
+	var found []string
+	filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for _, w := range want {
+			if bytes.Contains(data, []byte(w)) || strings.Contains(path, w) {
+				found = append(found, w)
+			}
+		}
+		return err
+	})
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func TestHub_ForgetTheLastMinutes(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		in := h.attach(id)
+		h.send(in, 60)
+		n, err := h.hub.Forget(h.Context(), id, 31*time.Second)
+		if err != nil || n != 16 {
+			h.Fatalf("forgot %d entries, %v", n, err)
+		}
+		if left := h.find("word 20 at", "word 29 at", "40.0"); len(left) > 0 {
+			h.Errorf("still there: %q", left)
+		}
+		h.send(in, 10)
+		got := h.texts(id)
+		want := slices.Concat(words(0, 14), []string{"[the last 31s were forgotten on request]"}, words(30, 35))
+		if !slices.Equal(got, want) {
+			h.Errorf("after forgetting: %q", got)
+		}
+		h.killed()
+		h.want(id, want)
+		page, _ := h.hub.Read(h.Context(), ReadRequest{Session: id, From: 14})
+		if page.Segments[0].Line != 31 {
+			h.Errorf("the entry after what was forgotten has line %d, want 31: cursors must stay valid", page.Segments[0].Line)
+		}
+	})
+}
+
+func TestHub_ForgottenStaysForgottenAfterAKill(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		h.send(h.attach(id), 20)
+		if _, err := h.hub.Forget(h.Context(), id, time.Hour); err != nil {
+			h.Fatal(err)
+		}
+		h.killed()
+		in := h.attach(id)
+		if got := in.Received(); got != 20*hearken.SampleRate {
+			h.Errorf("the sender is asked for what was forgotten, from %.1f s on", seconds(got))
+		}
+		h.send(in, 4)
+		h.want(id, append([]string{"[the last 1h0m0s were forgotten on request]"}, words(10, 12)...))
+	})
+}
+
+func TestHub_ForgetWhatIsKept(t *testing.T) {
+	within(t, func(h *house) {
+		s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local", KeepAudio: true})
+		if err != nil {
+			h.Fatal(err)
+		}
+		h.send(h.attach(s.ID), 40)
+		if _, err := h.hub.Stop(h.Context(), s.ID); err != nil {
+			h.Fatal(err)
+		}
+		after(time.Second)
+		if n, err := h.hub.Forget(h.Context(), s.ID, time.Hour); err != nil || n != 20 {
+			h.Fatalf("forgot %d, %v", n, err)
+		}
+		if _, err := h.hub.Again(h.Context(), s.ID, StartRequest{}); hearken.CodeOf(err) != hearken.NotFound {
+			h.Errorf("forgotten sound is transcribed again: %v", err)
+		}
+	})
+}
+
+// However forgetting, stopping, deleting and saving meet, none waits for ever
+// and nothing that was deleted comes back.
+func TestHub_ForgetMeetsTheOthers(t *testing.T) {
+	for i := range 20 {
+		within(t, func(h *house) {
+			id := h.start()
+			h.send(h.attach(id), 30)
+			h.store.Slow(time.Duration(i) * 10 * time.Millisecond)
+			var work sync.WaitGroup
+			for range 3 {
+				work.Go(func() { h.hub.Forget(h.Context(), id, 5*time.Second) })
+			}
+			work.Go(func() { h.hub.Stop(h.Context(), id) })
+			work.Go(func() {
+				after(time.Duration(i) * 20 * time.Millisecond)
+				h.hub.Delete(h.Context(), id)
+			})
+			work.Wait()
+			h.store.Slow(0)
+			after(2 * time.Second)
+			h.hub.Delete(h.Context(), id) // if stopping and saving overtook the first
+			if left := h.find("word 1", id); len(left) > 0 {
+				h.Errorf("still there: %q", left)
+			}
+		})
+	}
+}
+
+// Nothing that was deleted comes back because somebody gave it a title.
+func TestHub_DeleteMeetsRename(t *testing.T) {
+	for i := range 20 {
+		within(t, func(h *house) {
+			id := h.start()
+			h.send(h.attach(id), 4)
+			if _, err := h.hub.Stop(h.Context(), id); err != nil {
+				h.Fatal(err)
+			}
+			after(time.Duration(i%2) * time.Second)
+			h.store.Slow(time.Duration(i) * time.Millisecond)
+			var work sync.WaitGroup
+			for range 3 {
+				work.Go(func() {
+					h.hub.Rename(h.Context(), id, "Geheimnis")
+					h.hub.SaveNote(h.Context(), hearken.Note{Session: id, Text: "Geheimnis"})
+				})
+			}
+			var err error
+			work.Go(func() {
+				after(time.Duration(i) * time.Millisecond)
+				err = h.hub.Delete(h.Context(), id)
+			})
+			work.Wait()
+			h.store.Slow(0)
+			if err != nil {
+				h.Fatal(err)
+			}
+			after(2 * time.Second)
+			if _, err := h.hub.Session(h.Context(), id); hearken.CodeOf(err) != hearken.SessionNotFound {
+				h.Errorf("deleted, and back again: %v", err)
+			}
+			if left := h.find("Geheimnis", id); len(left) > 0 {
+				h.Errorf("still there: %q", left)
+			}
+		})
+	}
+}
