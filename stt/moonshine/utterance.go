@@ -7,15 +7,20 @@ import (
 )
 
 // When unconfirmed text is shown, in samples: first as soon as a word may have
-// been said, then often, then, as each look at a longer segment costs more,
-// less often.
+// been said, soon again while there is none to show, then often, then, as each
+// look at a longer segment costs more, less often.
 const (
 	firstShow  = 448 * hearken.SampleRate / 1000
+	showAgain  = 160 * hearken.SampleRate / 1000
 	showEarly  = hearken.SampleRate / 2
 	showLate   = hearken.SampleRate
 	lateAfter  = 6 * hearken.SampleRate
 	busyShare  = 0.5 // of the cores in use: from here on always less often
 	draftSpare = 2   // tokens at the end of a draft that are likely to change
+
+	// showLead is how much before the speech a look takes in. After much
+	// silence the model takes a word or two for nothing.
+	showLead = hearken.SampleRate / 5
 )
 
 // What belongs together, in samples: the model hears up to so much at once,
@@ -245,7 +250,7 @@ func (s *stream) look(turn int) {
 		return
 	}
 	u := s.utterance(s.seg.span(s.seg.n))
-	pcm := s.tape.copy(u.pos, u.end)
+	pcm := s.tape.copy(max(u.pos, u.first-showLead), u.end)
 	draft := s.draft
 	s.mu.Unlock()
 
@@ -257,12 +262,20 @@ func (s *stream) look(turn int) {
 	if s.over || err != nil || s.turn != turn || !s.seg.speaking {
 		return // an error will come again with the final
 	}
-	every := int64(showEarly)
-	if load, _ := s.sched.pressure(); load > busyShare || u.end-u.pos > lateAfter {
-		every = showLate
-	}
-	s.nextShow = u.end + every
+	s.nextShow = u.end + s.pauseToShow(p.text == "", u.end-u.pos)
 	s.present(p, u)
+}
+
+// pauseToShow is how long not to look again after a look at so much sound.
+func (s *stream) pauseToShow(nothing bool, sound int64) int64 {
+	load, _ := s.sched.pressure()
+	switch {
+	case load > busyShare || sound > lateAfter:
+		return showLate
+	case nothing:
+		return showAgain
+	}
+	return showEarly
 }
 
 // present shows unconfirmed text, after the finals that come before it.
