@@ -101,7 +101,7 @@ func (r *rows) write(table, data string) error {
 	}
 	fmt.Fprintln(f, "# Benchmarks")
 	fmt.Fprintln(f)
-	fmt.Fprintln(f, "Written by `make bench`; do not edit. Ratios are of two things measured in turns within one run. The spread is over the rounds of that run, lowest to highest.")
+	fmt.Fprintln(f, "Written by `make bench`; do not edit. Ratios are of two things measured in turns within one run. The spread is over the rounds of that run, lowest to highest. A section that was not measured again keeps its numbers from an earlier run, so sections may belong to different versions.")
 	r.print(f)
 	return f.Close()
 }
