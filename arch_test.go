@@ -32,6 +32,7 @@ var rules = map[string][]string{
 	"action/*":      nil,
 	"bus/*":         nil,
 	"source/*":      {"audio"},
+	"source/upload": {"audio", "export"},
 	"stt/*":         {"audio"},
 	"stt/moonshine": {"audio", "onnx", "onnx/graph", "vad"},
 	"mcpserver":     {"live", "act", "export", "toon"},

@@ -21,6 +21,10 @@ type Input interface {
 	// end. It is closed when the input ends. Events are dropped, the oldest
 	// partials first, when the sender does not take them.
 	Events() <-chan InputEvent
+	// Finalize asks for the words of everything sent so far on these channels,
+	// or on all if none is named, without the pause that the engine would wait
+	// for. They come as events like any others.
+	Finalize(channels ...Origin) error
 	// Finish says that the sound is complete: the session drains and stops.
 	Finish() error
 	// Detach leaves the session, which waits for a sender to return.
@@ -33,7 +37,8 @@ type InputEventKind string
 const (
 	InputPartial       InputEventKind = "partial"       // Segment
 	InputFinal         InputEventKind = "final"         // Segment
-	InputSpeechStarted InputEventKind = "speechStarted" // Seconds is the time
+	InputSpeechStarted InputEventKind = "speechStarted" // Seconds is the time; Origin
+	InputProgress      InputEventKind = "progress"      // Seconds is how far the words are final; Origin
 	InputLag           InputEventKind = "lag"           // Seconds
 	InputDropped       InputEventKind = "dropped"       // Seconds
 	InputError         InputEventKind = "error"         // Err
@@ -43,9 +48,11 @@ const (
 
 // An InputEvent is one thing a sender is told.
 type InputEvent struct {
-	Kind    InputEventKind
-	Segment *Segment
-	Seconds float64
-	Reason  string
-	Err     error
+	Kind     InputEventKind
+	Segment  *Segment
+	Endpoint bool   // of a final: the speaker paused there
+	Origin   Origin // whose speech or progress it is
+	Seconds  float64
+	Reason   string
+	Err      error
 }

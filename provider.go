@@ -1,6 +1,9 @@
 package hearken
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // SampleRate is the rate of all sound inside the hub: sources convert to it,
 // engines are fed with it, and positions are counted in it.
@@ -23,6 +26,13 @@ type StreamConfig struct {
 	Interim    bool   // whether unconfirmed segments are wanted
 	Start      int64  // position of the first frame that will come
 	APIKey     string // the session's own key; empty for the provider's
+
+	// Endpointing is the pause that ends a segment: 0 for the engine's own
+	// idea of it, negative for none, so that only length ends one.
+	Endpointing time.Duration
+	// Translate asks for an English translation of each confirmed segment
+	// too. An engine that has none ignores it.
+	Translate bool
 }
 
 // A Provider is an engine that turns one channel of sound into segments.
@@ -55,6 +65,25 @@ type Stream interface {
 	Close() error
 }
 
+// A Finalizer is a [Stream] that can be asked for the words of the sound it
+// has so far, without the pause it would wait for. It stays open. Finalize is
+// not called concurrently with Write or Close; the words come as events.
+type Finalizer interface {
+	Finalize() error
+}
+
+// A Prober is a [Provider] that can tell whether it would answer now. One that
+// is not is asked by opening a stream and abandoning it.
+type Prober interface {
+	Probe(ctx context.Context, cfg StreamConfig) error
+}
+
+// A Limited is a [Provider] whose streams may not stay open for ever: the hub
+// goes on with a new one, in a pause, before that time is over.
+type Limited interface {
+	MaxStream() time.Duration
+}
+
 // StreamEventKind tells what a [StreamEvent] holds.
 type StreamEventKind int
 
@@ -76,5 +105,8 @@ type StreamEvent struct {
 	// have come out as finals, and it will not be needed again.
 	Through int64
 	Lag     float64 // seconds of sound written but not yet dealt with beyond what the engine always holds
-	Err     error
+	// Endpoint says of a Final that the speaker paused there, in contrast to
+	// one that ends because it was long or because Finalize asked for it.
+	Endpoint bool
+	Err      error
 }

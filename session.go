@@ -53,6 +53,14 @@ type SessionConfig struct {
 	Model      string   `json:"model,omitempty"`
 	Vocabulary []string `json:"vocabulary,omitempty"`
 	KeepAudio  bool     `json:"keepAudio,omitempty"`
+	Translate  bool     `json:"translate,omitempty"` // English beside every confirmed entry
+
+	// Endpointing is the pause in milliseconds that ends a segment: 0 for the
+	// engine's own idea of it, negative for none.
+	Endpointing int `json:"endpointing,omitempty"`
+	// Chain is what the session goes on with, in this order, when Provider
+	// fails.
+	Chain []string `json:"chain,omitempty"`
 }
 
 // SessionFilter chooses sessions. The zero value is every session.

@@ -33,6 +33,7 @@ type channel struct {
 	cancel context.CancelFunc
 
 	finish  atomic.Bool  // no more sound will come
+	settle  atomic.Int64 // the words before are wanted now; see Finalize
 	fed     atomic.Int64 // the engine has taken everything before
 	through atomic.Int64 // its words are final for everything before
 	lag     atomic.Int64 // the engine's own, in samples
@@ -215,6 +216,15 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 		}
 		if c.finish.Load() {
 			return nil
+		}
+		if wanted := c.settle.Swap(0); wanted > c.through.Load() {
+			f, ok := st.(hearken.Finalizer)
+			if !ok {
+				return nil // closing it is the only way to its words
+			}
+			if err := f.Finalize(); err != nil {
+				return err
+			}
 		}
 		idle := time.NewTimer(flushAfter)
 		select {

@@ -168,6 +168,9 @@ func (h *Hub) plan(req StartRequest) (*hearken.Session, error) {
 			Model:      req.Model,
 			Vocabulary: req.Vocabulary,
 			KeepAudio:  req.KeepAudio || h.cfg.KeepAudio,
+			Translate:  req.Translate,
+
+			Endpointing: int(req.Endpointing.Milliseconds()),
 		},
 	}, nil
 }

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -155,6 +156,22 @@ func (s *session) lostLocked(samples int64) {
 }
 
 func (in *input) Events() <-chan hearken.InputEvent { return in.events }
+
+func (in *input) Finalize(channels ...hearken.Origin) error {
+	s := in.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := in.checkLocked(max(1, len(s.channels))); err != nil {
+		return err
+	}
+	for _, c := range s.channels {
+		if len(channels) == 0 || slices.Contains(channels, c.origin) {
+			c.settle.Store(c.spool.end())
+			c.nudge()
+		}
+	}
+	return nil
+}
 
 func (in *input) Finish() error {
 	s := in.s

@@ -22,10 +22,11 @@ func (c *channel) listen(ctx context.Context, st hearken.Stream) error {
 		case hearken.Final:
 			c.final(ev)
 		case hearken.SpeechStarted:
-			c.s.tell(hearken.InputEvent{Kind: hearken.InputSpeechStarted, Seconds: ev.Time})
+			c.s.tell(hearken.InputEvent{Kind: hearken.InputSpeechStarted, Origin: c.origin, Seconds: ev.Time})
 		case hearken.Progress:
 			c.lag.Store(position(ev.Lag))
 			c.dealtWith(min(ev.Through, c.fed.Load()))
+			c.s.tell(hearken.InputEvent{Kind: hearken.InputProgress, Origin: c.origin, Seconds: seconds(c.through.Load())})
 			if lag := c.behind(); lag > lagTold {
 				c.s.tell(hearken.InputEvent{Kind: hearken.InputLag, Seconds: lag})
 			}
@@ -60,7 +61,7 @@ func (c *channel) final(ev hearken.StreamEvent) {
 	seg.ID = c.s.utterance(c.origin)
 	through := c.confirmedThrough()
 	if cutOverlap(&seg, through) {
-		c.s.confirm(seg)
+		c.s.confirm(seg, ev.Endpoint)
 	}
 	c.dealtWith(max(ev.Through, position(seg.EndTime)))
 }

@@ -91,6 +91,9 @@ type StartRequest struct {
 	KeepAudio  bool
 	Principal  string
 	APIKey     string // the caller's own key for the provider; empty for the hub's
+
+	Endpointing time.Duration // see [hearken.StreamConfig]
+	Translate   bool
 }
 
 // ReadRequest asks for entries of one session.

@@ -109,8 +109,8 @@ func (s *session) heardLocked() float64 {
 }
 
 // confirm gives an entry its place in the log, makes it durable, and only then
-// shows it.
-func (s *session) confirm(seg hearken.Segment) {
+// shows it. Endpoint says that the speaker paused at its end.
+func (s *session) confirm(seg hearken.Segment, endpoint bool) {
 	s.confirming.Lock()
 	defer s.confirming.Unlock()
 	s.mu.Lock()
@@ -153,7 +153,7 @@ func (s *session) confirm(seg hearken.Segment) {
 	s.changedLocked()
 	if s.input != nil {
 		shown := seg
-		s.input.push(hearken.InputEvent{Kind: hearken.InputFinal, Segment: &shown})
+		s.input.push(hearken.InputEvent{Kind: hearken.InputFinal, Origin: seg.Origin, Segment: &shown, Endpoint: endpoint})
 	}
 	if line-s.saved >= s.hub.cfg.PersistSegments {
 		s.hub.saveSoon(s)
@@ -192,7 +192,7 @@ func (s *session) show(seg hearken.Segment) {
 	s.interim[seg.Origin] = seg
 	s.changedLocked()
 	if s.input != nil {
-		s.input.push(hearken.InputEvent{Kind: hearken.InputPartial, Segment: &seg})
+		s.input.push(hearken.InputEvent{Kind: hearken.InputPartial, Origin: seg.Origin, Segment: &seg})
 	}
 }
 
@@ -221,7 +221,7 @@ func (s *session) note(from, to float64, format string, args ...any) {
 		Text:      fmt.Sprintf(format, args...),
 		StartTime: from,
 		EndTime:   to,
-	})
+	}, false)
 }
 
 // wallLocked maps the session's clock to wall time.
@@ -252,6 +252,9 @@ func (s *session) streamConfig(o hearken.Origin, start int64) hearken.StreamConf
 		Interim:    true,
 		Start:      start,
 		APIKey:     s.apiKey,
+
+		Endpointing: time.Duration(s.info.Config.Endpointing) * time.Millisecond,
+		Translate:   s.info.Config.Translate,
 	}
 }
 

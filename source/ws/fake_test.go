@@ -109,6 +109,8 @@ func (in *input) Write(channels ...[]int16) error {
 
 func (in *input) Events() <-chan hearken.InputEvent { return in.events }
 
+func (in *input) Finalize(...hearken.Origin) error { return nil }
+
 func (in *input) Finish() error {
 	in.hub.mu.Lock()
 	in.hub.finished = true
