@@ -40,6 +40,10 @@ type heard struct {
 // speech reports whether there was speech at all.
 func (h *heard) speech() bool { return h.strange || h.text != "" }
 
+// shortLead is how much sound before the speech a model hears that should say
+// something: after much silence it takes a word or two for nothing.
+const shortLead = hearken.SampleRate / 5
+
 // surely is the mean log-probability from which on a text stands alone.
 const surely = -0.25
 
@@ -72,9 +76,11 @@ func (e *ear) listen(ctx context.Context, pcm []float32, begin int, before []int
 	return e.good.Transcribe(ctx, pcm[begin:], nil)
 }
 
-// final hears a whole utterance. The model that is quick gives a second
-// opinion where the good one's own numbers leave a doubt.
-func (e *ear) final(ctx context.Context, pcm []float32, begin int, before []int32) (heard, error) {
+// final hears a whole utterance, given the sound of its passage. The model
+// that is quick gives a second opinion where the good one's own numbers leave a
+// doubt.
+func (e *ear) final(ctx context.Context, u *utterance, pcm []float32, before []int32) (heard, error) {
+	begin := int(u.pos - u.passage)
 	r, err := e.listen(ctx, pcm, begin, before)
 	if err != nil {
 		return heard{}, err
@@ -82,7 +88,7 @@ func (e *ear) final(ctx context.Context, pcm []float32, begin int, before []int3
 	pcm = pcm[begin:]
 	text := strings.TrimSpace(r.Text)
 	if text == "" {
-		return e.rescue(ctx, pcm)
+		return e.rescue(ctx, pcm[max(0, u.first-u.pos-shortLead):])
 	}
 	f := measure(r, pcm)
 	if e.good != e.quick && e.gate.doubtful(f) {
@@ -95,18 +101,27 @@ func (e *ear) final(ctx context.Context, pcm []float32, begin int, before []int3
 	return e.judge(text, r.Tokens, f), nil
 }
 
-// rescue asks the quick model about what seemed to be speech and left the good
-// one speechless, which happens to either of them now and then.
+// rescue listens once more to what seemed to be speech and left the good model
+// speechless, now with hardly any silence before it; then it asks the quick
+// model.
 func (e *ear) rescue(ctx context.Context, pcm []float32) (heard, error) {
-	if e.good == e.quick || len(pcm) < hearken.SampleRate {
+	if len(pcm) < hearken.SampleRate {
 		return heard{}, nil
 	}
-	r, err := e.quick.Transcribe(ctx, pcm, nil)
-	text := strings.TrimSpace(r.Text)
-	if err != nil || text == "" {
-		return heard{}, err
+	models := []recognizer{e.good, e.quick}
+	if e.good == e.quick {
+		models = models[:1]
 	}
-	return e.judge(text, r.Tokens, measure(r, pcm)), nil
+	for _, m := range models {
+		r, err := m.Transcribe(ctx, pcm, nil)
+		if err != nil {
+			return heard{}, err
+		}
+		if text := strings.TrimSpace(r.Text); text != "" {
+			return e.judge(text, r.Tokens, measure(r, pcm)), nil
+		}
+	}
+	return heard{}, nil
 }
 
 func (e *ear) judge(text string, tokens []int32, f features) heard {

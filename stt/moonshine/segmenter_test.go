@@ -49,13 +49,13 @@ func TestSegmenter(t *testing.T) {
 	}{
 		{"Silence", []talk{{100, 0}}, nil},
 		{"Click", []talk{{30, 0}, {4, 0.9}, {60, 0}}, nil},
-		{"OneWord", []talk{{30, 0}, {20, 0.9}, {60, 0}}, []cutSpan{{30 - preRoll, 50 + tail, 30, 50}}},
-		{"FromTheFirstSample", []talk{{20, 0.9}, {60, 0}}, []cutSpan{{0, 20 + tail, 0, 20}}},
+		{"OneWord", []talk{{30, 0}, {20, 0.9}, {60, 0}}, []cutSpan{{30 - preRoll, 50 + live.tail, 30, 50}}},
+		{"FromTheFirstSample", []talk{{20, 0.9}, {60, 0}}, []cutSpan{{0, 20 + live.tail, 0, 20}}},
 		{"ShortPauseIsOneSegment", []talk{{30, 0}, {20, 0.9}, {hangover - 1, 0}, {20, 0.9}, {60, 0}},
-			[]cutSpan{{30 - preRoll, 69 + hangover + tail, 30, 69 + hangover}}},
+			[]cutSpan{{30 - preRoll, 69 + hangover + live.tail, 30, 69 + hangover}}},
 		{"LongPauseIsTwo", []talk{{30, 0}, {20, 0.9}, {hangover, 0}, {20, 0.9}, {60, 0}},
-			[]cutSpan{{30 - preRoll, 50 + tail, 30, 50}, {50 + tail, 70 + hangover + tail, 50 + hangover, 70 + hangover}}},
-		{"EndOfWordIsKept", []talk{{30, 0}, {20, 0.9}, {3, 0.4}, {60, 0}}, []cutSpan{{30 - preRoll, 53 + tail, 30, 53}}},
+			[]cutSpan{{30 - preRoll, 50 + live.tail, 30, 50}, {50 + live.tail, 70 + hangover + live.tail, 50 + hangover, 70 + hangover}}},
+		{"EndOfWordIsKept", []talk{{30, 0}, {20, 0.9}, {3, 0.4}, {60, 0}}, []cutSpan{{30 - preRoll, 53 + live.tail, 30, 53}}},
 		{"FlushInTheMiddle", []talk{{30, 0}, {20, 0.9}}, []cutSpan{{30 - preRoll, 50, 30, 50}}},
 		{"FlushOfAClick", []talk{{30, 0}, {2, 0.9}}, nil},
 	} {

@@ -17,10 +17,6 @@ const (
 	lateAfter  = 6 * hearken.SampleRate
 	busyShare  = 0.5 // of the cores in use: from here on always less often
 	draftSpare = 2   // tokens at the end of a draft that are likely to change
-
-	// showLead is how much before the speech a look takes in. After much
-	// silence the model takes a word or two for nothing.
-	showLead = hearken.SampleRate / 5
 )
 
 // What belongs together, in samples: the model hears up to so much at once,
@@ -87,7 +83,7 @@ func (s *stream) decoded(u *utterance, pcm []float32) {
 	if u.follows != nil {
 		before = u.follows.said
 	}
-	h, err := s.ear.final(s.ctx, pcm, int(u.pos-u.passage), before)
+	h, err := s.ear.final(s.ctx, u, pcm, before)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
@@ -250,7 +246,7 @@ func (s *stream) look(turn int) {
 		return
 	}
 	u := s.utterance(s.seg.span(s.seg.n))
-	pcm := s.tape.copy(max(u.pos, u.first-showLead), u.end)
+	pcm := s.tape.copy(max(u.pos, u.first-shortLead), u.end)
 	draft := s.draft
 	s.mu.Unlock()
 

@@ -1,0 +1,51 @@
+package moonshine
+
+import (
+	"context"
+	"testing"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// shy says nothing after more silence than it likes.
+type shy struct {
+	fakeModel
+	patience int // samples
+}
+
+func (m *shy) Transcribe(ctx context.Context, pcm []float32, draft []int32) (Result, error) {
+	for i, x := range pcm {
+		if x != 0 {
+			if i > m.patience {
+				return Result{}, nil
+			}
+			break
+		}
+	}
+	return m.fakeModel.Transcribe(ctx, pcm, draft)
+}
+
+// Words that the model did not hear after a silence are not lost.
+func TestEar_Rescue(t *testing.T) {
+	const second = hearken.SampleRate
+	pcm := unitRange(say(1, []int{3, 4}))
+	u := &utterance{end: int64(len(pcm)), first: second, last: 2 * second}
+	for _, tt := range []struct {
+		name        string
+		good, quick int
+		want        string
+	}{
+		{"Patient", second, 0, "w3 w4"},
+		{"Impatient", second / 2, 0, "w3 w4"},
+		{"LeavesItToTheOther", second / 10, second / 2, "w3 w4"},
+		{"Nothing", second / 10, second / 10, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := &ear{good: &shy{patience: tt.good}, quick: &shy{patience: tt.quick}, vocab: newVocabulary(nil, nil)}
+			h, err := e.final(t.Context(), u, pcm, nil)
+			if err != nil || h.text != tt.want {
+				t.Errorf("heard %q: %v", h.text, err)
+			}
+		})
+	}
+}
