@@ -1,10 +1,12 @@
 package deepgram
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/hearken-dev/hearken"
@@ -76,6 +78,68 @@ func TestPace(t *testing.T) {
 	p = pace{rate: -1}
 	if wait := p.wait(1<<30, now); wait != 0 {
 		t.Errorf("without bound there is a wait of %s", wait)
+	}
+}
+
+// Time is measured by a clock that only goes forward: when somebody sets the
+// computer's, no stream stalls and none is sent in a rush.
+func TestStream_WallClock(t *testing.T) {
+	s := newStream(t.Context(), nil, hearken.StreamConfig{})
+	for name, at := range map[string]time.Time{"opened": s.opened, "sentAt": s.sentAt, "heardAt": s.heardAt} {
+		if !strings.Contains(at.String(), " m=") {
+			t.Errorf("%s is on the wall clock", name)
+		}
+	}
+	// Even a clock without that: no wait is longer than the sound is.
+	p := pace{rate: 1}
+	now := time.Unix(1e9, 0)
+	for _, jump := range []time.Duration{0, -time.Hour, 24 * time.Hour, -time.Minute, 0} {
+		now = now.Add(jump)
+		if wait := p.wait(hearken.SampleRate, now); wait > 2*time.Second {
+			t.Errorf("a wait of %s after a jump of %s", wait, jump)
+		}
+	}
+}
+
+// An answer to Finalize settles what was sent before it, and never more.
+func TestStream_settled(t *testing.T) {
+	answer, long, pause := message{FromFinalize: true}, message{}, message{SpeechFinal: true}
+	at := func(times ...float64) (asked []request) {
+		for _, t := range times {
+			asked = append(asked, request{sent: samples(t), pause: t == 2})
+		}
+		return asked
+	}
+	for name, c := range map[string]struct {
+		asked  []request
+		m      message
+		end    float64
+		to     float64
+		paused bool
+		left   []request
+	}{
+		"Asked":       {at(3), answer, 3, 3, false, nil},
+		"Rounded":     {at(1, 3), answer, 2.98, 3, false, nil},
+		"Short":       {at(3), answer, 2.5, 3, false, nil},
+		"UtteranceIs": {at(2), answer, 2, 2, true, nil},
+		"Both":        {at(2, 3), answer, 3, 3, false, nil},
+		"First":       {at(2, 3), answer, 1, 2, true, at(3)},
+		"Stale":       {at(2, 3), answer, 2, 2, true, at(3)},
+		"Unasked":     {nil, answer, 2, 2, false, nil},
+		"Covered":     {at(2), pause, 3, 3, true, at(2)}, // its own answer may still come
+		"Unanswered":  {at(2, 3), long, 12.5, 12.5, false, at(3)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStream(t.Context(), nil, hearken.StreamConfig{})
+			s.asked = c.asked
+			to, paused := s.settled(&c.m, c.end)
+			if to != c.to || paused != c.paused {
+				t.Errorf("settled to %g, paused %t", to, paused)
+			}
+			if diff := cmp.Diff(c.left, s.asked, cmp.AllowUnexported(request{}), cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

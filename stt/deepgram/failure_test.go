@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +47,10 @@ func TestProvider_Open_Refused(t *testing.T) {
 			"Deepgram has too many streams of this account already (429 TOO_MANY_REQUESTS): Too many requests.", 7 * time.Second},
 		"TooManyForever": {header("Retry-After", "99999999999999", refuse(429, "", "")), hearken.Busy,
 			"Deepgram has too many streams of this account already (429).", time.Hour},
+		"TooManyUntil": {header("Date", "Tue, 01 Jan 2030 12:00:00 GMT", header("Retry-After", "Tue, 01 Jan 2030 12:00:20 GMT", refuse(429, "", ""))), hearken.Busy,
+			"Deepgram has too many streams of this account already (429).", 20 * time.Second}, // whatever our own clock says
+		"Failing": {refuse(500, "", "Internal."), hearken.ProviderConnectionFailed,
+			"Deepgram is not well (500): Internal.", 0},
 		"Down": {header("Retry-After", "-3", refuse(503, "", "")), hearken.ProviderConnectionFailed,
 			"Deepgram is not well (503).", 0},
 		"HTML": {func(w http.ResponseWriter) {
@@ -51,6 +58,8 @@ func TestProvider_Open_Refused(t *testing.T) {
 			fmt.Fprint(w, "<html>"+strings.Repeat("x", 5000))
 		}, hearken.ProviderConnectionFailed, "Deepgram is not well (502).", 0},
 		"AnotherServer": {func(w http.ResponseWriter) { fmt.Fprint(w, "hello") }, hearken.ProviderNotConfigured,
+			"What is at the base URL of Deepgram does not speak its protocol (200). Try: DEEPGRAM_BASE_URL=wss://api.deepgram.com", 0},
+		"Page": {header("Content-Type", "text/html", func(w http.ResponseWriter) { fmt.Fprint(w, "<!DOCTYPE html><title>Welcome</title>") }), hearken.ProviderNotConfigured,
 			"What is at the base URL of Deepgram does not speak its protocol (200). Try: DEEPGRAM_BASE_URL=wss://api.deepgram.com", 0},
 		"Elsewhere": {header("Location", "http://127.0.0.1:1/", func(w http.ResponseWriter) { w.WriteHeader(307) }), hearken.ProviderNotConfigured,
 			"What is at the base URL of Deepgram does not speak its protocol (307). Try: DEEPGRAM_BASE_URL=wss://api.deepgram.com", 0},
@@ -120,6 +129,55 @@ func TestProvider_Open_Unreachable(t *testing.T) {
 				t.Errorf("Open tells too much: %v", err)
 			}
 		})
+	}
+}
+
+// A base URL that promises TLS where there is none, and the other way round.
+func TestProvider_Open_TLS(t *testing.T) {
+	f := newFake(t, meeting)
+	secure := httptest.NewTLSServer(f)
+	defer secure.Close()
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	mail, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mail.Close()
+	f.work.Go(func() {
+		for {
+			c, err := mail.Accept()
+			if err != nil {
+				return
+			}
+			fmt.Fprint(c, "220 mail.example.com ESMTP\r\n")
+			io.Copy(io.Discard, c)
+			c.Close()
+		}
+	})
+	plain := newServer(t, f)
+	for name, c := range map[string]struct {
+		base string
+		code hearken.Code
+		want string
+	}{
+		"NoTLS":  {"wss://" + plain, hearken.ProviderNotConfigured, "does not speak TLS. Try: DEEPGRAM_BASE_URL=ws://" + plain},
+		"NoHTTP": {"https://" + mail.Addr().String(), hearken.ProviderNotConfigured, "does not speak TLS."},
+		"TLS":    {"http://" + secure.Listener.Addr().String(), hearken.ProviderNotConfigured, "does not speak its protocol (400)."},
+		"Unsigned": {"wss://" + secure.Listener.Addr().String(), hearken.ProviderConnectionFailed,
+			"Deepgram cannot be reached: tls: failed to verify certificate: x509: certificate signed by unknown authority."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := deepgram.New(deepgram.Config{APIKey: testKey, BaseURL: c.base}).Open(t.Context(), english)
+			if hearken.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), testKey) {
+				t.Errorf("Open: %v", err)
+			}
+		})
+	}
+	client := secure.Client()
+	client.Transport.(*http.Transport).DisableKeepAlives = true
+	p := deepgram.New(deepgram.Config{APIKey: testKey, BaseURL: "https://" + secure.Listener.Addr().String(), Client: client})
+	if err := failure(hear(t, p, english, meetingSound[:16000])); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -98,7 +98,10 @@ func (s *stream) result(m *message) {
 	s.newest = max(s.newest, end)
 	parts := s.parts(m, end)
 	floor := s.clock.pieces[s.clock.at((m.Start+end)/2)].pos
+	paused := false
 	if m.IsFinal {
+		end, paused = s.settled(m, end)
+		s.newest = max(s.newest, end)
 		s.through = max(s.through, s.clock.position(end))
 		s.clock.forget(end)
 	}
@@ -108,7 +111,7 @@ func (s *stream) result(m *message) {
 	case !m.IsFinal:
 		s.show(parts)
 	case len(parts) > 0:
-		s.confirm(parts, through)
+		s.confirm(parts, through, paused)
 	default:
 		s.nothing(floor, through)
 	}
@@ -129,8 +132,8 @@ func (s *stream) show(parts []part) {
 	}
 }
 
-// confirm tells what was said.
-func (s *stream) confirm(parts []part, through int64) {
+// confirm tells what was said, and whether a pause came after it.
+func (s *stream) confirm(parts []part, through int64, paused bool) {
 	s.open = nil
 	for i, p := range parts {
 		start, end := samples(p.segment.StartTime), samples(p.segment.EndTime)
@@ -140,7 +143,7 @@ func (s *stream) confirm(parts []part, through int64) {
 		p.segment.Status, p.segment.IsFinal = hearken.Confirmed, true
 		e := hearken.StreamEvent{Kind: hearken.Final, Segment: p.segment, Through: min(end, through)}
 		if i == len(parts)-1 {
-			e.Through = through
+			e.Through, e.Endpoint = through, paused
 		}
 		s.put(e)
 		s.said = max(s.said, end)
@@ -176,7 +179,7 @@ func (s *stream) silence(from, to int64) {
 // nobody goes on: noise can keep it from seeing the end by itself.
 func (s *stream) utteranceEnd(m *message) {
 	const slack = 0.05
-	if s.open == nil || m.LastWordEnd < s.openEnd-slack {
+	if s.open == nil || !s.pauses || m.LastWordEnd < s.openEnd-slack {
 		return
 	}
 	select {
@@ -193,7 +196,7 @@ func (s *stream) last() {
 	s.through, s.newest = pos, seconds(s.clock.sent())
 	s.mu.Unlock()
 	if s.open != nil {
-		s.confirm([]part{{segment: *s.open, floor: s.said}}, pos)
+		s.confirm([]part{{segment: *s.open, floor: s.said}}, pos, false)
 	}
 	if pos-s.said >= noteSilence {
 		s.silence(s.said, pos)

@@ -36,7 +36,7 @@ func (s *stream) keep() {
 			s.finish()
 		case <-s.finalize:
 			if closing != nil {
-				s.tell(finalize)
+				s.ask(true)
 			}
 		case now := <-tick.C:
 			s.watch(now, closing == nil)

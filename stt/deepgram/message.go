@@ -20,10 +20,12 @@ type message struct {
 	Type string `json:"type"`
 
 	// Results
-	Start    float64 `json:"start"`
-	Duration float64 `json:"duration"`
-	IsFinal  bool    `json:"is_final"`
-	Channel  channel `json:"channel"`
+	Start        float64 `json:"start"`
+	Duration     float64 `json:"duration"`
+	IsFinal      bool    `json:"is_final"`
+	SpeechFinal  bool    `json:"speech_final"`  // somebody paused
+	FromFinalize bool    `json:"from_finalize"` // the answer to Finalize
+	Channel      channel `json:"channel"`
 
 	Timestamp   float64 `json:"timestamp"`     // SpeechStarted
 	LastWordEnd float64 `json:"last_word_end"` // UtteranceEnd

@@ -2,6 +2,7 @@ package deepgram
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
 	"net/url"
@@ -27,7 +28,7 @@ func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.
 	if err != nil {
 		return nil, err
 	}
-	query, dropped := p.query(w, cfg.Vocabulary)
+	query, dropped := p.query(w, cfg)
 	if dropped > 0 {
 		p.log.Warn("vocabulary too long for deepgram", "session", cfg.Session, "terms_left_out", dropped)
 	}
@@ -64,6 +65,10 @@ func (p *Provider) dial(ctx context.Context, w wish, query url.Values) (*websock
 		return nil, "", hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram did not answer within %s.", openWithin)
 	case resp != nil && resp.StatusCode != http.StatusSwitchingProtocols:
 		return nil, "", newRefusal(resp, w.key, time.Now()).explain()
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
+		return nil, "", hearken.Errorf(hearken.ProviderNotConfigured, "What is at the base URL of Deepgram does not speak TLS.").
+			WithTry("DEEPGRAM_BASE_URL=ws://%s if that server is your own", u.Host)
 	}
 	// The client's own error repeats the whole address, and with it the
 	// vocabulary.

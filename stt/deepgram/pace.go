@@ -27,7 +27,7 @@ func (p *pace) wait(samples int, now time.Time) time.Duration {
 	if p.at.IsZero() {
 		p.room = burst
 	} else {
-		p.room = min(burst, p.room+p.rate*now.Sub(p.at).Seconds())
+		p.room = min(burst, p.room+p.rate*max(0, now.Sub(p.at).Seconds()))
 	}
 	p.at = now
 	p.room -= float64(samples) / hearken.SampleRate

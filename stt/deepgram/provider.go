@@ -13,13 +13,20 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-var _ hearken.Provider = (*Provider)(nil)
+var (
+	_ hearken.Provider = (*Provider)(nil)
+	_ hearken.Limited  = (*Provider)(nil)
+)
 
 const (
 	defaultBaseURL = "wss://api.deepgram.com"
 	defaultModel   = "nova-3"
 	defaultPace    = 1.25
 	defaultStall   = 10 * time.Second
+	// Deepgram names no bound for a stream. But no connection lives for ever:
+	// servers are replaced and proxies lose patience, and then it breaks in
+	// the middle of a word. Better to go on with a new one in a pause.
+	defaultMaxStream = 4 * time.Hour
 )
 
 // Config is what a [Provider] is made of. All of it is optional; without a key
@@ -40,6 +47,8 @@ type Config struct {
 	// take no sound, before the stream fails; 10 s if zero, ten times as long
 	// as Deepgram takes.
 	Stall time.Duration
+	// MaxStream is how long a stream may stay open; 4 h if zero.
+	MaxStream time.Duration
 	// Client makes the connections; nil for one with the proxy of the
 	// environment.
 	Client *http.Client
@@ -62,6 +71,7 @@ func New(cfg Config) *Provider {
 	cfg.Model = cmp.Or(cfg.Model, defaultModel)
 	cfg.Pace = cmp.Or(cfg.Pace, defaultPace)
 	cfg.Stall = cmp.Or(cfg.Stall, defaultStall)
+	cfg.MaxStream = cmp.Or(cfg.MaxStream, defaultMaxStream)
 	p := &Provider{cfg: cfg, listen: listenURL(cfg.BaseURL), client: cfg.Client, log: cfg.Log}
 	if p.client == nil {
 		p.client = newClient()
@@ -111,6 +121,9 @@ func listenURL(base string) *url.URL {
 
 // Name is "deepgram".
 func (p *Provider) Name() string { return "deepgram" }
+
+// MaxStream is after how long a stream had better be replaced by another.
+func (p *Provider) MaxStream() time.Duration { return p.cfg.MaxStream }
 
 // Check tells whether there is a key, and whether the model has the language.
 // It does not ask the server.

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -75,6 +76,11 @@ func TestProvider_Open_Query(t *testing.T) {
 		"OldTerms": {deepgram.Config{Model: "nova-2"}, hearken.StreamConfig{Language: "en", Vocabulary: []string{"Trillian"}}, fmt.Sprintf(strings.Replace(basic, "%s&language", "&keywords=Trillian&language", 1), "en", "nova-2")},
 		"ManyTerms": {deepgram.Config{}, hearken.StreamConfig{Language: "en", Vocabulary: many},
 			fmt.Sprintf(basic, "&keyterm="+strings.Join(many[:100], "&keyterm="), "en", "nova-3")},
+		"Pause":     {deepgram.Config{}, hearken.StreamConfig{Language: "en", Endpointing: 550 * time.Millisecond}, strings.Replace(fmt.Sprintf(basic, "", "en", "nova-3"), "=300", "=550", 1)},
+		"LongPause": {deepgram.Config{}, hearken.StreamConfig{Language: "multi", Endpointing: 3 * time.Second}, strings.NewReplacer("=300", "=3000", "=1000", "=3000").Replace(fmt.Sprintf(basic, "", "multi", "nova-3"))},
+		"TinyPause": {deepgram.Config{}, hearken.StreamConfig{Language: "en", Endpointing: 1}, strings.Replace(fmt.Sprintf(basic, "", "en", "nova-3"), "=300", "=1", 1)},
+		"NoPause": {deepgram.Config{Extra: url.Values{"endpointing": {"20"}}}, hearken.StreamConfig{Language: "en", Endpointing: -1},
+			strings.NewReplacer("=300", "=false", "&utterance_end_ms=1000", "").Replace(fmt.Sprintf(basic, "", "en", "nova-3"))},
 		"Extra": {deepgram.Config{Extra: url.Values{"mip_opt_out": {"true"}, "diarize_model": {""}, "endpointing": {"false"}, "encoding": {"opus"}}}, hearken.StreamConfig{Language: "en"},
 			"channels=1&encoding=linear16&endpointing=false&interim_results=true&language=en&mip_opt_out=true&model=nova-3&punctuate=true&sample_rate=16000&smart_format=true&utterance_end_ms=1000&vad_events=true"},
 	} {
@@ -101,6 +107,15 @@ func TestProvider_BaseURL(t *testing.T) {
 				t.Errorf("%s: %v", scheme+suffix, err)
 			}
 		}
+	}
+}
+
+func TestProvider_MaxStream(t *testing.T) {
+	if d := deepgram.New(deepgram.Config{}).MaxStream(); d != 4*time.Hour {
+		t.Errorf("a stream may last %s", d)
+	}
+	if d := deepgram.New(deepgram.Config{MaxStream: time.Hour}).MaxStream(); d != time.Hour {
+		t.Errorf("a stream may last %s", d)
 	}
 }
 

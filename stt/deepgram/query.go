@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/hearken-dev/hearken"
@@ -19,7 +20,7 @@ const (
 // query is what the stream asks for. Interim results are always wanted, also
 // where nobody is to see them: by them the stream knows that the server is
 // well and how far it has come, and utterance ends need them.
-func (p *Provider) query(w wish, vocabulary []string) (q url.Values, dropped int) {
+func (p *Provider) query(w wish, cfg hearken.StreamConfig) (q url.Values, dropped int) {
 	q = url.Values{
 		"smart_format":     {"true"},
 		"punctuate":        {"true"},
@@ -31,14 +32,14 @@ func (p *Provider) query(w wish, vocabulary []string) (q url.Values, dropped int
 	if w.language == "multi" {
 		q.Set("endpointing", "100") // what Deepgram advises for speakers who switch
 	}
-	terms, dropped := keyterms(vocabulary)
+	terms, dropped := keyterms(cfg.Vocabulary)
 	switch {
 	case strings.HasPrefix(w.model, "nova-3"):
 		q["keyterm"] = terms
 	case strings.HasPrefix(w.model, "nova-2"):
 		q["keywords"] = terms
 	default:
-		dropped = len(vocabulary)
+		dropped = len(cfg.Vocabulary)
 	}
 	for name, values := range p.cfg.Extra {
 		q[name] = values
@@ -48,6 +49,7 @@ func (p *Provider) query(w wish, vocabulary []string) (q url.Values, dropped int
 			q.Del(name)
 		}
 	}
+	pauses(q, cfg.Endpointing)
 	q.Set("model", w.model)
 	if w.language != "" {
 		q.Set("language", w.language)
@@ -57,6 +59,21 @@ func (p *Provider) query(w wish, vocabulary []string) (q url.Values, dropped int
 	q.Set("channels", "1")
 	q.Set("interim_results", "true")
 	return q, dropped
+}
+
+// pauses asks for the pause that a session itself wants to end a segment. The
+// end of an utterance, which also ends one, never comes before it, and not
+// sooner than after the second that Deepgram's own results need.
+func pauses(q url.Values, pause time.Duration) {
+	switch {
+	case pause > 0:
+		ms := max(1, pause.Milliseconds())
+		q.Set("endpointing", strconv.FormatInt(ms, 10))
+		q.Set("utterance_end_ms", strconv.FormatInt(max(1000, ms), 10))
+	case pause < 0:
+		q.Set("endpointing", "false")
+		q.Del("utterance_end_ms")
+	}
 }
 
 // keyterms are the terms of a vocabulary that the server takes, the first

@@ -36,6 +36,10 @@ func (r *Refusal) RetryAfter() time.Duration { return r.after }
 // newRefusal reads what the server answered. The key is kept out of it even
 // if the server repeats it.
 func newRefusal(resp *http.Response, key string, now time.Time) *Refusal {
+	// A date is meant by the server's clock, which need not be ours.
+	if t, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		now = t
+	}
 	r := &Refusal{
 		Status:    resp.StatusCode,
 		Reason:    resp.Header.Get("dg-error"),
@@ -57,6 +61,10 @@ func newRefusal(resp *http.Response, key string, now time.Time) *Refusal {
 	return r
 }
 
+// signed reports whether the answer has anything that only Deepgram, or a
+// server like it, would say.
+func (r *Refusal) signed() bool { return r.Code != "" || r.Reason != "" || r.RequestID != "" }
+
 // explain makes of the refusal what a person is told, with a code by which
 // the hub knows whether to try again.
 func (r *Refusal) explain() error {
@@ -75,7 +83,7 @@ func (r *Refusal) explain() error {
 		say(hearken.Busy, "Deepgram has too many streams of this account already", "")
 	case r.Status >= 500:
 		say(hearken.ProviderConnectionFailed, "Deepgram is not well", "")
-	case r.Status == http.StatusBadRequest:
+	case r.Status == http.StatusBadRequest && r.signed():
 		say(hearken.ProviderNotConfigured, "Deepgram refused the stream", "another model or language, or no extra parameters")
 	case r.Status == http.StatusRequestTimeout, r.Status == http.StatusTooEarly:
 		say(hearken.ProviderConnectionFailed, "Deepgram did not take the stream this time", "")

@@ -14,7 +14,10 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-var _ hearken.Stream = (*stream)(nil)
+var (
+	_ hearken.Stream    = (*stream)(nil)
+	_ hearken.Finalizer = (*stream)(nil)
+)
 
 const (
 	// Sound is sent in messages of this many samples: a frame goes out at once
@@ -35,6 +38,7 @@ type stream struct {
 	key      string // never to be shown
 	language string
 	interim  bool
+	pauses   bool // end segments
 	stall    time.Duration
 	log      *slog.Logger
 	events   chan hearken.StreamEvent
@@ -63,6 +67,8 @@ type stream struct {
 	sending  bool      // sound is on its way into the connection
 	newest   float64   // up to here the server has told something
 	through  int64     // before this all is final
+	taken    int64     // samples that the connection has certainly taken
+	asked    []request // Finalize that was not answered yet
 	cause    error     // why the connection was broken from here
 	closedAt time.Time // when CloseStream was sent
 	ended    bool      // no more events but the last
@@ -73,7 +79,7 @@ type stream struct {
 func newStream(ctx context.Context, conn *websocket.Conn, cfg hearken.StreamConfig) *stream {
 	now := time.Now()
 	return &stream{
-		ctx: ctx, conn: conn, interim: cfg.Interim,
+		ctx: ctx, conn: conn, interim: cfg.Interim, pauses: cfg.Endpointing >= 0,
 		events:   make(chan hearken.StreamEvent, 16),
 		closing:  make(chan struct{}),
 		done:     make(chan struct{}),
@@ -158,7 +164,7 @@ func (s *stream) jump(pos int64) error {
 	if before == 0 {
 		return nil
 	}
-	return s.tell(finalize)
+	return s.ask(false)
 }
 
 // send sends the sound in the buffer, at the pace.
@@ -198,6 +204,9 @@ func (s *stream) transmit(sound []byte) error {
 	err := s.conn.Write(context.Background(), websocket.MessageBinary, sound)
 	s.mu.Lock()
 	s.sending = false
+	if err == nil {
+		s.taken += int64(len(sound) / 2)
+	}
 	s.mu.Unlock()
 	return s.blame(err)
 }
