@@ -84,6 +84,12 @@ type Limited interface {
 	MaxStream() time.Duration
 }
 
+// A Paced is a [Provider] that takes sound at most so many times faster than
+// it was spoken; 0 is as fast as it can.
+type Paced interface {
+	Pace() float64
+}
+
 // StreamEventKind tells what a [StreamEvent] holds.
 type StreamEventKind int
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime/debug"
 	"sync"
@@ -20,6 +21,9 @@ const (
 	// is asked for what it still holds: a sender that falls silent in the
 	// middle of a word must not keep it from the readers.
 	flushAfter = 2 * time.Second
+	// closeAfter is how long after that its stream stays open: one that is
+	// opened anew does not know the speakers any more.
+	closeAfter = time.Minute
 )
 
 // A channel takes one channel of sound from its spool to the engine and what
@@ -28,9 +32,17 @@ type channel struct {
 	s      *session
 	origin hearken.Origin
 	spool  *spool
+	limit  int64         // where its sound ends, if it pays a debt
+	debt   *debt         // nil for the channel of the sender
 	wake   chan struct{} // there is sound, or a wish
 	done   chan struct{} // closed when the channel has ended
+	ctx    context.Context
 	cancel context.CancelFunc
+
+	// Of whoever runs the streams, one after the other.
+	confirmed float64  // the channel's entries go up to here
+	lost      bool     // the last stream failed
+	speakers  speakers // of the open stream
 
 	finish  atomic.Bool  // no more sound will come
 	settle  atomic.Int64 // the words before are wanted now; see Finalize
@@ -38,9 +50,12 @@ type channel struct {
 	through atomic.Int64 // its words are final for everything before
 	lag     atomic.Int64 // the engine's own, in samples
 
-	mu    sync.Mutex
-	state string // for the status
-	skip  func() // abandons the open stream; nil if there is none
+	mu      sync.Mutex
+	state   string      // for the status
+	skip    func(error) // ends the open stream; nil if there is none
+	pulse   pulse
+	rollBy  time.Time // a new stream is wanted until then; zero if none is
+	expires time.Time // the open stream should end; zero if it may go on
 }
 
 // The states of a channel's provider, as the status tells them.
@@ -51,25 +66,29 @@ const (
 	stateFailed   = "failed"
 )
 
-// addChannelLocked gives the session a channel that begins where its spool
-// does, and sets it to work.
-func (s *session) addChannelLocked(o hearken.Origin, sp *spool) {
-	ctx, cancel := context.WithCancel(s.hub.ctx)
+// newChannel makes a channel whose words are final up to start.
+func (s *session) newChannel(ctx context.Context, o hearken.Origin, sp *spool, start int64) *channel {
 	c := &channel{
-		s:      s,
-		origin: o,
-		spool:  sp,
-		wake:   make(chan struct{}, 1),
-		done:   make(chan struct{}),
-		cancel: cancel,
-		state:  stateIdle,
+		s:         s,
+		origin:    o,
+		spool:     sp,
+		limit:     math.MaxInt64,
+		wake:      make(chan struct{}, 1),
+		done:      make(chan struct{}),
+		confirmed: seconds(start),
+		state:     stateIdle,
 	}
-	sp.mu.Lock()
-	c.fed.Store(sp.start)
-	c.through.Store(sp.start)
-	sp.mu.Unlock()
+	c.ctx, c.cancel = context.WithCancel(ctx)
+	c.fed.Store(start)
+	c.through.Store(start)
+	return c
+}
+
+// addChannelLocked gives the session a channel and sets it to work.
+func (s *session) addChannelLocked(o hearken.Origin, sp *spool, start int64) {
+	c := s.newChannel(s.hub.ctx, o, sp, start)
 	s.channels = append(s.channels, c)
-	go c.run(ctx)
+	go c.run(c.ctx)
 }
 
 // nudge wakes the channel.
@@ -80,10 +99,11 @@ func (c *channel) nudge() {
 	}
 }
 
-func (c *channel) setState(state string, skip func()) {
+func (c *channel) setState(state string, skip func(error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.state, c.skip = state, skip
+	c.pulse, c.rollBy, c.expires = pulse{}, time.Time{}, time.Time{}
 }
 
 // restart abandons the open stream and everything it heard.
@@ -91,12 +111,9 @@ func (c *channel) restart() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.skip != nil {
-		c.skip()
+		c.skip(errAbandoned)
 	}
 }
-
-// errAbandoned ends a stream that restart gave up.
-var errAbandoned = errors.New("stream abandoned")
 
 // run feeds the engine as long as there is sound, stream after stream.
 func (c *channel) run(ctx context.Context) {
@@ -105,11 +122,13 @@ func (c *channel) run(ctx context.Context) {
 	failures := 0
 	for c.waitForSound(ctx) {
 		before := c.through.Load()
-		err := c.stream(ctx)
+		engine := c.s.current()
+		err := c.stream(ctx, engine)
+		c.lost = err != nil && !errors.Is(err, errAbandoned)
 		switch {
 		case ctx.Err() != nil:
 			return
-		case err == nil || errors.Is(err, errAbandoned):
+		case !c.lost:
 			failures = 0
 			continue
 		case c.through.Load() > before:
@@ -117,12 +136,27 @@ func (c *channel) run(ctx context.Context) {
 		}
 		failures++
 		c.setState(stateRetrying, nil)
-		c.s.hub.cfg.Log.Warn("provider failed", "session", c.s.id, "provider", c.s.provider(), "failures", failures, "err", err)
-		if !retryable(err) || failures > c.s.hub.cfg.Retries || !pause(ctx, max(backoff(failures), advice(err))) {
-			c.giveUp(ctx, err)
+		c.s.hub.cfg.Log.Warn("provider failed", "session", c.s.id, "provider", engine, "failures", failures, "err", err)
+		if c.worthRetrying(err, failures) {
+			if !pause(ctx, max(backoff(failures), advice(err))) {
+				return
+			}
+			continue
+		}
+		if !c.s.failOver(ctx, engine, seconds(c.through.Load()), err) {
+			c.giveUp(ctx, engine, err)
 			return
 		}
+		failures = 0
 	}
+}
+
+// worthRetrying tells whether the same engine should be asked again.
+func (c *channel) worthRetrying(err error, failures int) bool {
+	if !retryable(err) || failures > c.s.hub.cfg.Retries {
+		return false
+	}
+	return !c.s.hasNext() || !errors.Is(err, errBehind) && advice(err) <= patienceWithNext
 }
 
 // waitForSound returns true once there is sound that was not yet fed, and
@@ -146,21 +180,33 @@ func (c *channel) waitForSound(ctx context.Context) bool {
 
 // stream opens the engine where its words are not yet final and feeds it until
 // there is nothing more, or it fails.
-func (c *channel) stream(ctx context.Context) (err error) {
+func (c *channel) stream(ctx context.Context, engine string) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	p := c.s.hub.provider(engine)
+	if p == nil {
+		return noProvider(engine, c.s.hub.providerNames())
+	}
 	start := c.through.Load()
 	if first := c.spool.first(); first > start {
 		c.gap(start, first)
 		start = first
 	}
 	c.fed.Store(start)
-	st, err := c.s.hub.provider(c.s.provider()).Open(ctx, c.s.streamConfig(c.origin, start))
+	st, err := p.Open(ctx, c.s.streamConfig(engine, c.origin, start))
+	if err == nil && c.debt == nil {
+		start = c.jump(p, start)
+		c.fed.Store(start)
+	}
 	if err != nil {
 		c.fed.Store(c.through.Load())
 		return err
 	}
-	c.setState(stateOpen, func() { cancel(errAbandoned) })
+	c.setState(stateOpen, cancel)
+	if l, ok := p.(hearken.Limited); ok {
+		c.expireIn(l.MaxStream())
+	}
+	c.speakers = speakers{}
 	heard := make(chan error, 1)
 	go func() { heard <- c.listen(ctx, st) }()
 
@@ -171,8 +217,9 @@ func (c *channel) stream(ctx context.Context) (err error) {
 		st.Close()
 	}
 	err = <-heard
-	if cause := context.Cause(ctx); errors.Is(cause, errAbandoned) {
-		return errAbandoned
+	if cause := context.Cause(ctx); errors.Is(cause, errAbandoned) || errors.Is(cause, errBehind) || errors.Is(cause, errSilent) {
+		c.fed.Store(c.through.Load())
+		return cause
 	}
 	if err == nil && fed != nil {
 		err = fed
@@ -193,9 +240,13 @@ var errEngineEnded = errors.New("the engine ended the stream")
 // more will come (nil), or until something breaks.
 func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error) error {
 	buf := make([]int16, frameSamples)
+	asked := false // the engine was asked for what it holds
 	for {
 		pos := c.fed.Load()
-		n, at, err := c.spool.read(pos, buf)
+		if pos >= c.limit {
+			return nil
+		}
+		n, at, err := c.spool.read(pos, buf[:min(int64(len(buf)), c.limit-pos)])
 		if err != nil {
 			return err
 		}
@@ -209,6 +260,7 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 			}
 			c.fed.Store(at + int64(n))
 			c.spool.fed(at + int64(n))
+			asked = false
 			continue
 		}
 		if at > pos {
@@ -226,11 +278,22 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 				return err
 			}
 		}
-		idle := time.NewTimer(flushAfter)
+		wait := flushAfter
+		if asked {
+			wait = closeAfter
+		}
+		idle := time.NewTimer(wait)
 		select {
 		case <-c.wake:
 		case <-idle.C:
-			return nil
+			f, ok := st.(hearken.Finalizer)
+			if !ok || asked {
+				return nil
+			}
+			if err := f.Finalize(); err != nil {
+				return err
+			}
+			asked = true
 		case err := <-heard:
 			heard <- err // for stream, which reports it
 			idle.Stop()
@@ -270,20 +333,20 @@ func (c *channel) dealtWith(pos int64) {
 			return
 		}
 		if c.through.CompareAndSwap(old, pos) {
-			c.spool.trim(pos)
+			c.s.trim(c)
 			return
 		}
 	}
 }
 
 // giveUp ends the session for want of an engine.
-func (c *channel) giveUp(ctx context.Context, err error) {
+func (c *channel) giveUp(ctx context.Context, engine string, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	c.setState(stateFailed, nil)
 	from, to := c.through.Load(), c.spool.end()
-	c.s.note(seconds(from), seconds(to), "[provider %s failed; %.1f s of sound were not transcribed]", c.s.provider(), seconds(to-from))
+	c.s.note(seconds(from), seconds(to), "[%s failed: %s %.1f s of sound wait to be transcribed]", engine, reason(err), seconds(to-from))
 	c.s.tell(hearken.InputEvent{Kind: hearken.InputError, Err: err})
 	c.s.hub.finish(c.s, hearken.StopProviderFailed)
 }
@@ -297,9 +360,13 @@ func retryable(err error) bool {
 	return true
 }
 
-// backoff is 1 s, 2 s, 4 s and so on, give or take a fifth.
+// backoff is 1 s, 2 s, 4 s and so on.
 func backoff(failures int) time.Duration {
-	d := time.Second << min(failures-1, 5)
+	return jitter(time.Second << min(failures-1, 5))
+}
+
+// jitter is d, give or take a fifth.
+func jitter(d time.Duration) time.Duration {
 	return d + time.Duration((rand.Float64()-0.5)*0.4*float64(d))
 }
 

@@ -110,12 +110,16 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	s.phase = gone
 	s.info.Status = hearken.Stopped
 	s.changedLocked()
-	channels := s.channels
+	channels, fill := s.channels, s.fill
 	if s.input != nil {
 		s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: "deleted"})
 	}
 	s.mu.Unlock()
 
+	if fill != nil {
+		fill.cancel()
+		<-fill.done
+	}
 	for _, c := range channels {
 		c.cancel()
 		<-c.done
@@ -198,7 +202,11 @@ func (s *session) forget(d time.Duration) (n, line int, from, heard float64, err
 		s.segments = s.segments[:first]
 	}
 	clear(s.interim)
-	s.forgotten = heard // what an engine still says about it is not taken
+	s.forgotten, s.forgetFrom = heard, from // what an engine still says about it is not taken
+	s.debts = slices.DeleteFunc(s.debts, func(d *debt) bool { return d.To > position(from) })
+	if s.fill != nil && !slices.Contains(s.debts, s.fill.debt) {
+		s.fill.cancel()
+	}
 	channels := s.channels
 	for _, c := range channels {
 		c.restart()
@@ -227,7 +235,7 @@ func (h *Hub) forgetStored(ctx context.Context, id string, d time.Duration) (int
 	}
 	n, line := 0, 0
 	from := info.Duration - d.Seconds()
-	err = h.Segments(ctx, id, false, func(batch []hearken.Segment) error {
+	err = h.segments(ctx, id, false, func(batch []hearken.Segment) error {
 		for _, seg := range batch {
 			if line == 0 && seg.EndTime > from {
 				line = seg.Line

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -70,7 +69,7 @@ func open(ctx context.Context, cfg Config, journals func(string) (journalFile, e
 		h.cancel()
 		return nil, err
 	}
-	for _, loop := range []func(){h.flushLoop, h.syncLoop, h.saveLoop, h.watchLoop} {
+	for _, loop := range []func(){h.flushLoop, h.syncLoop, h.saveLoop, h.watchLoop, h.fillLoop} {
 		h.work.Go(loop)
 	}
 	return h, nil
@@ -118,33 +117,43 @@ func (h *Hub) Start(ctx context.Context, req StartRequest) (*hearken.Session, er
 	}
 	s := newSession(h, *info, rand.Text())
 	s.apiKey = req.APIKey
-	if err := h.provider(info.Provider).Check(ctx, s.streamConfig(hearken.Microphone, 0)); err != nil {
+	refused, err := s.choose(ctx)
+	if err != nil {
 		return nil, err
 	}
+	if err := h.admit(s); err != nil {
+		return nil, err
+	}
+	if refused != nil {
+		s.note(0, 0, "[%s cannot serve this session: %s Going on with %s.]", info.Provider, reason(refused), s.current())
+	}
+	return info, nil
+}
+
+// admit takes a new session into the hub's hands.
+func (h *Hub) admit(s *session) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return nil, hearken.Errorf(hearken.Busy, "the hub is shutting down.")
+		return hearken.Errorf(hearken.Busy, "the hub is shutting down.")
 	}
 	if n := h.activeLocked(); n >= h.cfg.MaxSessions {
-		return nil, hearken.Errorf(hearken.Busy, "%d sessions are active, which is as many as this hub takes.", n).
+		return hearken.Errorf(hearken.Busy, "%d sessions are active, which is as many as this hub takes.", n).
 			WithTry("stop_transcription for one that is no longer needed, or set MAX_SESSIONS")
 	}
 	h.sessions[s.id] = s
 	s.journal.post(s.headLocked()) // nobody else has s yet
 	s.dirtyLocked()
-	return info, nil
+	return nil
 }
 
 // plan turns a request into a session.
 func (h *Hub) plan(req StartRequest) (*hearken.Session, error) {
-	name := req.Provider
-	if name == "" {
-		name = h.cfg.Providers[0].Name()
+	names, err := h.chainOf(req.Provider)
+	if err != nil {
+		return nil, err
 	}
-	if h.provider(name) == nil {
-		return nil, hearken.Errorf(hearken.ProviderNotConfigured, "there is no provider %q here; there is %s.", name, strings.Join(h.providerNames(), ", "))
-	}
+	name := names[0]
 	language := req.Language
 	if language == "" {
 		language = h.cfg.Languages[name]
@@ -169,6 +178,7 @@ func (h *Hub) plan(req StartRequest) (*hearken.Session, error) {
 			Vocabulary: req.Vocabulary,
 			KeepAudio:  req.KeepAudio || h.cfg.KeepAudio,
 			Translate:  req.Translate,
+			Chain:      names[1:],
 
 			Endpointing: int(req.Endpointing.Milliseconds()),
 		},

@@ -34,8 +34,10 @@ type journaled struct {
 	hearken.Session
 	Ticket string    `json:"ticket"`
 	Clock  time.Time `json:"clock,omitzero"` // wall time of the session's first sample
-	// Forgotten is the time before which nothing is taken any more.
-	Forgotten float64 `json:"forgotten,omitempty"`
+	// Nothing that was said between ForgetFrom and Forgotten is taken any more.
+	Forgotten  float64 `json:"forgotten,omitempty"`
+	ForgetFrom float64 `json:"forgetFrom,omitempty"`
+	Debts      []debt  `json:"debts,omitempty"`
 }
 
 // journalFile is what a journal needs of a file; tests put faulty ones in.

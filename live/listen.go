@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"unicode"
 
 	"github.com/hearken-dev/hearken"
 )
@@ -17,7 +18,11 @@ func (c *channel) listen(ctx context.Context, st hearken.Stream) error {
 		}
 		switch ev.Kind {
 		case hearken.Partial:
+			if c.debt != nil {
+				continue // what is said now is shown there
+			}
 			ev.Segment.Origin = c.origin
+			c.s.renumber(c.speakers, &ev.Segment, false)
 			c.s.show(ev.Segment)
 		case hearken.Final:
 			c.final(ev)
@@ -58,28 +63,28 @@ func (c *channel) final(ev hearken.StreamEvent) {
 	if seg.Status == "" {
 		seg.Status = hearken.Confirmed
 	}
-	seg.ID = c.s.utterance(c.origin)
-	through := c.confirmedThrough()
-	if cutOverlap(&seg, through) {
+	if c.debt == nil {
+		seg.ID = c.s.utterance(c.origin)
+	}
+	if seg.Status == hearken.Translated { // of what was confirmed just before
+		seg.ID = ""
+		c.s.confirm(seg, false)
+		return
+	}
+	if cutOverlap(&seg, c.confirmed) {
+		c.s.renumber(c.speakers, &seg, true)
 		c.s.confirm(seg, ev.Endpoint)
+		c.confirmed = max(c.confirmed, seg.EndTime)
 	}
 	c.dealtWith(max(ev.Through, position(seg.EndTime)))
 }
 
-// confirmedThrough is the time up to which this channel's entries go.
-func (c *channel) confirmedThrough() float64 {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	return lastEnd(c.s.segments, c.origin)
-}
-
-// lastEnd is the latest end of an entry from one origin; entries are nearly in
-// order, so a look at the newest is enough.
+// lastEnd is the latest end of an entry from one origin.
 func lastEnd(segments []hearken.Segment, o hearken.Origin) float64 {
 	var end float64
-	for i := len(segments) - 1; i >= 0; i-- {
+	for i := range segments {
 		if segments[i].Origin == o {
-			return segments[i].EndTime
+			end = max(end, segments[i].EndTime)
 		}
 	}
 	return end
@@ -108,13 +113,29 @@ func cutOverlap(seg *hearken.Segment, through float64) bool {
 		return false
 	}
 	if first > 0 {
-		words := make([]string, 0, len(seg.Words)-first)
-		for _, w := range seg.Words[first:] {
-			words = append(words, w.Word)
-		}
+		seg.Text = textAfter(seg.Text, seg.Words, first)
 		seg.Words = seg.Words[first:]
-		seg.Text = strings.Join(words, " ")
 	}
 	seg.StartTime = max(through, seg.Words[0].StartTime)
 	return true
+}
+
+// textAfter is a text without its first n words. It is cut out of the text,
+// which knows better than we do where its language has spaces.
+func textAfter(text string, words []hearken.Word, n int) string {
+	rest := text
+	for _, w := range words[:n] {
+		_, after, found := strings.Cut(rest, w.Word)
+		if !found {
+			var left []string
+			for _, w := range words[n:] {
+				left = append(left, w.Word)
+			}
+			return strings.Join(left, " ")
+		}
+		rest = after
+	}
+	return strings.TrimLeftFunc(rest, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsPunct(r) && !strings.ContainsRune("¿¡([\"'", r)
+	})
 }

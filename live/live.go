@@ -18,7 +18,14 @@ import (
 type Config struct {
 	Dir       string // holds journal/ and spool/
 	Store     hearken.Store
-	Providers []hearken.Provider // the first is the default
+	Providers []hearken.Provider
+	// Chain names the providers of sessions that ask for none: the default,
+	// and what to go on with when it fails. It is the first provider alone if
+	// empty.
+	Chain []string
+	// ReturnAfter is when a session that had to go on with another provider
+	// begins to ask whether the wanted one is well again; it never does if 0.
+	ReturnAfter time.Duration
 
 	// Languages maps a provider's name to the language of sessions that name
 	// none. A provider that is missing gets DefaultLanguage.
@@ -69,6 +76,9 @@ func (c Config) withDefaults() Config {
 	span(&c.ReturnWithin, time.Minute)
 	span(&c.ArriveWithin, 10*time.Minute)
 	span(&c.DrainWithin, 30*time.Second)
+	if len(c.Chain) == 0 && len(c.Providers) > 0 {
+		c.Chain = []string{c.Providers[0].Name()}
+	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
@@ -83,7 +93,7 @@ func (c Config) withDefaults() Config {
 
 // StartRequest asks for a new session. All fields are optional.
 type StartRequest struct {
-	Provider   string
+	Provider   string // a name, or several with commas to go on with
 	Language   string
 	Title      string
 	Model      string
@@ -127,10 +137,12 @@ type Status struct {
 	Lag           float64    // seconds of sound that the engine has not dealt with
 	Dropped       float64    // seconds of sound that were lost for want of room
 	SpoolBytes    int64
-	Unsaved       int    // entries that the store does not have yet
-	Durable       bool   // whether every shown entry is in the journal or the store
-	StoreError    string // why the last write to the store failed; empty if it did not
-	ProviderState string // "idle", "open", "retrying" or "failed"
+	Unsaved       int     // entries that the store does not have yet
+	Durable       bool    // whether every shown entry is in the journal or the store
+	StoreError    string  // why the last write to the store failed; empty if it did not
+	Engine        string  // the provider in use, which may be another than the session's
+	Owed          float64 // seconds of sound that wait for an engine to transcribe them later
+	ProviderState string  // "idle", "open", "retrying" or "failed"
 	// Health is the summary: "ok", "waiting_for_audio", "silent" (sound comes,
 	// no words), "lagging", "storage_trouble", "provider_trouble", "stopped".
 	Health string

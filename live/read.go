@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -171,8 +172,35 @@ func (p *Page) fill(segments []hearken.Segment, req ReadRequest) {
 	}
 }
 
-// Segments yields all entries of a session in order, in bounded batches.
+// Segments yields all entries of a session in the order in which they were
+// said, in bounded batches.
 func (h *Hub) Segments(ctx context.Context, id string, words bool, yield func([]hearken.Segment) error) error {
+	info, err := h.Session(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !info.Config.Filled {
+		return h.segments(ctx, id, words, yield) // by line, which is the same
+	}
+	var all []hearken.Segment
+	err = h.segments(ctx, id, words, func(batch []hearken.Segment) error {
+		all = append(all, batch...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b hearken.Segment) int { return cmp.Compare(a.StartTime, b.StartTime) })
+	for batch := range slices.Chunk(all, saveBatch) {
+		if err := yield(batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// segments yields all entries of a session by line.
+func (h *Hub) segments(ctx context.Context, id string, words bool, yield func([]hearken.Segment) error) error {
 	req := ReadRequest{Session: id, Limit: saveBatch, Words: words}
 	for {
 		page, err := h.Read(ctx, req)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,8 +50,10 @@ func (h *Hub) recoverSession(id string) error {
 		return err
 	}
 	s := newSession(h, head.Session, head.Ticket)
-	s.clock, s.forgotten = head.Clock, head.Forgotten
+	s.clock, s.forgotten, s.forgetFrom = head.Clock, head.Forgotten, head.ForgetFrom
 	s.segments = h.whole(id, segments)
+	s.speakers = nextSpeaker(s.segments)
+	s.debts = openDebts(head.Debts, s.segments)
 	for _, seg := range s.segments {
 		s.info.SegmentCount = max(s.info.SegmentCount, seg.Line)
 	}
@@ -58,18 +61,7 @@ func (h *Hub) recoverSession(id string) error {
 	s.dirtyLocked()
 	h.sessions[id] = s
 	if s.info.Status == hearken.Stopped {
-		for _, o := range []hearken.Origin{hearken.Microphone, hearken.System} {
-			sp, err := h.reopenSpool(s, o)
-			if err == nil {
-				err = sp.remove() // to where it is kept, if it is
-			}
-			if err != nil {
-				h.cfg.Log.Warn("spool not removed", "session", id, "err", err)
-			}
-		}
-		s.phase = ended
-		close(s.stopped)
-		h.saveSoon(s)
+		h.recoverStopped(s)
 		return nil
 	}
 	s.journal.post(s.headLocked())
@@ -79,16 +71,24 @@ func (h *Hub) recoverSession(id string) error {
 	origins := []hearken.Origin{hearken.Microphone, hearken.System}
 	origins = origins[:min(2, max(1, s.info.Config.Channels))]
 	var spools []*spool
-	for _, o := range origins {
+	starts := make([]int64, len(origins))
+	for i, o := range origins {
 		sp, err := h.reopenSpool(s, o)
 		if err != nil {
 			h.cfg.Log.Error("spool not read; its sound is lost", "session", id, "err", err)
 			sp = h.newSpool(s, o)
 		}
-		sp.startAt(position(max(s.forgotten, lastEnd(s.segments, o))))
+		starts[i] = position(max(s.forgotten, lastEnd(s.segments, o)))
+		keep := int64(math.MaxInt64)
+		for _, d := range s.debts {
+			if d.Origin == o {
+				starts[i], keep = max(starts[i], d.To), min(keep, d.From)
+			}
+		}
+		sp.startAt(min(keep, starts[i]))
 		spools = append(spools, sp)
 	}
-	lost, err := align(spools)
+	lost, err := align(spools, starts)
 	if err != nil {
 		return err
 	}
@@ -97,23 +97,65 @@ func (h *Hub) recoverSession(id string) error {
 			end := spools[i].end()
 			s.note(seconds(end-lost[i]), seconds(end), "[gap: %.1f s of sound were lost]", seconds(lost[i]))
 		}
-		s.addChannelLocked(o, spools[i])
+		s.addChannelLocked(o, spools[i], starts[i])
 		s.channels[i].nudge()
 	}
 	return nil
 }
 
+// recoverStopped takes up a session that had stopped: it is to be saved, and
+// perhaps words are missing.
+func (h *Hub) recoverStopped(s *session) {
+	for _, o := range []hearken.Origin{hearken.Microphone, hearken.System} {
+		sp, err := h.reopenSpool(s, o)
+		if err != nil {
+			h.cfg.Log.Error("spool not read; its sound is lost", "session", s.id, "err", err)
+			sp = h.newSpool(s, o)
+		}
+		c := s.newChannel(h.ctx, o, sp, sp.end())
+		c.cancel()
+		close(c.done)
+		s.channels = append(s.channels, c)
+	}
+	s.phase = owing
+	close(s.stopped)
+	if len(s.debts) == 0 {
+		s.phase = ended
+		s.removeSpools(s.channels)
+		h.saveSoon(s)
+	}
+}
+
+// openDebts is what is left of the debts in a journal: what came out already
+// is among the entries.
+func openDebts(debts []debt, segments []hearken.Segment) []*debt {
+	var open []*debt
+	for _, d := range debts {
+		for i := range segments {
+			seg := &segments[i]
+			if from, to := position(seg.StartTime), position(seg.EndTime); seg.Origin == d.Origin && from >= d.From && to <= d.To {
+				d.From = max(d.From, to)
+			}
+		}
+		if d.From < d.To {
+			open = append(open, &d)
+		}
+	}
+	return open
+}
+
 // align makes channels end together: a crash may have left one with more than
 // the other. The longer one is cut, for the sender still has what was not
 // acknowledged and goes on from there. Only what is words already stays, and
-// then the other has lost so much; for each spool it is told how much.
-func align(spools []*spool) (lost []int64, err error) {
+// then the other has lost so much; for each spool it is told how much. The
+// words of everything before starts are there.
+func align(spools []*spool, starts []int64) (lost []int64, err error) {
 	end := spools[0].end()
 	for _, sp := range spools {
 		end = min(end, sp.end())
 	}
-	for _, sp := range spools {
-		end = max(end, sp.first())
+	for i, sp := range spools {
+		end = max(end, sp.first(), starts[i])
 	}
 	lost = make([]int64, len(spools))
 	for i, sp := range spools {

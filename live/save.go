@@ -174,6 +174,7 @@ func (h *Hub) watchLoop() {
 	var swept time.Time
 	h.every(time.Second, func() {
 		for _, s := range h.list() {
+			s.watch()
 			if reason := s.abandoned(); reason != "" {
 				if err := h.finish(s, reason); err == nil {
 					h.cfg.Log.Info("session stopped", "session", s.id, "reason", reason)
@@ -185,6 +186,17 @@ func (h *Hub) watchLoop() {
 			h.expire(now.Add(-h.cfg.Retention))
 		}
 	})
+}
+
+// watch looks after a session's engines.
+func (s *session) watch() {
+	s.mu.Lock()
+	channels := s.channels
+	s.mu.Unlock()
+	now := s.hub.cfg.Now()
+	for _, c := range channels {
+		c.watch(now)
+	}
 }
 
 // abandoned is the reason to stop a session that waits for a sender in vain.

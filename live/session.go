@@ -15,6 +15,7 @@ type phase int
 const (
 	running   phase = iota // takes sound
 	finishing              // takes no more sound, still has words to come
+	owing                  // stopped, but words are missing that an engine may bring
 	ended                  // complete; waits only for the store
 	gone                   // deleted: nothing of it may be written any more
 )
@@ -23,6 +24,7 @@ const (
 type session struct {
 	hub     *Hub
 	id      string
+	engines []string // what it may use, the wanted one first
 	ticket  string
 	apiKey  string // the caller's own for the provider; in memory only
 	journal *journal
@@ -48,8 +50,17 @@ type session struct {
 	lastAudio  time.Time
 	lastWord   time.Time
 	dropped    int64   // samples
-	forgotten  float64 // nothing said before this is taken any more
+	forgotten  float64 // nothing said between forgetFrom and this is taken any more
+	forgetFrom float64
 	utterances int
+	speakers   int      // the next free number
+	debts      []*debt  // sound whose words are still to come
+	fill       *channel // pays one of them
+	engine     int      // of engines, the one in use
+
+	returning  bool // somebody asks whether the wanted engine is well again
+	returnWait time.Duration
+	returnedAt time.Time
 	volatile   map[int]bool // lines that were shown before the journal had them
 	stopped    chan struct{}
 
@@ -62,6 +73,7 @@ func newSession(h *Hub, info hearken.Session, ticket string) *session {
 	return &session{
 		hub:      h,
 		id:       info.ID,
+		engines:  append([]string{info.Provider}, info.Config.Chain...),
 		ticket:   ticket,
 		info:     info,
 		journal:  newJournal(h.journalPath(info.ID), h.openJournal),
@@ -76,7 +88,11 @@ func newSession(h *Hub, info hearken.Session, ticket string) *session {
 
 // headLocked is the journal record of the session itself.
 func (s *session) headLocked() record {
-	return record{Session: &journaled{Session: s.info, Ticket: s.ticket, Clock: s.clock, Forgotten: s.forgotten}}
+	head := &journaled{Session: s.info, Ticket: s.ticket, Clock: s.clock, Forgotten: s.forgotten, ForgetFrom: s.forgetFrom}
+	for _, d := range s.debts {
+		head.Debts = append(head.Debts, *d)
+	}
+	return record{Session: head}
 }
 
 // changedLocked tells waiting readers that there is news.
@@ -198,7 +214,7 @@ func (s *session) show(seg hearken.Segment) {
 
 // forgottenLocked tells whether an engine speaks of what was to be forgotten.
 func (s *session) forgottenLocked(seg *hearken.Segment) bool {
-	return seg.Origin != hearken.Happening && seg.StartTime < s.forgotten
+	return seg.Origin != hearken.Happening && seg.StartTime < s.forgotten && seg.EndTime > s.forgetFrom
 }
 
 // utterance is the id that a channel's unconfirmed entry already has.
@@ -232,30 +248,26 @@ func (s *session) wallLocked(t float64) time.Time {
 	return s.clock.Add(time.Duration(t * float64(time.Second))).UTC().Truncate(time.Millisecond)
 }
 
-// provider is the name of the session's engine.
-func (s *session) provider() string {
+// streamConfig is what an engine is asked to do for one channel. A model and a
+// key are those of the engine that was wanted.
+func (s *session) streamConfig(engine string, o hearken.Origin, start int64) hearken.StreamConfig {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.info.Provider
-}
-
-// streamConfig is what the engine is asked to do for one channel.
-func (s *session) streamConfig(o hearken.Origin, start int64) hearken.StreamConfig {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return hearken.StreamConfig{
+	cfg := hearken.StreamConfig{
 		Session:    s.id,
 		Origin:     o,
 		Language:   s.info.Language,
-		Model:      s.info.Config.Model,
 		Vocabulary: slices.Concat(s.hub.cfg.Vocabulary, s.info.Config.Vocabulary),
 		Interim:    true,
 		Start:      start,
-		APIKey:     s.apiKey,
 
 		Endpointing: time.Duration(s.info.Config.Endpointing) * time.Millisecond,
 		Translate:   s.info.Config.Translate,
 	}
+	if engine == s.info.Provider {
+		cfg.Model, cfg.APIKey = s.info.Config.Model, s.apiKey
+	}
+	return cfg
 }
 
 // tell passes an event to the sender, if there is one.

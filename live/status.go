@@ -34,6 +34,8 @@ func (s *session) status() *Status {
 		Session:       s.snapshotLocked(),
 		Sender:        "none",
 		Dropped:       seconds(s.dropped),
+		Engine:        s.engines[s.engine],
+		Owed:          s.owedLocked(),
 		Unsaved:       s.info.SegmentCount - s.saved,
 		Durable:       len(s.volatile) == 0,
 		ProviderState: stateIdle,

@@ -72,12 +72,6 @@ func (h *Hub) complete(s *session, reason string) {
 			}
 		}
 	}
-	for _, c := range s.channels {
-		// Nothing needs the sound any more, or it is wanted where it is kept.
-		if err := c.spool.remove(); err != nil {
-			h.cfg.Log.Warn("spool not removed", "session", s.id, "err", err)
-		}
-	}
 	s.mu.Lock()
 	if s.phase == gone {
 		s.mu.Unlock()
@@ -85,7 +79,12 @@ func (h *Hub) complete(s *session, reason string) {
 	}
 	now := h.cfg.Now().UTC()
 	s.info.Duration = s.heardLocked()
-	s.phase = ended
+	s.phase = owing
+	for _, c := range s.channels {
+		if from, to := c.through.Load(), c.spool.end(); to > from {
+			s.oweLocked(c.origin, from, to)
+		}
+	}
 	s.info.Status, s.info.StoppedAt, s.info.StopReason = hearken.Stopped, &now, reason
 	clear(s.interim)
 	s.journal.post(s.headLocked())
@@ -95,8 +94,13 @@ func (h *Hub) complete(s *session, reason string) {
 		s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: reason})
 	}
 	close(s.stopped)
+	owes := len(s.debts) > 0
 	s.mu.Unlock()
-	h.save(s)
+	if owes {
+		h.save(s)
+	} else {
+		s.clear()
+	}
 }
 
 // drain asks a session's engines for what they hold and waits until they have

@@ -1,0 +1,58 @@
+package live
+
+import "github.com/hearken-dev/hearken"
+
+// speakers gives the speakers of one stream their numbers in the session. An
+// engine counts from 0 on every connection and cannot know whom it heard on
+// the one before, so a new stream's speakers get the next free numbers.
+type speakers map[int]int
+
+// renumber replaces an engine's numbers by the session's. Of what is not final
+// only those that are known already are kept: engines change their minds.
+func (s *session) renumber(m speakers, seg *hearken.Segment, final bool) {
+	seg.Speaker = s.speaker(m, seg.Speaker, final)
+	if len(seg.Words) == 0 {
+		return
+	}
+	words := make([]hearken.Word, len(seg.Words)) // the engine may keep its own
+	copy(words, seg.Words)
+	for i := range words {
+		words[i].Speaker = s.speaker(m, words[i].Speaker, final)
+	}
+	seg.Words = words
+}
+
+func (s *session) speaker(m speakers, n *int, final bool) *int {
+	if n == nil {
+		return nil
+	}
+	if known, ok := m[*n]; ok {
+		return &known
+	}
+	if !final {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	number := s.speakers
+	s.speakers++
+	m[*n] = number
+	return &number
+}
+
+// nextSpeaker is the first number that nobody in these entries has.
+func nextSpeaker(segments []hearken.Segment) int {
+	next := 0
+	take := func(n *int) {
+		if n != nil {
+			next = max(next, *n+1)
+		}
+	}
+	for i := range segments {
+		take(segments[i].Speaker)
+		for _, w := range segments[i].Words {
+			take(w.Speaker)
+		}
+	}
+	return next
+}
