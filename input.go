@@ -36,7 +36,7 @@ type InputEventKind string
 
 const (
 	InputPartial       InputEventKind = "partial"       // Segment
-	InputFinal         InputEventKind = "final"         // Segment
+	InputFinal         InputEventKind = "final"         // Segment; Seconds is how far the words are final with it
 	InputSpeechStarted InputEventKind = "speechStarted" // Seconds is the time; Origin
 	InputProgress      InputEventKind = "progress"      // Seconds is how far the words are final; Origin
 	InputLag           InputEventKind = "lag"           // Seconds

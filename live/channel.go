@@ -230,6 +230,7 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 	}
 	// Everything was fed and flushed: what is not final by now held no words.
 	c.dealtWith(c.fed.Load())
+	c.tellProgress()
 	return nil
 }
 
@@ -323,6 +324,7 @@ func (c *channel) write(st hearken.Stream, f hearken.Frame) (err error) {
 func (c *channel) gap(from, to int64) {
 	c.s.note(seconds(from), seconds(to), "[gap: %.1f s of sound were lost]", seconds(to-from))
 	c.dealtWith(to)
+	c.tellProgress()
 }
 
 // dealtWith says that everything before pos is final.

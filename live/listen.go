@@ -31,7 +31,7 @@ func (c *channel) listen(ctx context.Context, st hearken.Stream) error {
 		case hearken.Progress:
 			c.lag.Store(position(ev.Lag))
 			c.dealtWith(min(ev.Through, c.fed.Load()))
-			c.s.tell(hearken.InputEvent{Kind: hearken.InputProgress, Origin: c.origin, Seconds: seconds(c.through.Load())})
+			c.tellProgress()
 			if lag := c.behind(); lag > lagTold {
 				c.s.tell(hearken.InputEvent{Kind: hearken.InputLag, Seconds: lag})
 			}
@@ -43,6 +43,13 @@ func (c *channel) listen(ctx context.Context, st hearken.Stream) error {
 		}
 	}
 	return failed
+}
+
+// tellProgress tells the sender how far its words are final.
+func (c *channel) tellProgress() {
+	if c.debt == nil {
+		c.s.tell(hearken.InputEvent{Kind: hearken.InputProgress, Origin: c.origin, Seconds: seconds(c.through.Load())})
+	}
 }
 
 // lagTold is how many seconds an engine must be behind before the sender is
@@ -68,15 +75,16 @@ func (c *channel) final(ev hearken.StreamEvent) {
 	}
 	if seg.Status == hearken.Translated { // of what was confirmed just before
 		seg.ID = ""
-		c.s.confirm(seg, false)
+		c.s.confirm(seg, heard{})
 		return
 	}
+	through := max(ev.Through, position(seg.EndTime))
 	if cutOverlap(&seg, c.confirmed) {
 		c.s.renumber(c.speakers, &seg, true)
-		c.s.confirm(seg, ev.Endpoint)
+		c.s.confirm(seg, heard{ev.Endpoint, max(seconds(through), seconds(c.through.Load()))})
 		c.confirmed = max(c.confirmed, seg.EndTime)
 	}
-	c.dealtWith(max(ev.Through, position(seg.EndTime)))
+	c.dealtWith(through)
 }
 
 // lastEnd is the latest end of an entry from one origin.

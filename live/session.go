@@ -124,9 +124,15 @@ func (s *session) heardLocked() float64 {
 	return seconds(end)
 }
 
+// heard is what the sender is told about a final beside its words.
+type heard struct {
+	endpoint bool    // the speaker paused at its end
+	through  float64 // how far the channel's words are final with it
+}
+
 // confirm gives an entry its place in the log, makes it durable, and only then
-// shows it. Endpoint says that the speaker paused at its end.
-func (s *session) confirm(seg hearken.Segment, endpoint bool) {
+// shows it.
+func (s *session) confirm(seg hearken.Segment, told heard) {
 	s.confirming.Lock()
 	defer s.confirming.Unlock()
 	s.mu.Lock()
@@ -169,7 +175,7 @@ func (s *session) confirm(seg hearken.Segment, endpoint bool) {
 	s.changedLocked()
 	if s.input != nil {
 		shown := seg
-		s.input.push(hearken.InputEvent{Kind: hearken.InputFinal, Origin: seg.Origin, Segment: &shown, Endpoint: endpoint})
+		s.input.push(hearken.InputEvent{Kind: hearken.InputFinal, Origin: seg.Origin, Segment: &shown, Endpoint: told.endpoint, Seconds: told.through})
 	}
 	if line-s.saved >= s.hub.cfg.PersistSegments {
 		s.hub.saveSoon(s)
@@ -237,7 +243,7 @@ func (s *session) note(from, to float64, format string, args ...any) {
 		Text:      fmt.Sprintf(format, args...),
 		StartTime: from,
 		EndTime:   to,
-	}, false)
+	}, heard{})
 }
 
 // wallLocked maps the session's clock to wall time.
