@@ -20,6 +20,14 @@ type Access struct {
 	Stream bool // may last for hours; ended when the hub stops
 	Static bool // holds nobody's speech: caches may keep it
 
+	// AnyKey lets those in that need none and show a key of another service:
+	// programs made for that service send theirs, or a made-up one. What looks
+	// like a key of ours is checked as everywhere.
+	AnyKey bool
+	// Refuse answers who is not let in, in the words of the service that the
+	// route stands for; nil for our own.
+	Refuse func(w http.ResponseWriter, status int, err error)
+
 	// stranger answers those who would come in by WebSocket without a good
 	// key, in place of a plain 401.
 	stranger func(w http.ResponseWriter, r *http.Request)
@@ -50,7 +58,7 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	a.handling.Add(1)
 	defer a.handling.Done()
-	res := &response{ResponseWriter: w, api: a, static: rt.access.Static}
+	res := &response{ResponseWriter: w, api: a, static: rt.access.Static, refuser: rt.access.Refuse}
 	if rt.rpc {
 		res.rpc = &rpcErrors{}
 	}

@@ -388,3 +388,39 @@ func TestGuard_TicketOfAKey(t *testing.T) {
 		return res.StatusCode == 401
 	})
 }
+
+// TestGuard_AnyKey: programs made for another service send that service's key.
+func TestGuard_AnyKey(t *testing.T) {
+	mount := func(h *hub) {
+		h.Mount("GET /v1/other", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			plain(w, http.StatusOK, Who(r.Context()).Principal)
+		}), Access{AnyKey: true, Refuse: func(w http.ResponseWriter, status int, err error) {
+			plain(w, status, "other words: "+err.Error())
+		}})
+	}
+	h := prepare(t)
+	mount(h)
+	h.serve(t)
+	id, secret := h.keys.add()
+	for auth, want := range map[string]string{
+		"Bearer sk-theirs":  "loopback",
+		"Token theirs":      "loopback",
+		"Basic dXNlcjo=":    "loopback",
+		"Bearer " + secret:  id,
+		"token " + secret:   id,
+		"Bearer hk_expired": "other words: Invalid API key Try: hearken keys list",
+	} {
+		if _, body := h.do(t, "GET", "/v1/other", "", "Authorization: "+auth); body != want {
+			t.Errorf("%s: %s", auth, body)
+		}
+	}
+	if res, body := h.do(t, "GET", "/v1/other", "", "Origin: https://evil.example"); res.StatusCode != 403 || !strings.HasPrefix(body, "other words: ") {
+		t.Errorf("another site: %s: %s", res.Status, body)
+	}
+	strict := prepare(t, func(c *Config) { c.AuthRequired = true })
+	mount(strict)
+	strict.serve(t)
+	if res, body := strict.do(t, "GET", "/v1/other", "", "Authorization: Bearer sk-theirs"); res.StatusCode != 401 {
+		t.Errorf("where a key is needed: %s: %s", res.Status, body)
+	}
+}

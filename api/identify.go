@@ -39,6 +39,9 @@ func (rt *route) identify(w *response, r *http.Request, p *peer) (*Identity, *me
 		return nil, nil, 0, nil
 	}
 	secret, shown := takeSecret(w, r)
+	if shown && rt.access.AnyKey && !strings.HasPrefix(secret, hearken.KeyPrefix) && a.keyless(r, p) {
+		shown = false // somebody else's key, which is not looked at
+	}
 	if shown {
 		m, err := a.keys.find(r.Context(), secret, a.logins.patient(p.addr))
 		if err != nil {
@@ -102,6 +105,12 @@ func (a *API) wrong(w *response, p *peer) (int, *hearken.Error) {
 	return http.StatusUnauthorized, hearken.Errorf(hearken.Unauthorized, "Invalid API key").WithTry("hearken keys list")
 }
 
+// isScheme reports whether a word announces a key: "bearer", or "token", as
+// Deepgram's clients say.
+func isScheme(word string) bool {
+	return strings.EqualFold(word, "bearer") || strings.EqualFold(word, "token")
+}
+
 // takeSecret finds the key that a request shows: as a bearer token, or, from
 // browsers, which cannot set headers on a WebSocket, as the subprotocol after
 // "bearer". The latter is removed, so that nobody further in sees or echoes
@@ -109,7 +118,7 @@ func (a *API) wrong(w *response, p *peer) (int, *hearken.Error) {
 func takeSecret(w *response, r *http.Request) (string, bool) {
 	if auth := r.Header["Authorization"]; len(auth) > 0 {
 		scheme, secret, _ := strings.Cut(auth[0], " ")
-		if len(auth) > 1 || !strings.EqualFold(scheme, "Bearer") {
+		if len(auth) > 1 || !isScheme(scheme) {
 			return "", true
 		}
 		return strings.TrimSpace(secret), true
@@ -118,13 +127,12 @@ func takeSecret(w *response, r *http.Request) (string, bool) {
 		return "", false
 	}
 	var rest []string
-	var secret string
-	shown := false
+	var scheme, secret string
 	offered := strings.Split(strings.Join(r.Header["Sec-Websocket-Protocol"], ","), ",")
 	for i := 0; i < len(offered); i++ {
 		token := strings.TrimSpace(offered[i])
-		if !shown && strings.EqualFold(token, "bearer") {
-			shown = true
+		if scheme == "" && isScheme(token) {
+			scheme = token
 			if i++; i < len(offered) {
 				secret = strings.TrimSpace(offered[i])
 			}
@@ -132,7 +140,7 @@ func takeSecret(w *response, r *http.Request) (string, bool) {
 		}
 		rest = append(rest, token)
 	}
-	if !shown {
+	if scheme == "" {
 		return "", false
 	}
 	r.Header.Del("Sec-WebSocket-Protocol")
@@ -141,7 +149,7 @@ func takeSecret(w *response, r *http.Request) (string, bool) {
 	}
 	// Browsers want one of their subprotocols back; a handler that speaks
 	// another of those offered replaces this one.
-	w.Header().Set("Sec-WebSocket-Protocol", "bearer")
+	w.Header().Set("Sec-WebSocket-Protocol", scheme)
 	return secret, true
 }
 

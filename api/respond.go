@@ -17,12 +17,13 @@ import (
 // JSON-RPC turns plain-text errors into JSON-RPC ones.
 type response struct {
 	http.ResponseWriter
-	api    *API
-	static bool
-	rpc    *rpcErrors // nil on doors that do not speak JSON-RPC
-	status int        // 0 until the header is written
-	id     *Identity
-	conn   atomic.Pointer[net.Conn] // if a handler took it over
+	api     *API
+	static  bool
+	refuser func(w http.ResponseWriter, status int, err error) // nil for our own words
+	rpc     *rpcErrors                                         // nil on doors that do not speak JSON-RPC
+	status  int                                                // 0 until the header is written
+	id      *Identity
+	conn    atomic.Pointer[net.Conn] // if a handler took it over
 
 	onHeader func() // called before the header is written; may be nil
 }
@@ -119,6 +120,10 @@ func (w *response) refuse(status int, err *hearken.Error) {
 	if w.rpc != nil {
 		w.rpc.status = 0
 		w.writeRPC(status, nil, int64(status), err.Message, err.Try)
+		return
+	}
+	if w.refuser != nil {
+		w.refuser(w, status, err)
 		return
 	}
 	h := w.Header()
