@@ -1,0 +1,170 @@
+package openai
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// An answer is what a server makes of a file. Only the text is always there.
+type answer struct {
+	text     string
+	language string // as the server calls it
+	segments []segment
+	words    []timed // of the whole answer, where they are not the segments'
+}
+
+// A segment is a part of an answer. Times are seconds in the file.
+type segment struct {
+	Start            number  `json:"start"`
+	End              number  `json:"end"`
+	Text             string  `json:"text"`
+	AvgLogprob       *number `json:"avg_logprob"`
+	CompressionRatio *number `json:"compression_ratio"`
+	NoSpeechProb     *number `json:"no_speech_prob"`
+	Words            []timed `json:"words"` // whisper.cpp has them here
+}
+
+// A timed is a word, or for whisper.cpp a part of one, with its time.
+type timed struct {
+	Word        string  `json:"word"`
+	Start       number  `json:"start"`
+	End         number  `json:"end"`
+	Probability *number `json:"probability"`
+}
+
+// A number is one that some servers write as a string.
+type number float64
+
+func (n *number) UnmarshalJSON(b []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	if err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
+		*n = number(f)
+	}
+	return nil
+}
+
+// read takes an answer in whichever form it comes.
+func (p *Provider) read(resp *http.Response, key string, show func(text string)) (*answer, error) {
+	if resp.StatusCode != http.StatusOK {
+		return nil, newRefusal(resp, key, time.Now()).explain(p.server)
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	body := io.LimitReader(resp.Body, maxAnswer)
+	if kind == "text/event-stream" {
+		return p.readEvents(body, key, show)
+	}
+	b, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	b = bytes.TrimSpace(b)
+	switch {
+	case kind == "text/html" || bytes.HasPrefix(b, []byte("<")):
+		return nil, hearken.Errorf(hearken.ProviderNotConfigured, "%s answers with a web page and not with what was said.", p.server).
+			WithTry("OPENAI_BASE_URL=%s", defaultBaseURL)
+	case bytes.HasPrefix(b, []byte("{")):
+		return p.readJSON(b, key)
+	case bytes.HasPrefix(b, []byte(`"`)):
+		var text string
+		if json.Unmarshal(b, &text) != nil {
+			return nil, p.garbled()
+		}
+		return &answer{text: text}, nil
+	case bytes.HasPrefix(b, []byte("[")) && json.Valid(b), !printable(b):
+		return nil, p.garbled()
+	}
+	return &answer{text: string(b)}, nil // plain text, though JSON was asked for
+}
+
+// printable tells whether b may be text that somebody said.
+func printable(b []byte) bool {
+	return utf8.Valid(b) && bytes.IndexFunc(b, func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) }) < 0
+}
+
+// readJSON takes an object apart. Details that are not as expected cost the
+// details, not the text.
+func (p *Provider) readJSON(b []byte, key string) (*answer, error) {
+	var head struct {
+		Text  *string         `json:"text"`
+		Error json.RawMessage `json:"error"`
+	}
+	err := json.Unmarshal(b, &head)
+	switch {
+	case err == nil && head.Text == nil && len(head.Error) > 0: // whisper.cpp says so with 200
+		r := &Refusal{Status: http.StatusInternalServerError}
+		r.parse(b, key)
+		return nil, r.explain(p.server)
+	case err != nil || head.Text == nil:
+		return nil, p.garbled()
+	}
+	a := &answer{text: *head.Text}
+	var more struct {
+		Segments []segment `json:"segments"`
+		Words    []timed   `json:"words"`
+	}
+	if json.Unmarshal(b, &more) == nil {
+		a.segments, a.words = more.Segments, more.Words
+	}
+	var heard struct {
+		Language  string   `json:"language"`
+		Languages []string `json:"languages"` // of gpt-transcribe
+	}
+	_ = json.Unmarshal(b, &heard) // keeps what fits
+	if a.language = heard.Language; a.language == "" && len(heard.Languages) == 1 {
+		a.language = heard.Languages[0]
+	}
+	return a, nil
+}
+
+// readEvents takes a text that comes piece by piece.
+func (p *Provider) readEvents(body io.Reader, key string, show func(text string)) (*answer, error) {
+	var text strings.Builder
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, maxAnswer)
+	for lines.Scan() {
+		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:"))
+		data = bytes.TrimSpace(data)
+		if !ok || len(data) == 0 || string(data) == "[DONE]" {
+			continue
+		}
+		var event struct {
+			Type  string          `json:"type"`
+			Delta string          `json:"delta"`
+			Error json.RawMessage `json:"error"`
+		}
+		if json.Unmarshal(data, &event) != nil {
+			return nil, p.garbled()
+		}
+		switch {
+		case event.Type == "transcript.text.delta":
+			text.WriteString(event.Delta)
+			show(text.String())
+		case event.Type == "transcript.text.done":
+			return p.readJSON(data, key)
+		case event.Type == "error" || len(event.Error) > 0:
+			r := &Refusal{Status: http.StatusInternalServerError}
+			r.parse(data, key)
+			return nil, r.explain(p.server)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	return nil, hearken.Errorf(hearken.ProviderConnectionFailed, "%s broke off its answer.", p.server)
+}
+
+func (p *Provider) garbled() error {
+	return hearken.Errorf(hearken.ProviderConnectionFailed, "%s sent something that is not in the protocol.", p.server)
+}

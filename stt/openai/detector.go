@@ -1,0 +1,67 @@
+package openai
+
+import "math"
+
+// window is what a voice detector takes at once, in samples: 32 ms.
+const window = 512
+
+// How a level detector decides, in dB.
+const (
+	quietest   = -66.0 // nothing quieter is told apart
+	overFloor  = 10.0  // speech is at least this much louder than what is always there
+	steepness  = 0.5   // of the probability, per dB
+	floorParts = 8     // the floor is the quietest window of so many parts
+	floorPart  = 20    // of so many windows: five seconds in all
+)
+
+// A levelDetector takes for speech what is clearly louder than the quietest
+// moment of the last seconds. Speech always has such moments, a fan has none:
+// what goes on evenly is soon no speech any more.
+type levelDetector struct {
+	parts [floorParts]float64
+	part  int
+	seen  int // windows in this part
+}
+
+// newLevelDetector makes a detector that expects silence: at first everything
+// that can be heard may be speech, for a stream can begin in the middle of a
+// word.
+func newLevelDetector() *levelDetector {
+	d := new(levelDetector)
+	for i := range d.parts {
+		d.parts[i] = quietest
+	}
+	return d
+}
+
+func (d *levelDetector) Feed(samples []float32) (float32, error) {
+	level := max(quietest, loudness(samples))
+	if d.seen == floorPart {
+		d.part, d.seen = (d.part+1)%floorParts, 0
+	}
+	if d.seen == 0 {
+		d.parts[d.part] = level
+	}
+	d.seen++
+	d.parts[d.part] = min(d.parts[d.part], level)
+	floor := level
+	for _, quiet := range d.parts {
+		floor = min(floor, quiet)
+	}
+	return float32(1 / (1 + math.Exp(steepness*(overFloor-(level-floor))))), nil
+}
+
+func (d *levelDetector) Close() {}
+
+// loudness is the level of samples in dB relative to full scale. A constant
+// offset, which many converters add, is no sound.
+func loudness(samples []float32) float64 {
+	var sum, squares float64
+	for _, x := range samples {
+		sum += float64(x)
+		squares += float64(x) * float64(x)
+	}
+	n := float64(max(1, len(samples)))
+	power := squares/n - (sum/n)*(sum/n)
+	return 10 * math.Log10(max(power, 1e-10))
+}

@@ -1,0 +1,300 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"github.com/hearken-dev/hearken"
+)
+
+var (
+	_ hearken.Stream    = (*stream)(nil)
+	_ hearken.Finalizer = (*stream)(nil)
+)
+
+const (
+	atOnce  = 2 // requests of a stream that are under way at a time
+	backlog = 4 // utterances without an answer before Write waits
+
+	progressEvery = hearken.SampleRate
+	noteSilence   = 5 * hearken.SampleRate  // shorter stretches get no entry
+	longSilence   = 60 * hearken.SampleRate // longer ones get one each minute
+	// holds is how much sound may come in while a server works on an
+	// utterance before that counts as being behind.
+	holds = 2 * hearken.SampleRate
+)
+
+var errClosed = errors.New("stream is closed")
+
+// A stream is one channel of one session. Sound is detected and cut where it is
+// written. Each utterance is sent by a goroutine of its own, which comes back
+// with the answer under the stream's lock.
+type stream struct {
+	ctx    context.Context // of Open
+	asking context.Context // of the requests: ends with the stream
+	stop   context.CancelFunc
+	unhook func() bool // from ctx
+	p      *Provider
+	cfg    hearken.StreamConfig
+	wish   wish
+	log    *slog.Logger
+	out    *outbox
+
+	mu   sync.Mutex
+	room sync.Cond // an answer came, or all is over
+	err  error     // why no more sound is taken
+	over bool
+
+	detector Detector
+	cutter   *cutter
+	origin   int64 // position of the cutter's first window
+	tape     tape
+	written  int64 // position after the last sample that was written
+	scratch  [window]float32
+
+	pending []*utterance // ended, in order; their finals are still to come
+	busy    int          // requests under way
+	said    int64        // up to here the transcript has an entry
+	told    int64        // position at the last Progress
+	through int64        // up to here all is dealt with, as was told
+	closing bool
+	mute    bool // translations are not to be had
+}
+
+func newStream(ctx context.Context, p *Provider, cfg hearken.StreamConfig, w wish, d Detector) *stream {
+	s := &stream{
+		ctx: ctx, p: p, cfg: cfg, wish: w, detector: d, out: newOutbox(ctx),
+		log:  p.log.With("session", cfg.Session, "origin", cfg.Origin, "provider", p.Name()),
+		said: cfg.Start, told: cfg.Start, through: cfg.Start,
+	}
+	s.room.L = &s.mu
+	s.asking, s.stop = context.WithCancel(ctx)
+	s.begin(cfg.Start)
+	s.unhook = context.AfterFunc(ctx, s.abandon)
+	return s
+}
+
+// begin listens from a position on.
+func (s *stream) begin(pos int64) {
+	s.origin, s.cutter, s.tape, s.written = pos, newCutter(s.cfg.Endpointing), tape{base: pos}, pos
+}
+
+// Write takes the next frame. It waits while more than a few utterances of this
+// stream have no answer yet.
+func (s *stream) Write(f hearken.Frame) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return context.Cause(s.ctx)
+	}
+	if s.err != nil {
+		return s.err
+	}
+	pcm := f.PCM
+	switch gap := f.Pos - s.written; {
+	case gap > 0:
+		if err := s.jump(f.Pos); err != nil {
+			return err
+		}
+	case gap < 0: // heard before
+		pcm = pcm[min(int64(len(pcm)), -gap):]
+	}
+	for len(pcm) > 0 {
+		n := min(len(pcm), int(s.heard()+window-s.tape.end()))
+		s.tape.pcm = append(s.tape.pcm, pcm[:n]...)
+		s.written += int64(n)
+		pcm = pcm[n:]
+		if err := s.listen(true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Events delivers what was heard.
+func (s *stream) Events() <-chan hearken.StreamEvent { return s.out.ch }
+
+// Close says that no more sound comes.
+func (s *stream) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return nil
+	}
+	if s.flush() != nil {
+		return nil
+	}
+	s.err, s.closing = errClosed, true
+	s.settle()
+	return nil
+}
+
+// Finalize ends what is being said now, though the speaker has not paused.
+func (s *stream) Finalize() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	if sp := s.cutter.end(); sp != nil {
+		s.send(sp)
+	}
+	if n := len(s.pending); s.cutter.onset < 0 {
+		// What is left is silence: nobody has to wait for it.
+		if n > 0 {
+			s.pending[n-1].through = s.written
+		} else {
+			s.through = s.written
+		}
+	}
+	s.tell()
+	return nil
+}
+
+// heard is the position up to which the cutter has heard everything.
+func (s *stream) heard() int64 { return s.position(s.cutter.n) }
+
+func (s *stream) position(windows int) int64 { return s.origin + int64(windows)*window }
+
+// listen detects and cuts all whole windows on the tape, at the pace of the
+// server if asked to wait.
+func (s *stream) listen(wait bool) error {
+	for s.tape.end()-s.heard() >= window {
+		for wait && len(s.pending) > backlog && s.err == nil {
+			s.room.Wait()
+		}
+		if s.err != nil {
+			return s.err
+		}
+		at := s.heard() - s.tape.base
+		for i, x := range s.tape.pcm[at : at+window] {
+			s.scratch[i] = float32(x) / 32768
+		}
+		prob, err := s.detector.Feed(s.scratch[:])
+		if err != nil {
+			s.fail(noDetector(err))
+			return s.err
+		}
+		began, ended := s.cutter.push(prob, loudness(s.scratch[:]))
+		if began {
+			s.out.put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: seconds(s.position(s.cutter.onset))})
+		}
+		if ended != nil {
+			s.send(ended)
+		}
+		s.advance()
+	}
+	return nil
+}
+
+// advance tells how far the stream has come, if it is time to.
+func (s *stream) advance() {
+	heard := s.heard()
+	if !s.cutter.speaking && len(s.pending) == 0 && heard-s.said >= longSilence {
+		s.silence(s.safe(), s.safe())
+	}
+	if heard-s.told >= progressEvery {
+		s.tell()
+	}
+	s.tape.forget(s.position(s.cutter.needed()))
+}
+
+// jump goes on at a later position: sound was lost in between, so nothing that
+// was being said goes on, and the detector's memory is worth nothing.
+func (s *stream) jump(to int64) error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	s.pending = append(s.pending, &utterance{gap: true, pos: to, through: to})
+	s.detector.Close()
+	d, err := s.p.cfg.Detector()
+	if err != nil {
+		s.detector = nil
+		s.fail(noDetector(err))
+		return s.err
+	}
+	s.detector = d
+	s.begin(to)
+	s.settle()
+	return nil
+}
+
+// flush ends what is being said where the sound ends. The last window is
+// filled up with silence.
+func (s *stream) flush() error {
+	if short := s.written - s.heard(); short > 0 {
+		s.tape.pcm = append(s.tape.pcm, make([]int16, window-short)...)
+		if err := s.listen(false); err != nil {
+			return err
+		}
+	}
+	if sp := s.cutter.end(); sp != nil {
+		s.send(sp)
+	}
+	s.tape = tape{base: s.written}
+	return nil
+}
+
+// fail ends the stream with an error.
+func (s *stream) fail(err error) {
+	if s.over {
+		return
+	}
+	if s.ctx.Err() != nil {
+		s.err = context.Cause(s.ctx)
+	} else {
+		s.err = err
+		s.out.put(hearken.StreamEvent{Kind: hearken.Failed, Err: err})
+	}
+	s.finish()
+}
+
+// abandon ends the stream because its context did.
+func (s *stream) abandon() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	s.err = context.Cause(s.ctx)
+	s.finish()
+}
+
+// finish lets everything go, once.
+func (s *stream) finish() {
+	s.over = true
+	s.stop()
+	s.unhook()
+	s.pending = nil
+	s.tape = tape{}
+	s.room.Broadcast()
+	s.out.close()
+	if s.detector != nil {
+		s.detector.Close()
+	}
+}
+
+// A tape is the sound that may still have to be sent.
+type tape struct {
+	base int64 // position of the first sample
+	pcm  []int16
+}
+
+func (t *tape) end() int64 { return t.base + int64(len(t.pcm)) }
+
+// copy is the sound between two positions.
+func (t *tape) copy(from, to int64) []int16 {
+	return append([]int16(nil), t.pcm[from-t.base:to-t.base]...)
+}
+
+// forget lets go of what comes before a position, in batches, so that the cost
+// of moving the rest does not matter.
+func (t *tape) forget(pos int64) {
+	if pos-t.base < 2*hearken.SampleRate {
+		return
+	}
+	n := copy(t.pcm, t.pcm[pos-t.base:])
+	t.pcm, t.base = t.pcm[:n], pos
+}

@@ -1,0 +1,122 @@
+package openai
+
+import (
+	"math"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// settle brings out the finals that are next in order.
+func (s *stream) settle() {
+	out := false
+	for len(s.pending) > 0 {
+		u := s.pending[0]
+		if u.err != nil {
+			s.fail(u.err)
+			return
+		}
+		if !u.gap && !u.done {
+			break
+		}
+		if !u.shown {
+			u.shown, out = true, true
+			s.final(u)
+		}
+		if u.translating {
+			break
+		}
+		if u.english != "" {
+			s.translation(u)
+		}
+		s.pending = s.pending[1:]
+	}
+	s.room.Broadcast()
+	switch {
+	case len(s.pending) == 0 && s.closing && !s.over:
+		if s.written-s.said >= noteSilence {
+			s.silence(s.written, s.written)
+		}
+		s.out.put(hearken.StreamEvent{Kind: hearken.Progress, Through: s.written})
+		s.finish()
+	case out:
+		s.tell()
+	}
+}
+
+// final tells what was said in an utterance.
+func (s *stream) final(u *utterance) {
+	before := max(s.through, u.pos)
+	s.through = max(s.through, u.through)
+	if u.gap {
+		s.said = u.pos
+		return
+	}
+	if u.heard.text == "" { // nobody spoke, or nobody could make it out
+		s.silence(u.last, s.through)
+		return
+	}
+	seg := u.segment()
+	if start := samples(seg.StartTime); start-s.said >= noteSilence {
+		s.silence(start, min(before, s.through))
+	}
+	s.said = samples(seg.EndTime)
+	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, Through: s.through, Endpoint: u.paused})
+}
+
+// segment is the entry for what was said.
+func (u *utterance) segment() hearken.Segment {
+	h := &u.heard
+	seg := hearken.Segment{
+		Status: hearken.Confirmed, IsFinal: true, Text: h.text, Words: h.words, Estimated: h.estimated,
+		Confidence: h.confidence, Language: h.language,
+		StartTime: seconds(u.first), EndTime: seconds(u.last),
+	}
+	if !h.estimated {
+		seg.StartTime = h.words[0].StartTime
+		seg.EndTime = seg.StartTime
+		for _, w := range h.words {
+			seg.EndTime = max(seg.EndTime, w.EndTime)
+		}
+	}
+	return seg
+}
+
+// translation tells what an utterance says in English.
+func (s *stream) translation(u *utterance) {
+	seg := u.segment()
+	seg.Status, seg.Text, seg.Language, seg.Confidence = hearken.Translated, u.english, "en", nil
+	seg.Words, seg.Estimated = nil, false
+	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, Through: s.through})
+}
+
+// silence adds an entry for a stretch without speech that ends at end.
+func (s *stream) silence(end, through int64) {
+	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Through: through, Segment: hearken.Segment{
+		Status: hearken.NoSpeech, IsFinal: true, StartTime: seconds(min(s.said, end)), EndTime: seconds(end), Language: s.wish.told,
+	}})
+	s.said = end
+}
+
+// safe is the position before which all sound is dealt with.
+func (s *stream) safe() int64 {
+	if len(s.pending) == 0 {
+		s.through = max(s.through, min(s.position(s.cutter.needed()), s.written))
+	} else if u := s.pending[0]; !u.gap {
+		s.through = max(s.through, u.pos)
+	}
+	return s.through
+}
+
+// samples is the position at a time.
+func samples(seconds float64) int64 { return int64(math.Round(seconds * hearken.SampleRate)) }
+
+// tell reports how far the stream has come, and how much was heard since the
+// oldest utterance ended that has no answer yet.
+func (s *stream) tell() {
+	s.told = s.heard()
+	e := hearken.StreamEvent{Kind: hearken.Progress, Through: s.safe()}
+	if len(s.pending) > 0 {
+		e.Lag = max(0, seconds(s.told-s.pending[0].due-holds))
+	}
+	s.out.put(e)
+}

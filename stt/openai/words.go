@@ -1,0 +1,198 @@
+package openai
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// broken tells whether a word is half a letter: whisper.cpp tells tokens, and
+// letters of some scripts have several.
+func (t timed) broken() bool { return strings.ContainsRune(t.Word, utf8.RuneError) }
+
+// align gives the words of a text the times of the server's words, which come
+// without punctuation, or in parts of words, or in another case. Nothing comes
+// back if the two do not say the same.
+func align(text string, times []timed) []hearken.Word {
+	var letters []rune
+	var owner []int // which of times a letter belongs to
+	for i, t := range times {
+		for _, r := range t.Word {
+			if spoken(r) {
+				letters = append(letters, unicode.ToLower(r))
+				owner = append(owner, i)
+			}
+		}
+	}
+	var words []hearken.Word
+	at := 0
+	for field := range strings.FieldsSeq(text) {
+		begin := at
+		for _, r := range field {
+			if !spoken(r) {
+				continue
+			}
+			if at == len(letters) || letters[at] != unicode.ToLower(r) {
+				return nil
+			}
+			at++
+		}
+		if begin == at { // a dash, say
+			if n := len(words); n > 0 {
+				words[n-1].Word += " " + field
+			}
+			continue
+		}
+		words = append(words, pieces(field, times, owner[begin:at])...)
+	}
+	if at < len(letters) {
+		return nil
+	}
+	return words
+}
+
+// spoken tells whether a rune of a text can be heard.
+func spoken(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
+
+// unspaced are the scripts that are written without spaces between words.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+
+// pieces makes a word of a field, or several where the script has no spaces:
+// then the server knows where words begin. Owner tells for each letter to
+// which of times it belongs.
+func pieces(field string, times []timed, owner []int) []hearken.Word {
+	word := func(text string, first, last int) hearken.Word {
+		w := hearken.Word{Word: text, StartTime: float64(times[first].Start), EndTime: float64(times[last].End)}
+		if p := times[first].Probability; p != nil && first == last {
+			w.Confidence = share(float64(*p))
+		}
+		return w
+	}
+	if owner[0] == owner[len(owner)-1] || !strings.ContainsFunc(field, func(r rune) bool { return unicode.In(r, unspaced...) }) {
+		return []hearken.Word{word(field, owner[0], owner[len(owner)-1])}
+	}
+	var words []hearken.Word
+	begin, letter := 0, 0
+	for i, r := range field {
+		if !spoken(r) {
+			continue
+		}
+		if letter > 0 && owner[letter] != owner[letter-1] {
+			words = append(words, word(field[begin:i], owner[letter-1], owner[letter-1]))
+			begin = i
+		}
+		letter++
+	}
+	last := owner[len(owner)-1]
+	return append(words, word(field[begin:], last, last))
+}
+
+// asGiven takes the server's words as they are, where they are not those of
+// its text. Where words begin with a space, what does not is part of one.
+func asGiven(times []timed) []hearken.Word {
+	var words []hearken.Word
+	spaced := strings.HasPrefix(times[0].Word, " ")
+	for _, t := range times {
+		text := strings.TrimSpace(t.Word)
+		if text == "" {
+			continue
+		}
+		if n := len(words); n > 0 && spaced && !strings.HasPrefix(t.Word, " ") {
+			words[n-1].Word += text
+			words[n-1].EndTime, words[n-1].Confidence = float64(t.End), nil
+			continue
+		}
+		w := hearken.Word{Word: text, StartTime: float64(t.Start), EndTime: float64(t.End)}
+		if t.Probability != nil {
+			w.Confidence = share(float64(*t.Probability))
+		}
+		words = append(words, w)
+	}
+	return words
+}
+
+// share is p if it can be a probability.
+func share(p float64) *float64 {
+	if p >= 0 && p <= 1 {
+		return &p
+	}
+	return nil
+}
+
+// fit moves words onto the session's clock and into the time from lo to hi. It
+// reports false if they have no times to speak of.
+func fit(words []hearken.Word, origin, lo, hi float64) bool {
+	const tooShort = 0.01
+	if len(words) == 0 {
+		return false
+	}
+	last, end := lo, lo
+	for i := range words {
+		w := &words[i]
+		w.StartTime = min(max(w.StartTime+origin, last), hi)
+		w.EndTime = min(max(w.EndTime+origin, w.StartTime), hi)
+		last, end = w.StartTime, max(end, w.EndTime)
+	}
+	return end-words[0].StartTime >= tooShort
+}
+
+// spread spreads the words of a text over the speech between two moments of an
+// utterance. Each gets time by its length in letters, pauses get none.
+func spread(text string, u *utterance, from, to float64) []hearken.Word {
+	fields := strings.Fields(text)
+	total := 0
+	for _, f := range fields {
+		total += weight(f)
+	}
+	v := u.voice(from, to)
+	words := make([]hearken.Word, len(fields))
+	done := 0
+	for i, f := range fields {
+		words[i] = hearken.Word{Word: f, StartTime: v.at(float64(done)/float64(total), true)}
+		done += weight(f)
+		words[i].EndTime = v.at(float64(done)/float64(total), false)
+	}
+	return words
+}
+
+// weight is a word's share of the time: its letters, and one for the gap.
+func weight(word string) int { return utf8.RuneCountInString(word) + 1 }
+
+// A voice is the windows of speech between two moments: a clock that runs only
+// while somebody speaks.
+type voice struct {
+	from, to float64
+	starts   []float64
+}
+
+func (u *utterance) voice(from, to float64) voice {
+	v := voice{from: from, to: to}
+	for i, speech := range u.speech {
+		t := seconds(u.pos + int64(i)*window)
+		if speech && t >= from && t < to {
+			v.starts = append(v.starts, t)
+		}
+	}
+	return v
+}
+
+// at is the moment when a share of the speech is over. At the edge of a pause a
+// word that starts there starts after it, and one that ends there ends before
+// it.
+func (v *voice) at(share float64, starts bool) float64 {
+	n := len(v.starts)
+	if n == 0 {
+		return v.from + share*(v.to-v.from)
+	}
+	x := share * float64(n)
+	i := int(x)
+	rest := x - float64(i)
+	if i >= n || rest == 0 && !starts && i > 0 {
+		i, rest = min(i, n)-1, 1
+	}
+	return min(v.starts[i]+rest*seconds(window), v.to)
+}
+
+func seconds(pos int64) float64 { return float64(pos) / hearken.SampleRate }
