@@ -1,0 +1,176 @@
+package upload
+
+import (
+	"bytes"
+	"cmp"
+	"compress/zlib"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// A transcript is a recording with all its words.
+type transcript struct {
+	segments []hearken.Segment // in the order of their time, with text
+	language string            // a tag; may be empty
+	duration float64           // in seconds
+}
+
+// newTranscript makes a transcript of what a hearing heard. Words of a gap
+// that was filled later come where they were said.
+func newTranscript(h *hearing) *transcript {
+	h.mu.Lock()
+	segments := slices.Clone(h.segments)
+	h.mu.Unlock()
+	slices.SortStableFunc(segments, func(a, b hearken.Segment) int { return cmp.Compare(a.StartTime, b.StartTime) })
+	t := &transcript{segments: segments, language: h.request.Language, duration: milliseconds(h.seconds())}
+	if h.request.Translate {
+		t.language = "en"
+	} else if i := slices.IndexFunc(segments, func(s hearken.Segment) bool { return s.Language != "" }); i >= 0 {
+		t.language = segments[i].Language
+	}
+	return t
+}
+
+// text is everything that was said.
+func (t *transcript) text() string {
+	var b strings.Builder
+	last := ""
+	for _, s := range t.segments {
+		text := oneLine(s.Text)
+		b.WriteString(between(last, text, t.language))
+		b.WriteString(text)
+		last = text
+	}
+	return b.String()
+}
+
+// oneLine is a text without breaks and without space around it.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// between is what goes between two texts: a space, or nothing before the first
+// and in languages that do not part their words.
+func between(last, next, language string) string {
+	if last == "" || unspaced(language) {
+		return ""
+	}
+	before, _ := utf8.DecodeLastRuneInString(last)
+	after, _ := utf8.DecodeRuneInString(next)
+	if dense(before) && dense(after) {
+		return ""
+	}
+	return " "
+}
+
+// unspaced reports whether a language is written without spaces.
+func unspaced(language string) bool {
+	primary, _, _ := strings.Cut(strings.ToLower(language), "-")
+	return slices.Contains([]string{"ja", "zh", "yue", "th", "lo", "km", "my", "bo"}, primary)
+}
+
+// dense reports whether a character belongs to a script without spaces.
+func dense(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan) ||
+		r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xff65
+}
+
+// A word is one with its time, as it is written.
+type word struct {
+	Word  string  `json:"word"`
+	Start float64 `json:"start"`
+	End   float64 `json:"end"`
+}
+
+// words are those of a segment. Where the engine gave no times, each gets its
+// share of the segment's.
+func words(s *hearken.Segment) []word {
+	var out []word
+	for _, w := range s.Words {
+		out = append(out, word{w.Word, milliseconds(w.StartTime), milliseconds(w.EndTime)})
+	}
+	if len(out) > 0 {
+		return out
+	}
+	fields := strings.Fields(s.Text)
+	total, at := 0, 0
+	for _, f := range fields {
+		total += utf8.RuneCountInString(f)
+	}
+	share := max(0, s.EndTime-s.StartTime) / float64(max(1, total))
+	for _, f := range fields {
+		n := utf8.RuneCountInString(f)
+		out = append(out, word{f, milliseconds(s.StartTime + share*float64(at)), milliseconds(s.StartTime + share*float64(at+n))})
+		at += n
+	}
+	return out
+}
+
+// turns cuts a segment where another speaker goes on, which the words tell if
+// the segment as a whole does not.
+func turns(s hearken.Segment) []hearken.Segment {
+	fields := strings.Fields(s.Text)
+	if s.Speaker != nil || len(fields) != len(s.Words) || len(fields) == 0 {
+		return []hearken.Segment{s}
+	}
+	var out []hearken.Segment
+	for from, i := 0, 1; i <= len(fields); i++ {
+		if i < len(fields) && same(s.Words[i].Speaker, s.Words[from].Speaker) {
+			continue
+		}
+		t := s
+		t.Words, t.Text, t.Speaker = s.Words[from:i], strings.Join(fields[from:i], " "), s.Words[from].Speaker
+		if from > 0 {
+			t.StartTime = s.Words[from].StartTime
+		}
+		if i < len(fields) {
+			t.EndTime = s.Words[i-1].EndTime
+		}
+		out = append(out, t)
+		from = i
+	}
+	return out
+}
+
+func same(a, b *int) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+// speaker is the letter of a speaker: A, B and so on, then AA.
+func speaker(n *int) string {
+	if n == nil || *n < 0 {
+		return "unknown"
+	}
+	name := ""
+	for i := *n; i >= 0; i = i/26 - 1 {
+		name = string(rune('A'+i%26)) + name
+	}
+	return name
+}
+
+// compression is how well a text compresses: repeated words, which Whisper
+// falls into, do so too well.
+func compression(text string) float64 {
+	if text == "" {
+		return 0
+	}
+	var b bytes.Buffer
+	z := zlib.NewWriter(&b)
+	_, _ = z.Write([]byte(text)) // to memory
+	_ = z.Close()
+	return milliseconds(float64(len(text)) / float64(b.Len()))
+}
+
+// logprob is a confidence as Whisper tells it.
+func logprob(confidence *float64) float64 {
+	if confidence == nil {
+		return 0
+	}
+	return milliseconds(math.Log(min(1, max(*confidence, 0.001))))
+}
+
+// milliseconds rounds to three places.
+func milliseconds(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
