@@ -72,6 +72,7 @@ func (h *Hub) complete(s *session, reason string) {
 			}
 		}
 	}
+	after := s.settle()
 	s.mu.Lock()
 	if s.phase == gone {
 		s.mu.Unlock()
@@ -79,12 +80,7 @@ func (h *Hub) complete(s *session, reason string) {
 	}
 	now := h.cfg.Now().UTC()
 	s.info.Duration = s.heardLocked()
-	s.phase = owing
-	for _, c := range s.channels {
-		if from, to := c.through.Load(), c.spool.end(); to > from {
-			s.oweLocked(c.origin, from, to)
-		}
-	}
+	s.phase = after
 	s.info.Status, s.info.StoppedAt, s.info.StopReason = hearken.Stopped, &now, reason
 	clear(s.interim)
 	s.journal.post(s.headLocked())
@@ -94,13 +90,27 @@ func (h *Hub) complete(s *session, reason string) {
 		s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: reason})
 	}
 	close(s.stopped)
+	s.mu.Unlock()
+	h.save(s)
+}
+
+// settle notes what no engine has heard of a session that takes no more sound,
+// and tells what follows: if nothing is owed, the sound is let go.
+func (s *session) settle() phase {
+	s.mu.Lock()
+	channels := s.channels
+	for _, c := range channels {
+		if from, to := c.through.Load(), c.spool.end(); to > from && s.phase != gone {
+			s.oweLocked(c.origin, from, to)
+		}
+	}
 	owes := len(s.debts) > 0
 	s.mu.Unlock()
 	if owes {
-		h.save(s)
-	} else {
-		s.clear()
+		return owing
 	}
+	s.removeSpools(channels)
+	return ended
 }
 
 // drain asks a session's engines for what they hold and waits until they have

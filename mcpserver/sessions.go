@@ -77,10 +77,12 @@ type statusOut struct {
 	Health          string        `json:"health" jsonschema:"ok, waiting_for_audio, silent, lagging, storage_trouble, provider_trouble or stopped"`
 	Sender          string        `json:"sender"`
 	ProviderState   string        `json:"providerState"`
+	Engine          string        `json:"engine,omitempty" jsonschema:"the provider in use now"`
 	LastAudioAt     *time.Time    `json:"lastAudioAt,omitempty"`
 	LastWordAt      *time.Time    `json:"lastWordAt,omitempty"`
 	LagSeconds      float64       `json:"lagSeconds"`
 	DroppedSeconds  float64       `json:"droppedSeconds"`
+	OwedSeconds     float64       `json:"owedSeconds,omitempty" jsonschema:"sound that waits for an engine to transcribe it later"`
 	SpoolBytes      int64         `json:"spoolBytes"`
 	UnsavedSegments int           `json:"unsavedSegments"`
 	Durable         bool          `json:"durable"`
@@ -108,7 +110,7 @@ func getSessionStatus() *tool {
 				return nil, err
 			}
 			out := &statusOut{
-				Session: st.Session, Health: st.Health, Sender: st.Sender, ProviderState: st.ProviderState,
+				Session: st.Session, Health: st.Health, Sender: st.Sender, ProviderState: st.ProviderState, Engine: st.Engine, OwedSeconds: round(st.Owed),
 				LastAudioAt: st.LastAudio, LastWordAt: st.LastWord, LagSeconds: round(st.Lag), DroppedSeconds: round(st.Dropped),
 				SpoolBytes: st.SpoolBytes, UnsavedSegments: st.Unsaved, Durable: st.Durable, StoreError: st.StoreError,
 			}

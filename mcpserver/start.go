@@ -10,10 +10,11 @@ import (
 
 type startIn struct {
 	Language   string   `json:"language,omitempty" jsonschema:"BCP 47 tag such as en or pt-BR; left out: the provider's default" max:"35"`
-	Provider   string   `json:"provider,omitempty" jsonschema:"speech engine, such as local or deepgram; left out: the hub's default" max:"64"`
+	Provider   string   `json:"provider,omitempty" jsonschema:"speech engine, such as local or deepgram, or several with commas to go on with when one fails; left out: the hub's default" max:"64"`
 	Title      string   `json:"title,omitempty" max:"200"`
 	Model      string   `json:"model,omitempty" jsonschema:"the provider's name for a model" max:"100"`
 	Vocabulary []string `json:"vocabulary,omitempty" jsonschema:"names and terms to expect" max:"500"`
+	Translate  bool     `json:"translate,omitempty" jsonschema:"also an English translation of each entry, where the engine has one"`
 }
 
 type startOut struct {
@@ -62,6 +63,7 @@ func (d *desk) startRequest(in startIn) live.StartRequest {
 		Title:      in.Title,
 		Model:      in.Model,
 		Vocabulary: in.Vocabulary,
+		Translate:  in.Translate,
 		Principal:  d.caller.Principal,
 	}
 	if req.Provider == "" {
