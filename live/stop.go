@@ -92,6 +92,7 @@ func (h *Hub) complete(s *session, reason string) {
 	close(s.stopped)
 	s.mu.Unlock()
 	h.save(s)
+	s.clear() // a debt may have been paid in between
 }
 
 // settle notes what no engine has heard of a session that takes no more sound,
