@@ -20,6 +20,7 @@ const module = "github.com/hearken-dev/hearken"
 var rules = map[string][]string{
 	"":              nil, // the root: the words, and nothing else
 	"live":          nil, // the verbs
+	"scribe":        {"live"},
 	"act":           nil,
 	"audio":         nil, // pure
 	"toon":          nil,
@@ -35,7 +36,7 @@ var rules = map[string][]string{
 	"source/upload": {"audio", "export"},
 	"stt/*":         {"audio"},
 	"stt/moonshine": {"audio", "onnx", "onnx/graph", "vad"},
-	"mcpserver":     {"live", "act", "export", "toon"},
+	"mcpserver":     {"live", "scribe", "act", "export", "toon"},
 	"api":           {"live", "act"},
 	"web":           {"live", "act"},
 	"cmd/*":         {"*"}, // only the wiring knows everybody

@@ -25,6 +25,19 @@ type Scribe interface {
 	Grep(ctx context.Context, req GrepRequest) ([]ScribePage, error)
 }
 
+// A Capture is this computer's sound while somebody takes it.
+type Capture interface {
+	// Run delivers sound in real time, at [SampleRate], until ctx ends or
+	// nothing can be captured any more: first the microphone and, if there are
+	// two channels, then what the computer plays, both of the same length. A
+	// device that is gone is silence until it comes back.
+	Run(ctx context.Context, deliver func(channels ...[]int16) error) error
+	// Notes say for people what is captured from where, and what is not.
+	Notes() []string
+	// Levels are how loud each channel is now, from 0 to 1.
+	Levels() []float64
+}
+
 // ScribeStatus tells what a scribe is doing.
 type ScribeStatus struct {
 	Running bool
@@ -96,12 +109,12 @@ type CatRequest struct {
 
 // GrepRequest looks for a regular expression in what was said.
 type GrepRequest struct {
-	Pattern      string
-	Session      string    // empty for all
-	Since, Until time.Time // zero for no bound
-	Context      int       // entries before and after a match
-	IgnoreCase   bool
-	Limit        int
+	Pattern       string
+	Since, Until  time.Time // of when a session started; zero for no bound
+	Filter        StatusFilter
+	IgnoreCase    bool
+	Before, After int // entries around a match
+	Limit         int // matches at most; 0 for no bound
 }
 
 // A ScribePage is entries of one session.
