@@ -1,0 +1,89 @@
+package listen
+
+import "github.com/hearken-dev/hearken"
+
+// The messages as Deepgram writes them, in its order of fields.
+type (
+	results struct {
+		Type         string   `json:"type"`
+		ChannelIndex [2]int   `json:"channel_index"`
+		Duration     float64  `json:"duration"`
+		Start        float64  `json:"start"`
+		IsFinal      bool     `json:"is_final"`
+		SpeechFinal  bool     `json:"speech_final"`
+		Channel      channel  `json:"channel"`
+		Metadata     metadata `json:"metadata"`
+		FromFinalize bool     `json:"from_finalize"`
+	}
+	channel struct {
+		Alternatives [1]alternative `json:"alternatives"`
+	}
+	alternative struct {
+		Transcript string   `json:"transcript"`
+		Confidence float64  `json:"confidence"`
+		Languages  []string `json:"languages,omitempty"`
+		Words      []word   `json:"words"`
+	}
+	word struct {
+		Word       string  `json:"word"`
+		Start      float64 `json:"start"`
+		End        float64 `json:"end"`
+		Confidence float64 `json:"confidence"`
+		Punctuated string  `json:"punctuated_word,omitempty"`
+		Speaker    *int    `json:"speaker,omitempty"`
+		Language   string  `json:"language,omitempty"`
+	}
+	metadata struct {
+		RequestID string            `json:"request_id"`
+		ModelInfo modelInfo         `json:"model_info"`
+		ModelUUID string            `json:"model_uuid"`
+		Extra     map[string]string `json:"extra,omitempty"`
+	}
+	modelInfo struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		Arch    string `json:"arch"`
+	}
+	speechStarted struct {
+		Type      string  `json:"type"`
+		Channel   [2]int  `json:"channel"`
+		Timestamp float64 `json:"timestamp"`
+	}
+	utteranceEnd struct {
+		Type        string  `json:"type"`
+		Channel     [2]int  `json:"channel"`
+		LastWordEnd float64 `json:"last_word_end"`
+	}
+	summary struct {
+		Type           string               `json:"type"`
+		TransactionKey string               `json:"transaction_key"`
+		RequestID      string               `json:"request_id"`
+		SHA256         string               `json:"sha256"`
+		Created        string               `json:"created"`
+		Duration       float64              `json:"duration"`
+		Channels       int                  `json:"channels"`
+		Models         []string             `json:"models"`
+		ModelInfo      map[string]modelInfo `json:"model_info"`
+		Extra          map[string]string    `json:"extra,omitempty"`
+	}
+)
+
+// metadataOf is what every result of a session carries.
+func metadataOf(s *hearken.Session, version string, extra map[string]string) metadata {
+	info := modelInfo{Name: s.Provider, Version: version, Arch: s.Provider}
+	if s.Config.Model != "" {
+		info.Name = s.Config.Model
+	}
+	return metadata{
+		RequestID: s.ID,
+		ModelInfo: info,
+		ModelUUID: modelID(info.Arch + "/" + info.Name + "/" + info.Version),
+		Extra:     extra,
+	}
+}
+
+// A control is what a sender says in a text message.
+type control struct {
+	Type    string `json:"type"`
+	Channel *int   `json:"channel"`
+}

@@ -1,0 +1,95 @@
+package listen
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/audio"
+)
+
+// A sound decodes what a stream sends, in the form that its query declared.
+type sound struct {
+	form
+	decoder *audio.Decoder
+	sink    func(channels ...[]int16) error
+	head    []byte // of a container that is still to be recognised
+	rest    []byte // of a floating-point sample that is not complete
+	pcm     []byte // floating-point samples as PCM16
+	mixed   []int16
+}
+
+// headBytes tell what kind of container a stream is.
+const headBytes = 16
+
+// newSound makes a decoder; sink is called with sound at
+// [hearken.SampleRate].
+func newSound(f form, sink func(channels ...[]int16) error) (*sound, error) {
+	s := &sound{form: f, sink: sink}
+	var err error
+	s.decoder, err = audio.NewDecoder(f.Format, s.deliver)
+	return s, err
+}
+
+// write decodes the next bytes.
+func (s *sound) write(b []byte) error {
+	if s.container {
+		s.head = append(s.head, b...)
+		if len(s.head) < headBytes {
+			return nil
+		}
+		if audio.Recognise(s.head) == "" {
+			return hearken.Errorf(hearken.Undecodable, "this is no Ogg, WebM or FLAC; packets without a container cannot be decoded.")
+		}
+		b, s.head, s.container = s.head, nil, false
+	}
+	if s.floats {
+		b = s.linear16(b)
+	}
+	_, err := s.decoder.Write(b)
+	return err
+}
+
+// close hands on what is still held.
+func (s *sound) close() error { return s.decoder.Close() }
+
+// linear16 converts whole floating-point samples and keeps what is left over.
+func (s *sound) linear16(b []byte) []byte {
+	s.pcm = s.pcm[:0]
+	if len(s.rest) > 0 {
+		n := min(len(b), 4-len(s.rest))
+		s.rest = append(s.rest, b[:n]...)
+		b = b[n:]
+		if len(s.rest) < 4 {
+			return nil
+		}
+		s.convert(s.rest)
+		s.rest = s.rest[:0]
+	}
+	whole := len(b) - len(b)%4
+	s.convert(b[:whole])
+	s.rest = append(s.rest, b[whole:]...)
+	return s.pcm
+}
+
+func (s *sound) convert(b []byte) {
+	for ; len(b) >= 4; b = b[4:] {
+		f := float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+		if f != f {
+			f = 0 // not a number
+		}
+		f = math.Round(max(math.MinInt16, min(math.MaxInt16, f*32768)))
+		s.pcm = binary.LittleEndian.AppendUint16(s.pcm, uint16(int16(f)))
+	}
+}
+
+func (s *sound) deliver(channels ...[]int16) error {
+	if !s.mix || len(channels) < 2 {
+		return s.sink(channels...)
+	}
+	s.mixed = s.mixed[:0]
+	for i, left := range channels[0] {
+		s.mixed = append(s.mixed, int16((int32(left)+int32(channels[1][i]))/2))
+	}
+	return s.sink(s.mixed)
+}
