@@ -29,6 +29,9 @@ import (
 	"github.com/hearken-dev/hearken/source/ws"
 )
 
+// fallbackLanguage is that of sessions where nobody named one.
+const fallbackLanguage = "en"
+
 // Local is the principal of the owner's own processes on the local socket.
 const Local = "local"
 
@@ -159,7 +162,8 @@ func (a *App) liveConfig(fault func(string)) live.Config {
 	c := a.cfg
 	return live.Config{
 		Dir: c.DataDir, Store: a.store, Providers: a.engines.providers,
-		Languages: c.languages(), DefaultLanguage: cmp.Or(c.DefaultLanguage, "en"),
+		Chain: a.engines.chain, ReturnAfter: time.Duration(c.ProviderReturnSeconds) * time.Second,
+		Languages: c.languages(), DefaultLanguage: cmp.Or(c.DefaultLanguage, fallbackLanguage),
 		Vocabulary:      a.engines.vocabulary,
 		PersistSegments: c.PersistIntervalSegments,
 		PersistInterval: time.Duration(c.PersistIntervalSeconds) * time.Second,

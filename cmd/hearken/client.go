@@ -57,11 +57,9 @@ func (p *program) join(ctx context.Context, want string) (*client, error) {
 func (p *program) hello() pipe.Hello {
 	c := p.cfg
 	h := pipe.Hello{Want: pipe.WantMCP, Toolsets: c.Toolsets, Language: c.DefaultLanguage, Store: c.storeName()}
-	if c.sources["transcription-provider"] != "default" || c.TranscriptionProvider != "local" {
-		h.Provider = c.TranscriptionProvider
-	}
-	if h.Provider == "deepgram" {
-		h.APIKey = c.DeepgramAPIKey // for nobody else
+	if first := c.TranscriptionProvider[0]; c.sources["transcription-provider"] != "default" || first != "local" {
+		h.Provider = strings.Join(c.TranscriptionProvider, ",")
+		h.APIKey = map[string]string{"deepgram": c.DeepgramAPIKey, "openai": c.OpenaiAPIKey}[first] // for nobody else
 	}
 	return h
 }

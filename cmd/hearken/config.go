@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,20 +34,25 @@ type Config struct {
 	Origins   []string `var:"ORIGINS" group:"doors" help:"Origins of other sites whose pages may use the hub, such as https://app.example.org; several with commas."`
 	Toolsets  []string `var:"TOOLSETS" default:"all" of:"all,transcription,scribe,actions,read" group:"doors" help:"Which tools are offered; several with commas."`
 
-	TranscriptionProvider string `var:"TRANSCRIPTION_PROVIDER" group:"hearing" help:"Engine of sessions that name none. Default: deepgram where it has a key, else local, the engine that needs none."`
-	DeepgramAPIKey        string `var:"DEEPGRAM_API_KEY" secret:"" group:"hearing" help:"Key for Deepgram."`
-	DeepgramBaseURL       string `var:"DEEPGRAM_BASE_URL" group:"hearing" help:"Address of Deepgram, or of a server that speaks its API. Default: Deepgram's own."`
-	DeepgramModel         string `var:"DEEPGRAM_MODEL" group:"hearing" help:"Deepgram's model. Default: nova-3."`
-	DefaultLanguage       string `var:"DEFAULT_LANGUAGE" group:"hearing" help:"Language of sessions that name none. Default: pt-BR with deepgram, en with local."`
-	Vocabulary            string `var:"VOCABULARY" group:"hearing" help:"File with names and terms to be spelt right, one a line."`
-	MaxBufferChunks       int    `var:"MAX_BUFFER_CHUNKS" default:"100" min:"1" max:"100000" group:"hearing" help:"Chunks of sound held in memory for a session before they go to the spool."`
-	Spool                 string `var:"SPOOL" default:"disk" of:"disk,memory" group:"hearing" help:"Where sound waits until its words are final; memory for no sound on disk at all."`
-	SpoolSeconds          int    `var:"SPOOL_SECONDS" default:"600" min:"10" max:"86400" group:"hearing" help:"Seconds of sound that a session may have waiting; what is beyond is dropped and shown as a gap."`
-	ReconnectMaxRetries   int    `var:"RECONNECT_MAX_RETRIES" default:"3" min:"1" max:"100" group:"hearing" help:"Attempts to reach an engine again that was lost."`
-	MaxSessions           int    `var:"MAX_SESSIONS" default:"1000" min:"1" max:"100000" group:"hearing" help:"Active sessions at a time; further ones are refused."`
-	LocalModel            string `var:"LOCAL_MODEL" default:"auto" of:"auto,tiny,base" group:"hearing" help:"Model of the offline engine for confirmed text; auto measures which one this computer can carry."`
-	Models                string `var:"HEARKEN_MODELS" group:"hearing" help:"Directory of the offline engine's models. Default: the cache directory."`
-	CacheDir              string `var:"HEARKEN_CACHE_DIR" group:"hearing" help:"Directory for what can be fetched again. Default: hearken in the user's cache directory."`
+	TranscriptionProvider []string `var:"TRANSCRIPTION_PROVIDER" of:"local,deepgram,openai,null" group:"hearing" help:"Engine of sessions that name none; several with commas are used in turn when one fails. Default: deepgram,local where Deepgram has a key, else local, the engine that needs none."`
+	ProviderReturnSeconds int      `var:"PROVIDER_RETURN_SECONDS" default:"60" min:"0" max:"86400" group:"hearing" help:"When a session that had to go on with another engine first asks whether the wanted one is well again; 0 stays with the other."`
+	DeepgramAPIKey        string   `var:"DEEPGRAM_API_KEY" secret:"" group:"hearing" help:"Key for Deepgram."`
+	DeepgramBaseURL       string   `var:"DEEPGRAM_BASE_URL" group:"hearing" help:"Address of Deepgram, or of a server that speaks its API. Default: Deepgram's own."`
+	DeepgramModel         string   `var:"DEEPGRAM_MODEL" group:"hearing" help:"Deepgram's model. Default: nova-3."`
+	OpenaiAPIKey          string   `var:"OPENAI_API_KEY" secret:"" group:"hearing" help:"Key for OpenAI, or for the server at OPENAI_BASE_URL."`
+	OpenaiBaseURL         string   `var:"OPENAI_BASE_URL" group:"hearing" help:"Address of a server with OpenAI's transcription API, such as Groq, speaches, whisper.cpp or vLLM. Default: OpenAI's own."`
+	OpenaiModel           string   `var:"OPENAI_MODEL" group:"hearing" help:"That server's model. Default: whisper-1."`
+	UploadMaxMB           int      `var:"UPLOAD_MAX_MB" default:"25" min:"1" max:"100000" group:"hearing" help:"Largest file that /v1/audio/transcriptions takes, in megabytes."`
+	DefaultLanguage       string   `var:"DEFAULT_LANGUAGE" group:"hearing" help:"Language of sessions that name none. Default: pt-BR with deepgram, else en."`
+	Vocabulary            string   `var:"VOCABULARY" group:"hearing" help:"File with names and terms to be spelt right, one a line."`
+	MaxBufferChunks       int      `var:"MAX_BUFFER_CHUNKS" default:"100" min:"1" max:"100000" group:"hearing" help:"Chunks of sound held in memory for a session before they go to the spool."`
+	Spool                 string   `var:"SPOOL" default:"disk" of:"disk,memory" group:"hearing" help:"Where sound waits until its words are final; memory for no sound on disk at all."`
+	SpoolSeconds          int      `var:"SPOOL_SECONDS" default:"600" min:"10" max:"86400" group:"hearing" help:"Seconds of sound that a session may have waiting; what is beyond is dropped and shown as a gap."`
+	ReconnectMaxRetries   int      `var:"RECONNECT_MAX_RETRIES" default:"3" min:"1" max:"100" group:"hearing" help:"Attempts to reach an engine again that was lost."`
+	MaxSessions           int      `var:"MAX_SESSIONS" default:"1000" min:"1" max:"100000" group:"hearing" help:"Active sessions at a time; further ones are refused."`
+	LocalModel            string   `var:"LOCAL_MODEL" default:"auto" of:"auto,tiny,base" group:"hearing" help:"Model of the offline engine for confirmed text; auto measures which one this computer can carry."`
+	Models                string   `var:"HEARKEN_MODELS" group:"hearing" help:"Directory of the offline engine's models. Default: the cache directory."`
+	CacheDir              string   `var:"HEARKEN_CACHE_DIR" group:"hearing" help:"Directory for what can be fetched again. Default: hearken in the user's cache directory."`
 
 	DataDir                 string `var:"HEARKEN_DATA_DIR" group:"keeping" help:"Directory of all state. Default: hearken in the user's data directory."`
 	StorageBackend          string `var:"STORAGE_BACKEND" default:"sqlite" of:"sqlite,postgres,json" group:"keeping" help:"Where sessions are kept."`
@@ -92,10 +98,10 @@ func (c *Config) resolve() error {
 			c.DatabaseURL = filepath.Join(c.DataDir, c.DatabaseURL)
 		}
 	}
-	if c.TranscriptionProvider == "" {
-		c.TranscriptionProvider = "local"
-		if c.DeepgramAPIKey != "" && knownProvider("deepgram") {
-			c.TranscriptionProvider = "deepgram"
+	if len(c.TranscriptionProvider) == 0 {
+		c.TranscriptionProvider = []string{"local"}
+		if c.DeepgramAPIKey != "" {
+			c.TranscriptionProvider = []string{"deepgram", "local"}
 		}
 	}
 	return c.checkTogether()
@@ -103,8 +109,10 @@ func (c *Config) resolve() error {
 
 // checkTogether finds values that are each allowed and do not fit together.
 func (c *Config) checkTogether() error {
-	if !knownProvider(c.TranscriptionProvider) {
-		return badValue("TRANSCRIPTION_PROVIDER", c.TranscriptionProvider, "one of "+strings.Join(providerNames, ", "))
+	for i, name := range c.TranscriptionProvider {
+		if slices.Contains(c.TranscriptionProvider[:i], name) {
+			return badValue("TRANSCRIPTION_PROVIDER", strings.Join(c.TranscriptionProvider, ","), "each engine once")
+		}
 	}
 	if c.StorageBackend == "postgres" && c.DatabaseURL == "" {
 		return badValue("DATABASE_URL", "", "a connection string such as postgres://user@host/hearken, since STORAGE_BACKEND is postgres")
@@ -135,7 +143,7 @@ func (c *Config) languages() map[string]string {
 	if c.DefaultLanguage != "" {
 		return nil // the same for all
 	}
-	return map[string]string{"deepgram": "pt-BR", "local": "en"}
+	return map[string]string{"deepgram": "pt-BR"}
 }
 
 // idle is how long a hub that nobody needs stays.

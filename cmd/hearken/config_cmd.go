@@ -1,6 +1,9 @@
 package main
 
-import "reflect"
+import (
+	"cmp"
+	"reflect"
+)
 
 type configCmd struct {
 	JSON bool `help:"Write JSON."`
@@ -39,7 +42,7 @@ func (c *Config) effective() []effective {
 		case s.secret && e.Value != "":
 			e.Value = "(hidden)"
 		case s.name == "default-language" && e.Value == "":
-			e.Value = c.languages()[c.TranscriptionProvider]
+			e.Value = cmp.Or(c.languages()[c.TranscriptionProvider[0]], fallbackLanguage)
 		}
 		all = append(all, e)
 	}

@@ -22,11 +22,6 @@ import (
 	"github.com/hearken-dev/hearken/stt/moonshine"
 )
 
-// providerNames are the engines that [openEngines] can make.
-var providerNames = []string{"local", "deepgram", "null"}
-
-func knownProvider(name string) bool { return slices.Contains(providerNames, name) }
-
 // openTimeout is how long a store may take to open.
 const openTimeout = 15 * time.Second
 
@@ -52,9 +47,10 @@ func openStore(ctx context.Context, cfg *Config) (store hearken.Store, err error
 		WithTry("hearken config, for where STORAGE_BACKEND and DATABASE_URL come from")
 }
 
-// engines are the providers, the default one first.
+// engines are the providers.
 type engines struct {
 	providers  []hearken.Provider
+	chain      []string // those of sessions that name none, in turn
 	vocabulary []string
 	ready      func(context.Context) error
 	local      *lateEngine // nil if others were given
@@ -62,7 +58,7 @@ type engines struct {
 
 // warm begins to load the offline engine where it is the default.
 func (e *engines) warm() {
-	if e.local != nil && e.providers[0] == hearken.Provider(e.local) {
+	if e.local != nil && e.chain[0] == e.local.Name() {
 		e.local.get()
 	}
 }
@@ -96,17 +92,15 @@ func openEngines(ctx context.Context, cfg *Config, opts Options, log *slog.Logge
 			Dir: root, Library: models.Library(root), Model: cfg.LocalModel, Vocabulary: e.vocabulary, Others: []string{"deepgram"}, Log: log,
 		})
 	}}
-	e.providers = []hearken.Provider{local, deepgram.New(deepgram.Config{
-		APIKey: cfg.DeepgramAPIKey, BaseURL: cfg.DeepgramBaseURL, Model: cfg.DeepgramModel, Log: log,
-	})}
-	switch cfg.TranscriptionProvider {
-	case "deepgram":
-		slices.Reverse(e.providers)
-	case "null":
-		e.providers = slices.Insert(e.providers, 0, hearken.Provider(nullEngine{}))
+	e.providers = []hearken.Provider{
+		local,
+		deepgram.New(deepgram.Config{APIKey: cfg.DeepgramAPIKey, BaseURL: cfg.DeepgramBaseURL, Model: cfg.DeepgramModel, Log: log}),
 	}
-	e.local = local
-	if cfg.TranscriptionProvider == "local" {
+	e.local, e.chain = local, cfg.TranscriptionProvider
+	if slices.Contains(e.chain, "null") {
+		e.providers = append(e.providers, nullEngine{})
+	}
+	if e.chain[0] == "local" {
 		e.ready = func(ctx context.Context) error {
 			// A probe wants to know how it is, not how it will be.
 			ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)

@@ -2,20 +2,22 @@ package main
 
 import (
 	"log/slog"
+	"slices"
 	"testing"
 
 	"github.com/hearken-dev/hearken"
 )
 
 func TestOpenEngines(t *testing.T) {
-	for _, first := range providerNames {
-		cfg := &Config{TranscriptionProvider: first, Models: t.TempDir()}
+	for _, first := range []string{"local", "deepgram", "null"} {
+		cfg := &Config{TranscriptionProvider: []string{first}, Models: t.TempDir()}
 		e, err := openEngines(t.Context(), cfg, Options{}, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := e.providers[0].Name(); got != first {
-			t.Errorf("the default is %s, want %s", got, first)
+		there := func(p hearken.Provider) bool { return p.Name() == first }
+		if len(e.chain) != 1 || e.chain[0] != first || !slices.ContainsFunc(e.providers, there) {
+			t.Errorf("the default is %s, want %s", e.chain, first)
 		}
 		for _, p := range e.providers {
 			if p.Name() != "deepgram" {

@@ -80,7 +80,7 @@ func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error 
 		}
 	}
 	fmt.Fprint(w, "\nNext:\n")
-	if root, err := modelRoot(p.cfg); err == nil && p.cfg.TranscriptionProvider == "local" && models.Ready(root) != nil {
+	if root, err := modelRoot(p.cfg); err == nil && p.cfg.TranscriptionProvider[0] == "local" && models.Ready(root) != nil {
 		fmt.Fprintf(w, "  %s models pull  # fetch the offline engine\n", executable())
 	}
 	fmt.Fprintf(w, "  claude mcp add hearken -- %s --stdio\n", executable())
