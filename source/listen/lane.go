@@ -11,7 +11,7 @@ const (
 	silence = 1.0
 	// slack is how much sound, in seconds, an engine may hold back and still
 	// have answered a Finalize.
-	slack = 0.1
+	slack = 0.05
 )
 
 // A lane turns what the hub tells about one channel into Deepgram's messages.
@@ -33,8 +33,7 @@ type lane struct {
 	told     bool    // UtteranceEnd was sent for it
 	open     bool    // no speech_final came since
 
-	wanted     float64 // the place that Finalize asked for
-	finalizing bool
+	wanted []float64 // the places that Finalize asked for, and no result answered
 
 	out []any // messages to send
 }
@@ -120,7 +119,7 @@ func (l *lane) progress(seconds float64) {
 
 // finalize answers a Finalize at a place in the sound, now or later.
 func (l *lane) finalize(at float64) {
-	l.finalizing, l.wanted = true, at
+	l.wanted = append(l.wanted, at)
 	if l.reached() {
 		l.quiet(false)
 	}
@@ -131,7 +130,7 @@ func (l *lane) finalize(at float64) {
 func (l *lane) finish(at float64) {
 	l.shown = false
 	l.through = max(l.through, millis(at))
-	if l.finalizing || l.through > l.end {
+	if l.reached() || l.through > l.end {
 		l.quiet(l.o.endpointing && l.open && l.through >= l.lastWord+l.o.pause)
 	}
 	l.utteranceEnd()
@@ -161,15 +160,15 @@ func (l *lane) advance(end float64) {
 	l.reach = 0
 }
 
-// reached reports whether what Finalize asked for is there.
-func (l *lane) reached() bool { return l.finalizing && l.through >= l.wanted-slack }
+// reached reports whether what the oldest Finalize asked for is there.
+func (l *lane) reached() bool { return len(l.wanted) > 0 && l.through >= l.wanted[0]-slack }
 
 // answered is whether the result that is about to be sent answers a Finalize.
 func (l *lane) answered() bool {
 	if !l.reached() {
 		return false
 	}
-	l.finalizing = false
+	l.wanted = l.wanted[1:]
 	return true
 }
 
@@ -198,6 +197,9 @@ func (l *lane) result(m results, a alternative) {
 	m.Type, m.ChannelIndex, m.Metadata = "Results", l.channel(), l.meta
 	m.Channel.Alternatives[0] = a
 	l.out = append(l.out, m)
+	if l.reached() {
+		l.quiet(false) // each Finalize has its answer
+	}
 }
 
 func (l *lane) channel() [2]int { return [2]int{l.index, l.total()} }

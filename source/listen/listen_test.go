@@ -218,7 +218,7 @@ func TestHandler_NoAudio(t *testing.T) {
 			go func() {
 				defer close(done)
 				for alive && c.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"KeepAlive"}`)) == nil {
-					time.Sleep(3 * time.Second) // of the bubble
+					<-time.After(3 * time.Second)
 				}
 			}()
 			_, ce := c.rest()
@@ -243,7 +243,7 @@ func TestHandler_KeepAlive(t *testing.T) {
 		c.sound(make([]byte, 3200))
 		start := time.Now()
 		for range 20 {
-			time.Sleep(9 * time.Second)
+			<-time.After(9 * time.Second)
 			c.text(`{"type":"KeepAlive"}`)
 		}
 		c.sound(make([]byte, 3200))
@@ -441,19 +441,14 @@ func TestHandler_FastSender(t *testing.T) {
 		}
 		sent <- errorsOr(err, c.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"CloseStream"}`)))
 	}()
-	engine := make(chan struct{})
-	go func() {
-		defer close(engine)
-		for done := 5; done <= seconds; done += 5 {
-			poll(t, func() bool { return c.has() >= done*16000 })
-			if n := c.has() / 16000; n > done+2 {
-				t.Errorf("%d s of sound wait for the engine", n-done+5)
-			}
-			c.in.tell(through(float64(done)))
+	for done := 5; done <= seconds; done += 5 {
+		poll(t, func() bool { return c.has() >= done*16000 })
+		if n := c.has() / 16000; n > done+2 {
+			t.Errorf("%d s of sound wait for the engine", n-done+5)
 		}
-	}()
+		c.in.tell(through(float64(done)))
+	}
 	all, ce := c.rest()
-	<-engine
 	if err := <-sent; err != nil {
 		t.Fatal(err)
 	}

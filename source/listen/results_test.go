@@ -350,6 +350,8 @@ func TestFinalize(t *testing.T) {
 		{"Nothing", []any{request{at: 0}}, []int{0}, 1},
 		{"AllFinal", []any{through(2), request{at: 2}, through(2.5)}, []int{1}, 2},
 		{"StaysUsable", []any{request{at: 1}, final(0.5, "one"), final(2, "two"), request{at: 2.5}}, []int{0, 2}, 3},
+		{"Twice", []any{request{at: 1}, request{at: 1.2}, final(0.5, "one"), through(1.2)}, []int{0, 1}, 2},
+		{"TwiceAtOnce", []any{request{at: 1}, request{at: 1}, final(0.5, "one")}, []int{0, 1}, 2},
 		{"ByTheEnd", []any{request{at: 2}, 2.0}, []int{0}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
