@@ -63,6 +63,7 @@ type App struct {
 	registry *prometheus.Registry
 
 	sound   *ws.Handler   // takes the sound of sessions
+	served  served        // other services' ways to the hub's engines
 	api     *api.API      // set when opened is closed, unless doorErr is
 	opened  chan struct{} // closed when the doors are open, or cannot be
 	doorErr error
@@ -118,6 +119,7 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 		Hub: a.hub, Version: versionString(), AudioURL: a.audioURL, Log: a.log,
 	})
 	a.sound = ws.New(ws.Config{Sessions: a.hub, Principal: sender, Log: a.log})
+	a.served = a.openServed()
 	close(a.ready)
 	if opts.Brief {
 		a.doorErr = errors.New("a short command has no doors")
@@ -137,6 +139,7 @@ func (a *App) Close(ctx context.Context) error {
 	var errs []error
 	if a.sound != nil {
 		errs = append(errs, a.sound.Close(ctx)) // senders come back to the next hub
+		errs = append(errs, a.served.listen.Close(ctx))
 	}
 	if a.stop != nil {
 		a.stop()
@@ -246,7 +249,11 @@ func (a *App) openDoors() (*api.API, error) {
 	if c.WSListen != "off" {
 		cfg.WSListen = c.WSListen
 	}
-	return api.New(cfg)
+	doors, err := api.New(cfg)
+	if err == nil {
+		a.served.mount(doors)
+	}
+	return doors, err
 }
 
 // portName is the file that holds the port of the last hub: a sender that

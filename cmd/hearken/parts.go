@@ -20,6 +20,7 @@ import (
 	"github.com/hearken-dev/hearken/store/sqlite"
 	"github.com/hearken-dev/hearken/stt/deepgram"
 	"github.com/hearken-dev/hearken/stt/moonshine"
+	"github.com/hearken-dev/hearken/stt/openai"
 )
 
 // openTimeout is how long a store may take to open.
@@ -54,6 +55,7 @@ type engines struct {
 	vocabulary []string
 	ready      func(context.Context) error
 	local      *lateEngine // nil if others were given
+	voices     *voices     // nil if there is no model for it
 }
 
 // warm begins to load the offline engine where it is the default.
@@ -64,6 +66,9 @@ func (e *engines) warm() {
 }
 
 func (e *engines) close(ctx context.Context) error {
+	if e.voices != nil {
+		e.voices.close()
+	}
 	if e.local == nil {
 		return nil
 	}
@@ -80,7 +85,7 @@ func openEngines(ctx context.Context, cfg *Config, opts Options, log *slog.Logge
 		}
 	}
 	if opts.Providers != nil {
-		e.providers = opts.Providers
+		e.providers, e.chain = opts.Providers, []string{opts.Providers[0].Name()}
 		return e, nil
 	}
 	root, err := modelRoot(cfg)
@@ -89,13 +94,19 @@ func openEngines(ctx context.Context, cfg *Config, opts Options, log *slog.Logge
 	}
 	local := &lateEngine{make: func() *moonshine.Provider {
 		return moonshine.Open(ctx, moonshine.Config{
-			Dir: root, Library: models.Library(root), Model: cfg.LocalModel, Vocabulary: e.vocabulary, Others: []string{"deepgram"}, Log: log,
+			Dir: root, Library: models.Library(root), Model: cfg.LocalModel, Vocabulary: e.vocabulary, Others: []string{"deepgram", "openai"}, Log: log,
 		})
 	}}
 	e.providers = []hearken.Provider{
 		local,
 		deepgram.New(deepgram.Config{APIKey: cfg.DeepgramAPIKey, BaseURL: cfg.DeepgramBaseURL, Model: cfg.DeepgramModel, Log: log}),
 	}
+	other := openai.Config{APIKey: cfg.OpenaiAPIKey, BaseURL: cfg.OpenaiBaseURL, Model: cfg.OpenaiModel, Log: log}
+	if models.Ready(root) == nil {
+		e.voices = &voices{root: root}
+		other.Detector = e.voices.detector
+	}
+	e.providers = append(e.providers, openai.New(other))
 	e.local, e.chain = local, cfg.TranscriptionProvider
 	if slices.Contains(e.chain, "null") {
 		e.providers = append(e.providers, nullEngine{})

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/api"
+	"github.com/hearken-dev/hearken/live"
+	"github.com/hearken-dev/hearken/source/file"
+	"github.com/hearken-dev/hearken/source/listen"
+	"github.com/hearken-dev/hearken/source/upload"
+)
+
+// served are the APIs of other services that the hub's engines answer.
+type served struct {
+	listen *listen.Handler // Deepgram's
+	upload *upload.Handler // OpenAI's
+}
+
+// openServed makes the handlers. How far a sender may run ahead of the engine
+// depends on what the spool takes.
+func (a *App) openServed() served {
+	ahead := min(2*time.Minute, time.Duration(a.cfg.SpoolSeconds)*time.Second/2)
+	names := a.engines.names()
+	engines := make([]upload.Engine, len(names))
+	for i, name := range names {
+		engines[i] = upload.Engine{Name: name, Translates: name == "openai"}
+	}
+	return served{
+		listen: listen.New(listen.Config{
+			Sessions: listenSessions{a.hub}, Principal: sender, Providers: names, Version: versionString(), Ahead: ahead, Log: a.log,
+		}),
+		upload: upload.New(upload.Config{
+			Sessions: uploadSessions{a.hub}, Principal: sender, Engines: engines, Decode: decodeFile, Ahead: ahead,
+			MaxBytes: int64(a.cfg.UploadMaxMB) << 20, TempDir: filepath.Join(a.cfg.DataDir, "uploads"), Log: a.log,
+		}),
+	}
+}
+
+// mount puts the handlers behind the guard. Programs made for those services
+// send their keys, which a hub on this computer does not look at.
+func (s served) mount(doors *api.API) {
+	doors.Mount("/v1/listen", s.listen, api.Access{Stream: true, AnyKey: true, Refuse: listen.Refuse})
+	for _, route := range upload.Routes {
+		doors.Mount(route, s.upload, api.Access{Stream: true, AnyKey: true, Refuse: upload.WriteError})
+	}
+}
+
+// names are the engines by name, the default one first.
+func (e *engines) names() []string {
+	names := slices.Clone(e.chain)
+	for _, p := range e.providers {
+		if !slices.Contains(names, p.Name()) {
+			names = append(names, p.Name())
+		}
+	}
+	return names
+}
+
+func decodeFile(ctx context.Context, path string, sink func(channels ...[]int16) error) error {
+	src, err := file.Open(path, file.Options{})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return src.Read(ctx, sink)
+}
+
+type listenSessions struct{ *live.Hub }
+
+func (s listenSessions) Start(ctx context.Context, r listen.Request) (*hearken.Session, error) {
+	return s.Hub.Start(ctx, live.StartRequest{
+		Provider: r.Provider, Model: r.Model, Language: r.Language, Title: r.Title,
+		Vocabulary: r.Vocabulary, Endpointing: r.Endpointing, Principal: r.Principal,
+	})
+}
+
+type uploadSessions struct{ *live.Hub }
+
+func (s uploadSessions) Start(ctx context.Context, r upload.Request) (string, error) {
+	info, err := s.Hub.Start(ctx, live.StartRequest{
+		Provider: r.Provider, Model: r.Model, Language: r.Language, Title: r.Title,
+		Vocabulary: r.Vocabulary, Translate: r.Translate, Principal: r.Principal,
+	})
+	if err != nil {
+		return "", err
+	}
+	return info.ID, nil
+}
