@@ -178,6 +178,7 @@ func (h *Hub) plan(req StartRequest) (*hearken.Session, error) {
 			Vocabulary: req.Vocabulary,
 			KeepAudio:  req.KeepAudio || h.cfg.KeepAudio,
 			Translate:  req.Translate,
+			Capture:    req.Capture,
 			Chain:      names[1:],
 
 			Endpointing: int(req.Endpointing.Milliseconds()),
