@@ -203,6 +203,7 @@ func (in *input) listen(next int, allowed float64) int {
 	h.heard = int64(now * hearken.SampleRate)
 	for ; next < len(h.script) && h.script[next].EndTime <= now; next++ {
 		s := h.script[next]
+		s.Line = cmp.Or(s.Line, next+1)
 		in.push(hearken.InputEvent{Kind: hearken.InputPartial, Segment: &hearken.Segment{Text: "wrong", Status: hearken.Unconfirmed}})
 		in.push(hearken.InputEvent{Kind: hearken.InputFinal, Segment: &s})
 	}

@@ -83,21 +83,35 @@ func TestFormats_Silence(t *testing.T) {
 	}
 }
 
+// TestTranslation has a language that is translated but for one word, and
+// English, which needs none.
 func TestTranslation(t *testing.T) {
-	h := &hub{script: talk()}
+	french := func(s *hearken.Segment) { s.Language = "fr" }
+	english := func(s *hearken.Segment) { s.Status, s.Words = hearken.Translated, nil }
+	h := &hub{script: []hearken.Segment{
+		with(said(0, 0.5, "Bonjour."), french), with(said(0, 0.5, "Good", "day."), english),
+		with(said(0.5, 0.8, "Hein?"), french),
+		said(1, 1.5, "OK."),
+		with(said(2, 2.5, "Merci."), french), with(said(2, 2.5, "Thanks."), english),
+	}}
 	d := open(t, h)
-	u := upload{"a.wav", wav(3), []string{"model", "whisper-1", "response_format", "srt"}}
-	if res, body := d.post("/v1/audio/translations", u); res.StatusCode != 200 || !strings.HasSuffix(body, "\nBonjour.\n\n") || strings.Contains(body, "Hello") {
+	u := upload{"a.wav", wav(3), []string{"model", "whisper-1"}}
+	want := `{"text":"Good day. Hein? OK. Thanks.","usage":{"type":"duration","seconds":3}}` + "\n"
+	if res, body := d.post("/v1/audio/translations", u); res.StatusCode != 200 || body != want {
 		t.Errorf("%d %q", res.StatusCode, body)
 	}
-	if got := h.requests[0]; got.Provider != "openai" || !got.Translate {
+	if got := h.requests[0]; got.Provider != "openai" || !got.Translate || got.Language != "auto" {
 		t.Errorf("asked for %+v", got)
 	}
-	u.fields[3] = "verbose_json"
-	if _, body := d.post("/v1/audio/translations", u); !strings.HasPrefix(body, `{"task":"translate","language":"english","duration":3,"text":"Bonjour.",`) {
+	u.fields = []string{"model", "openai", "response_format", "srt"}
+	if _, body := d.post("/v1/audio/translations", u); !strings.HasSuffix(body, "\nThanks.\n\n") {
 		t.Error(body)
 	}
-	h.script = h.script[:1]
+	u.fields[3] = "verbose_json"
+	if _, body := d.post("/v1/audio/translations", u); !strings.HasPrefix(body, `{"task":"translate","language":"english",`) {
+		t.Error(body)
+	}
+	h.script = h.script[2:4]
 	if res, body := d.post("/v1/audio/translations", u); res.StatusCode != 503 || !strings.Contains(body, `"not_translated"`) {
 		t.Errorf("not translated: %d %s", res.StatusCode, body)
 	}

@@ -41,21 +41,27 @@ type hearing struct {
 	told chan struct{} // anything has come
 	over chan struct{} // nothing more will come
 
-	mu        sync.Mutex
-	id        string
-	segments  []hearken.Segment // final ones, as they came
-	through   float64           // seconds for which the words are final
-	confirmed int               // spoken ones, whether they are wanted or not
-	gaps      []hearken.Segment // for which they will not come
-	dropped   bool
-	end       hearken.InputEvent // what the hub said last
-	cause     error              // what it said before that
+	mu       sync.Mutex
+	id       string
+	segments []hearken.Segment // wanted ones, as they came
+	through  float64           // seconds for which the words are final
+	line     int               // of the last entry
+	missed   map[int]bool      // lines of entries that did not arrive
+	dropped  bool              // there was sound that the hub could not hold
+	gaps     []hearken.Segment // stretches of sound without an engine
+	end      hearken.InputEvent
+	cause    error // what the hub said before the end
+
+	foreign      *hearken.Segment // the last segment, if its translation may still come
+	translated   int
+	untranslated int
 }
 
 func newHearing(cfg *Config, request Request, path string) *hearing {
 	return &hearing{
 		cfg: cfg, request: request, path: path,
-		news: make(chan struct{}, 1), told: make(chan struct{}, 1), over: make(chan struct{}),
+		missed: map[int]bool{},
+		news:   make(chan struct{}, 1), told: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 }
 

@@ -82,6 +82,9 @@ func (o *options) readLanguage(f *form) error {
 	if v != "" && (!tag.MatchString(v) || len(v) > 35) {
 		return invalid(field, "invalid_language_format", "Invalid language '%.40s'. Language parameter must be specified in ISO-639-1 format.", v)
 	}
+	if v == "" && o.request.Translate {
+		v = "auto" // it is another one than the hub's own
+	}
 	o.request.Language = v
 	return nil
 }

@@ -1,0 +1,127 @@
+package upload
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// listen takes what the hub tells until there is no more.
+func (h *hearing) listen() {
+	defer close(h.over)
+	for ev := range h.in.Events() {
+		if h.note(ev) {
+			signal(h.news)
+		}
+		signal(h.told)
+	}
+}
+
+// signal wakes whoever waits, now or later.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// note remembers an event and tells whether it brought words.
+func (h *hearing) note(ev hearken.InputEvent) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch ev.Kind {
+	case hearken.InputFinal:
+		h.through = max(h.through, ev.Seconds)
+		h.noteLine(ev.Segment.Line)
+		return h.noteFinal(ev.Segment)
+	case hearken.InputProgress:
+		h.through = max(h.through, ev.Seconds)
+	case hearken.InputDropped:
+		h.dropped = true
+	case hearken.InputError:
+		h.cause = ev.Err
+	case hearken.InputReplaced, hearken.InputClosed:
+		h.end = ev
+	}
+	return false
+}
+
+// noteLine finds out which entries did not arrive: the hub does not wait for
+// whoever is slow, but it numbers them.
+func (h *hearing) noteLine(line int) {
+	for n := h.line + 1; h.line > 0 && n < line; n++ {
+		h.missed[n] = true
+	}
+	h.line = max(h.line, line)
+}
+
+// recover reads the entries that did not arrive.
+func (h *hearing) recover(ctx context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.missed) == 0 || h.cfg.Read == nil {
+		return nil
+	}
+	all, err := h.cfg.Read(ctx, h.id)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if h.missed[all[i].Line] {
+			delete(h.missed, all[i].Line)
+			h.noteFinal(&all[i])
+		}
+	}
+	return nil
+}
+
+// noteFinal takes an entry. Of a translation the English ones are wanted, and
+// whatever nobody translated as it was said.
+func (h *hearing) noteFinal(s *hearken.Segment) bool {
+	if s.Origin == hearken.Happening {
+		h.noteHappening(s)
+		return false
+	}
+	h.through = max(h.through, s.EndTime)
+	switch {
+	case !s.Spoken():
+		return false
+	case h.request.Translate && s.Status == hearken.Translated:
+		h.translated++
+		h.foreign = nil
+	case s.Status != hearken.Confirmed:
+		return false
+	case h.request.Translate && nameOf(s.Language) != "english":
+		h.flush()
+		h.foreign = s
+		return len(h.segments) > 0
+	}
+	h.flush()
+	h.segments = append(h.segments, *s)
+	return true
+}
+
+// flush takes what was said in another language and not translated.
+func (h *hearing) flush() {
+	if h.foreign != nil {
+		h.segments = append(h.segments, *h.foreign)
+		h.foreign = nil
+		h.untranslated++
+	}
+}
+
+// noteHappening remembers for which sound there are no words: the hub says so,
+// and where it could make up for it later, that too.
+func (h *hearing) noteHappening(s *hearken.Segment) {
+	const slack = 0.01
+	switch {
+	case strings.HasPrefix(s.Text, "[gap"):
+		h.gaps = append(h.gaps, *s)
+	case strings.Contains(s.Text, "transcribed later"):
+		h.gaps = slices.DeleteFunc(h.gaps, func(g hearken.Segment) bool {
+			return g.StartTime >= s.StartTime-slack && g.EndTime <= s.EndTime+slack
+		})
+	}
+}
