@@ -30,6 +30,9 @@ type StreamConfig struct {
 	// Endpointing is the pause that ends a segment: 0 for the engine's own
 	// idea of it, negative for none, so that only length ends one.
 	Endpointing time.Duration
+	// Recorded says that nobody waits for the words: an engine may take the
+	// time to hear more at once.
+	Recorded bool
 	// Translate asks for an English translation of each confirmed segment
 	// too. An engine that has none ignores it.
 	Translate bool

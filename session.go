@@ -54,6 +54,7 @@ type SessionConfig struct {
 	Vocabulary []string `json:"vocabulary,omitempty"`
 	KeepAudio  bool     `json:"keepAudio,omitempty"`
 	Translate  bool     `json:"translate,omitempty"` // English beside every confirmed entry
+	Recorded   bool     `json:"recorded,omitempty"`  // a recording: nobody waits for its words
 	Capture    bool     `json:"capture,omitempty"`   // the sound is this computer's own; see [Scribe]
 
 	// Endpointing is the pause in milliseconds that ends a segment: 0 for the

@@ -38,6 +38,7 @@ func (h *Hub) Again(ctx context.Context, id string, req StartRequest) (*hearken.
 		return nil, hearken.Errorf(hearken.NotFound, "the sound of session %s was not kept.", id).
 			WithTry("KEEP_AUDIO=on, for the sessions that start from then on")
 	}
+	req.Recorded = true
 	if req.Title == "" {
 		req.Title = old.Title
 	}

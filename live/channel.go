@@ -45,7 +45,7 @@ type channel struct {
 	speakers  speakers // of the open stream
 
 	finish  atomic.Bool  // no more sound will come
-	settle  atomic.Int64 // the words before are wanted now; see Finalize
+	wanted  atomic.Int64 // the words before are wanted now; see Finalize
 	fed     atomic.Int64 // the engine has taken everything before
 	through atomic.Int64 // its words are final for everything before
 	lag     atomic.Int64 // the engine's own, in samples
@@ -193,7 +193,11 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 		start = first
 	}
 	c.fed.Store(start)
-	st, err := p.Open(ctx, c.s.streamConfig(engine, c.origin, start))
+	cfg := c.s.streamConfig(engine, c.origin, start)
+	if c.debt != nil {
+		cfg.Recorded, cfg.Interim = true, false
+	}
+	st, err := p.Open(ctx, cfg)
 	if err == nil && c.debt == nil {
 		start = c.jump(p, start)
 		c.fed.Store(start)
@@ -270,7 +274,7 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 		if c.finish.Load() {
 			return nil
 		}
-		if wanted := c.settle.Swap(0); wanted > c.through.Load() {
+		if wanted := c.wanted.Swap(0); wanted > c.through.Load() {
 			f, ok := st.(hearken.Finalizer)
 			if !ok {
 				return nil // closing it is the only way to its words

@@ -89,7 +89,11 @@ func (c *channel) quietPlace(end int64) int64 {
 	return from + int64(best)
 }
 
-// fillLoop pays debts, one at a time: those who speak now come first.
+// fills is how many debts are paid at a time: those who speak now come first,
+// but one long debt must not hold up all others.
+const fills = 4
+
+// fillLoop pays debts, one at a time for a session.
 func (h *Hub) fillLoop() {
 	h.every(fillEvery, func() {
 		for _, s := range h.list() {
@@ -104,7 +108,7 @@ func (h *Hub) fillLoop() {
 func (s *session) nextDebt() *debt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.phase > owing {
+	if s.phase > owing || s.fill != nil {
 		return nil
 	}
 	now := s.hub.cfg.Now()
@@ -140,7 +144,7 @@ func (s *session) newFill(ctx context.Context, d *debt) *channel {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.channels, func(c *channel) bool { return c.origin == d.Origin })
-	if i < 0 || !slices.Contains(s.debts, d) {
+	if i < 0 || s.fill != nil || !slices.Contains(s.debts, d) {
 		return nil
 	}
 	c := s.newChannel(ctx, d.Origin, s.channels[i].spool, d.From)

@@ -69,8 +69,11 @@ func open(ctx context.Context, cfg Config, journals func(string) (journalFile, e
 		h.cancel()
 		return nil, err
 	}
-	for _, loop := range []func(){h.flushLoop, h.syncLoop, h.saveLoop, h.watchLoop, h.fillLoop} {
+	for _, loop := range []func(){h.flushLoop, h.syncLoop, h.saveLoop, h.watchLoop} {
 		h.work.Go(loop)
+	}
+	for range fills {
+		h.work.Go(h.fillLoop)
 	}
 	return h, nil
 }
@@ -178,6 +181,7 @@ func (h *Hub) plan(req StartRequest) (*hearken.Session, error) {
 			Vocabulary: req.Vocabulary,
 			KeepAudio:  req.KeepAudio || h.cfg.KeepAudio,
 			Translate:  req.Translate,
+			Recorded:   req.Recorded,
 			Capture:    req.Capture,
 			Chain:      names[1:],
 

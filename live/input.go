@@ -166,7 +166,7 @@ func (in *input) Finalize(channels ...hearken.Origin) error {
 	}
 	for _, c := range s.channels {
 		if len(channels) == 0 || slices.Contains(channels, c.origin) {
-			c.settle.Store(c.spool.end())
+			c.wanted.Store(c.spool.end())
 			c.nudge()
 		}
 	}

@@ -104,6 +104,7 @@ type StartRequest struct {
 
 	Endpointing time.Duration // see [hearken.StreamConfig]
 	Translate   bool
+	Recorded    bool
 	Capture     bool // the sound is this computer's own
 }
 

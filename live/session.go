@@ -264,7 +264,8 @@ func (s *session) streamConfig(engine string, o hearken.Origin, start int64) hea
 		Origin:     o,
 		Language:   s.info.Language,
 		Vocabulary: slices.Concat(s.hub.cfg.Vocabulary, s.info.Config.Vocabulary),
-		Interim:    true,
+		Interim:    !s.info.Config.Recorded,
+		Recorded:   s.info.Config.Recorded,
 		Start:      start,
 
 		Endpointing: time.Duration(s.info.Config.Endpointing) * time.Millisecond,

@@ -83,7 +83,7 @@ type uploadSessions struct{ *live.Hub }
 func (s uploadSessions) Start(ctx context.Context, r upload.Request) (string, error) {
 	info, err := s.Hub.Start(ctx, live.StartRequest{
 		Provider: r.Provider, Model: r.Model, Language: r.Language, Title: r.Title,
-		Vocabulary: r.Vocabulary, Translate: r.Translate, Principal: r.Principal,
+		Vocabulary: r.Vocabulary, Translate: r.Translate, Recorded: true, Principal: r.Principal,
 	})
 	if err != nil {
 		return "", err
