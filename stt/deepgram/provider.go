@@ -16,6 +16,7 @@ import (
 var (
 	_ hearken.Provider = (*Provider)(nil)
 	_ hearken.Limited  = (*Provider)(nil)
+	_ hearken.Paced    = (*Provider)(nil)
 )
 
 const (
@@ -121,6 +122,9 @@ func listenURL(base string) *url.URL {
 
 // Name is "deepgram".
 func (p *Provider) Name() string { return "deepgram" }
+
+// Pace is how much faster than in real time a stream takes sound at most.
+func (p *Provider) Pace() float64 { return max(0, p.cfg.Pace) }
 
 // MaxStream is after how long a stream had better be replaced by another.
 func (p *Provider) MaxStream() time.Duration { return p.cfg.MaxStream }

@@ -119,6 +119,14 @@ func TestProvider_MaxStream(t *testing.T) {
 	}
 }
 
+func TestProvider_Pace(t *testing.T) {
+	for given, want := range map[float64]float64{0: 1.25, 2: 2, -1: 0} {
+		if got := deepgram.New(deepgram.Config{Pace: given}).Pace(); got != want {
+			t.Errorf("%g becomes %g", given, got)
+		}
+	}
+}
+
 // A session's own key is used in place of the provider's.
 func TestProvider_SessionKey(t *testing.T) {
 	server := newServer(t, newFake(t, meeting))
