@@ -45,8 +45,8 @@ type hearing struct {
 	id       string
 	segments []hearken.Segment // wanted ones, as they came
 	through  float64           // seconds for which the words are final
-	line     int               // of the last entry
-	missed   map[int]bool      // lines of entries that did not arrive
+	lines    map[int]bool      // of the entries that came
+	crowded  bool              // there may have been more
 	dropped  bool              // there was sound that the hub could not hold
 	gaps     []hearken.Segment // stretches of sound without an engine
 	end      hearken.InputEvent
@@ -60,8 +60,8 @@ type hearing struct {
 func newHearing(cfg *Config, request Request, path string) *hearing {
 	return &hearing{
 		cfg: cfg, request: request, path: path,
-		missed: map[int]bool{},
-		news:   make(chan struct{}, 1), told: make(chan struct{}, 1), over: make(chan struct{}),
+		lines: map[int]bool{},
+		news:  make(chan struct{}, 1), told: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 }
 

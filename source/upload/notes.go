@@ -8,11 +8,13 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// listen takes what the hub tells until there is no more.
+// listen takes what the hub tells until there is no more. The hub waits for
+// nobody: when its events are not taken in time, some are gone.
 func (h *hearing) listen() {
 	defer close(h.over)
-	for ev := range h.in.Events() {
-		if h.note(ev) {
+	events := h.in.Events()
+	for ev := range events {
+		if h.note(ev, len(events) >= cap(events)-1) {
 			signal(h.news)
 		}
 		signal(h.told)
@@ -27,14 +29,16 @@ func signal(c chan struct{}) {
 	}
 }
 
-// note remembers an event and tells whether it brought words.
-func (h *hearing) note(ev hearken.InputEvent) bool {
+// note remembers an event and tells whether it brought words. Crowded says that
+// there was no room for another one.
+func (h *hearing) note(ev hearken.InputEvent, crowded bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.crowded = h.crowded || crowded
 	switch ev.Kind {
 	case hearken.InputFinal:
 		h.through = max(h.through, ev.Seconds)
-		h.noteLine(ev.Segment.Line)
+		h.lines[ev.Segment.Line] = true
 		return h.noteFinal(ev.Segment)
 	case hearken.InputProgress:
 		h.through = max(h.through, ev.Seconds)
@@ -48,20 +52,11 @@ func (h *hearing) note(ev hearken.InputEvent) bool {
 	return false
 }
 
-// noteLine finds out which entries did not arrive: the hub does not wait for
-// whoever is slow, but it numbers them.
-func (h *hearing) noteLine(line int) {
-	for n := h.line + 1; h.line > 0 && n < line; n++ {
-		h.missed[n] = true
-	}
-	h.line = max(h.line, line)
-}
-
-// recover reads the entries that did not arrive.
+// recover reads what may not have arrived. It was confirmed all the same.
 func (h *hearing) recover(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.missed) == 0 || h.cfg.Read == nil {
+	if !h.crowded || h.cfg.Read == nil {
 		return nil
 	}
 	all, err := h.cfg.Read(ctx, h.id)
@@ -69,11 +64,11 @@ func (h *hearing) recover(ctx context.Context) error {
 		return err
 	}
 	for i := range all {
-		if h.missed[all[i].Line] {
-			delete(h.missed, all[i].Line)
+		if !h.lines[all[i].Line] {
 			h.noteFinal(&all[i])
 		}
 	}
+	h.crowded = false
 	return nil
 }
 

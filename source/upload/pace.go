@@ -22,7 +22,8 @@ func (h *hearing) send(ctx context.Context, pcm []int16) error {
 	for len(pcm) > 0 {
 		n := min(len(pcm), chunk)
 		after := float64(h.sent+int64(n)) / hearken.SampleRate
-		if err := h.wait(ctx, forever, func() bool { return after-h.through <= h.cfg.Ahead.Seconds() }); err != nil {
+		room := func() (bool, time.Duration) { return after-h.through <= h.cfg.Ahead.Seconds(), forever }
+		if err := h.wait(ctx, room); err != nil {
 			return err
 		}
 		if h.in.Write(pcm[:n]) != nil {
@@ -34,48 +35,59 @@ func (h *hearing) send(ctx context.Context, pcm []int16) error {
 	return nil
 }
 
-// settle waits until nearly all words are final. An engine that says nothing
-// for as long as the rest of the recording takes has nothing to say about it.
+// settle waits until nearly all words are final.
 func (h *hearing) settle(ctx context.Context) error {
 	h.mu.Lock()
-	rest := max(0, h.seconds()-h.through)
-	for _, g := range h.gaps { // what was passed over may still come
-		rest += g.EndTime - g.StartTime
-	}
+	settled, _ := h.settledLocked()
 	h.mu.Unlock()
-	if rest <= near {
+	if settled {
 		return nil
 	}
 	if h.in.Finalize() != nil {
 		return h.await(ctx)
 	}
-	return h.wait(ctx, time.Duration(rest*float64(time.Second)), func() bool {
-		return h.seconds()-h.through <= near && len(h.gaps) == 0
-	})
+	return h.wait(ctx, h.settledLocked)
 }
 
-// wait returns nil once ready, which is called with the lock held, is true, or
-// when the hub has said nothing for so long.
-func (h *hearing) wait(ctx context.Context, quiet time.Duration, ready func() bool) error {
+// settledLocked tells whether nearly all words are final, and how long that is
+// worth waiting for without news: an engine that says nothing for as long as
+// the rest of the recording takes has nothing to say about it. One that says
+// so much that some of it got lost is quick.
+func (h *hearing) settledLocked() (settled bool, patience time.Duration) {
+	rest := max(0, h.seconds()-h.through)
+	settled = rest <= near && len(h.gaps) == 0
+	for _, g := range h.gaps { // what was passed over may still come
+		rest += g.EndTime - g.StartTime
+	}
+	if h.crowded {
+		rest = min(rest, 2)
+	}
+	return settled, time.Duration(rest * float64(time.Second))
+}
+
+// wait returns nil once ready, which is called with the lock held, says so, or
+// when the hub has said nothing for as long as it has patience.
+func (h *hearing) wait(ctx context.Context, ready func() (bool, time.Duration)) error {
 	var timer *time.Timer
 	for {
 		h.mu.Lock()
-		ok := ready()
+		ok, patience := ready()
 		h.mu.Unlock()
 		if ok {
 			return ctx.Err()
 		}
 		if timer == nil {
-			timer = time.NewTimer(quiet)
+			timer = time.NewTimer(patience)
 			defer timer.Stop()
+		} else {
+			timer.Reset(patience)
 		}
 		select {
 		case <-h.told:
-			timer.Reset(quiet)
 		case <-timer.C:
 			return nil
 		case <-h.over:
-			return h.verdict()
+			return h.await(ctx)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -89,9 +89,9 @@ type Config struct {
 	// [hearken.SampleRate], one slice for each channel. What is no sound is an
 	// [*hearken.Error] with [hearken.Undecodable]; an error of sink ends it.
 	Decode func(ctx context.Context, path string, sink func(channels ...[]int16) error) error
-	// Read returns all entries of a session, with their words. It is only asked
-	// when the hub was faster than its events could be taken; without it such
-	// a recording fails.
+	// Read returns all entries of a session that has stopped, with their words.
+	// It is asked where the hub was faster than its events could be taken;
+	// without it such a recording fails.
 	Read func(ctx context.Context, id string) ([]hearken.Segment, error)
 
 	MaxBytes   int64         // of one file; 25 MiB

@@ -23,7 +23,7 @@ func (h *hearing) verdict() error {
 		return unavailable("incomplete", "The hub let go of session %s before it had all words. Try: the same request again", h.id)
 	case !h.complete:
 		return h.stopped("its session ended: " + reason)
-	case h.dropped || len(h.missed) > 0 || len(h.gaps) > 0:
+	case h.dropped || h.crowded || len(h.gaps) > 0:
 		return unavailable("incomplete", "Some of the recording was not transcribed. What was is in session %s. Try: the same request again when the hub is less busy", h.id)
 	}
 	h.flush()
