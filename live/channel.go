@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -24,6 +23,12 @@ const (
 	// closeAfter is how long after that its stream stays open: one that is
 	// opened anew does not know the speakers any more.
 	closeAfter = time.Minute
+	// replayLead is how much of what was settled a new stream hears again if
+	// there was no word in it: the one before may not yet have noticed one that
+	// had just begun.
+	replayLead = hearken.SampleRate / 2
+	// lastWords is how long an engine that failed may take to say what it knew.
+	lastWords = time.Second
 )
 
 // A channel takes one channel of sound from its spool to the engine and what
@@ -40,6 +45,7 @@ type channel struct {
 	cancel context.CancelFunc
 
 	// Of whoever runs the streams, one after the other.
+	floor     int64    // nothing before is heard again: its words are confirmed
 	confirmed float64  // the channel's entries go up to here
 	lost      bool     // the last stream failed
 	speakers  speakers // of the open stream
@@ -75,6 +81,7 @@ func (s *session) newChannel(ctx context.Context, o hearken.Origin, sp *spool, s
 		limit:     math.MaxInt64,
 		wake:      make(chan struct{}, 1),
 		done:      make(chan struct{}),
+		floor:     start,
 		confirmed: seconds(start),
 		state:     stateIdle,
 	}
@@ -84,9 +91,11 @@ func (s *session) newChannel(ctx context.Context, o hearken.Origin, sp *spool, s
 	return c
 }
 
-// addChannelLocked gives the session a channel and sets it to work.
-func (s *session) addChannelLocked(o hearken.Origin, sp *spool, start int64) {
+// addChannelLocked gives the session a channel and sets it to work. There are
+// no words between floor and start.
+func (s *session) addChannelLocked(o hearken.Origin, sp *spool, start, floor int64) {
 	c := s.newChannel(s.hub.ctx, o, sp, start)
+	c.floor = floor
 	s.channels = append(s.channels, c)
 	go c.run(c.ctx)
 }
@@ -120,6 +129,7 @@ func (c *channel) run(ctx context.Context) {
 	defer close(c.done)
 	defer c.cancel()
 	failures := 0
+	var since time.Time // of the first of them
 	for c.waitForSound(ctx) {
 		before := c.through.Load()
 		engine := c.s.current()
@@ -134,10 +144,12 @@ func (c *channel) run(ctx context.Context) {
 		case c.through.Load() > before:
 			failures = 0
 		}
-		failures++
+		if failures++; failures == 1 {
+			since = time.Now()
+		}
 		c.setState(stateRetrying, nil)
 		c.s.hub.cfg.Log.Warn("provider failed", "session", c.s.id, "provider", engine, "failures", failures, "err", err)
-		if c.worthRetrying(err, failures) {
+		if c.worthRetrying(err, failures, since) {
 			if !pause(ctx, max(backoff(failures), advice(err))) {
 				return
 			}
@@ -149,14 +161,6 @@ func (c *channel) run(ctx context.Context) {
 		}
 		failures = 0
 	}
-}
-
-// worthRetrying tells whether the same engine should be asked again.
-func (c *channel) worthRetrying(err error, failures int) bool {
-	if !retryable(err) || failures > c.s.hub.cfg.Retries {
-		return false
-	}
-	return !c.s.hasNext() || !errors.Is(err, errBehind) && advice(err) <= patienceWithNext
 }
 
 // waitForSound returns true once there is sound that was not yet fed, and
@@ -187,9 +191,14 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 	if p == nil {
 		return noProvider(engine, c.s.hub.providerNames())
 	}
-	start := c.through.Load()
+	start := c.unheard()
+	if c.debt == nil {
+		start = max(start, c.s.forgottenThrough())
+	}
 	if first := c.spool.first(); first > start {
-		c.gap(start, first)
+		if through := c.through.Load(); first > through {
+			c.gap(through, first)
+		}
 		start = first
 	}
 	c.fed.Store(start)
@@ -215,10 +224,13 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 	go func() { heard <- c.listen(ctx, st) }()
 
 	fed := c.feed(ctx, st, heard)
-	if fed != nil && !errors.Is(fed, errEngineEnded) {
-		cancel(fed)
-	} else if fed == nil {
+	if fed == nil {
 		st.Close()
+	} else if !errors.Is(fed, errEngineEnded) {
+		// What it said before it failed is still to be taken; then it ends by
+		// itself, or is made to.
+		last := time.AfterFunc(lastWords, func() { cancel(fed) })
+		defer last.Stop()
 	}
 	err = <-heard
 	if cause := context.Cause(ctx); errors.Is(cause, errAbandoned) || errors.Is(cause, errBehind) || errors.Is(cause, errSilent) {
@@ -237,6 +249,9 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 	c.tellProgress()
 	return nil
 }
+
+// unheard is where a new stream begins to listen.
+func (c *channel) unheard() int64 { return max(c.floor, c.through.Load()-replayLead) }
 
 // errEngineEnded is why feeding stopped when the engine's events ended first.
 var errEngineEnded = errors.New("the engine ended the stream")
@@ -342,57 +357,5 @@ func (c *channel) dealtWith(pos int64) {
 			c.s.trim(c)
 			return
 		}
-	}
-}
-
-// giveUp ends the session for want of an engine.
-func (c *channel) giveUp(ctx context.Context, engine string, err error) {
-	if ctx.Err() != nil {
-		return
-	}
-	c.setState(stateFailed, nil)
-	from, to := c.through.Load(), c.spool.end()
-	c.s.note(seconds(from), seconds(to), "[%s failed: %s %.1f s of sound wait to be transcribed]", engine, reason(err), seconds(to-from))
-	c.s.tell(hearken.InputEvent{Kind: hearken.InputError, Err: err})
-	c.s.hub.finish(c.s, hearken.StopProviderFailed)
-}
-
-// retryable tells whether opening the same engine again could help.
-func retryable(err error) bool {
-	switch hearken.CodeOf(err) {
-	case hearken.APIKeyMissing, hearken.ProviderNotConfigured, hearken.Unauthorized, hearken.Forbidden:
-		return false
-	}
-	return true
-}
-
-// backoff is 1 s, 2 s, 4 s and so on.
-func backoff(failures int) time.Duration {
-	return jitter(time.Second << min(failures-1, 5))
-}
-
-// jitter is d, give or take a fifth.
-func jitter(d time.Duration) time.Duration {
-	return d + time.Duration((rand.Float64()-0.5)*0.4*float64(d))
-}
-
-// advice is how long a provider asks to be left alone, within reason.
-func advice(err error) time.Duration {
-	var asks interface{ RetryAfter() time.Duration }
-	if !errors.As(err, &asks) {
-		return 0
-	}
-	return min(asks.RetryAfter(), time.Minute)
-}
-
-// pause waits and tells whether it could.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

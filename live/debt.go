@@ -59,10 +59,10 @@ func (c *channel) jump(p hearken.Provider, start int64) int64 {
 	}
 	at := c.quietPlace(end)
 	c.s.mu.Lock()
-	c.s.oweLocked(c.origin, start, at)
+	c.s.oweLocked(c.origin, c.unheard(), at)
 	c.s.mu.Unlock()
 	c.through.Store(at)
-	c.confirmed = seconds(at)
+	c.floor, c.confirmed = at, seconds(at)
 	c.s.note(seconds(start), seconds(at), "[gap: %.1f s of sound wait to be transcribed]", seconds(at-start))
 	return at
 }
@@ -204,7 +204,7 @@ func (s *session) trim(c *channel) {
 		}
 	}
 	s.mu.Unlock()
-	c.spool.trim(pos)
+	c.spool.trim(pos - replayLead)
 }
 
 // clear ends a stopped session that owes nothing any more.

@@ -227,6 +227,14 @@ func (s *session) forget(d time.Duration) (n, line int, from, heard float64, err
 	return n, line, from, heard, err
 }
 
+// forgottenThrough is the position before which a live channel may not listen
+// again.
+func (s *session) forgottenThrough() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return position(s.forgotten)
+}
+
 // forgetStored does the same for a session that only the store has.
 func (h *Hub) forgetStored(ctx context.Context, id string, d time.Duration) (int, error) {
 	info, err := h.stored(ctx, id)

@@ -139,7 +139,7 @@ func (s *session) beginLocked(now time.Time, pcm [][]int16) {
 	s.clock = now.Add(-time.Duration(len(pcm[0])) * time.Second / hearken.SampleRate)
 	s.info.Config.Channels = len(pcm)
 	for _, o := range []hearken.Origin{hearken.Microphone, hearken.System}[:len(pcm)] {
-		s.addChannelLocked(o, s.hub.newSpool(s, o), 0)
+		s.addChannelLocked(o, s.hub.newSpool(s, o), 0, 0)
 	}
 	s.journal.post(s.headLocked())
 }

@@ -83,6 +83,9 @@ func (c *channel) final(ev hearken.StreamEvent) {
 		c.s.renumber(c.speakers, &seg, true)
 		c.s.confirm(seg, heard{ev.Endpoint, max(seconds(through), seconds(c.through.Load()))})
 		c.confirmed = max(c.confirmed, seg.EndTime)
+		if seg.Spoken() {
+			c.floor = max(c.floor, position(seg.EndTime))
+		}
 	}
 	c.dealtWith(through)
 }
@@ -92,6 +95,17 @@ func lastEnd(segments []hearken.Segment, o hearken.Origin) float64 {
 	var end float64
 	for i := range segments {
 		if segments[i].Origin == o {
+			end = max(end, segments[i].EndTime)
+		}
+	}
+	return end
+}
+
+// lastWord is the latest end of an entry with words from one origin.
+func lastWord(segments []hearken.Segment, o hearken.Origin) float64 {
+	var end float64
+	for i := range segments {
+		if segments[i].Origin == o && segments[i].Spoken() {
 			end = max(end, segments[i].EndTime)
 		}
 	}
@@ -111,6 +125,7 @@ func cutOverlap(seg *hearken.Segment, through float64) bool {
 		return false
 	}
 	if len(seg.Words) == 0 || seg.Estimated {
+		seg.StartTime = through
 		return true // no way to tell which words are the old ones
 	}
 	first := 0

@@ -71,7 +71,7 @@ func (h *Hub) recoverSession(id string) error {
 	origins := []hearken.Origin{hearken.Microphone, hearken.System}
 	origins = origins[:min(2, max(1, s.info.Config.Channels))]
 	var spools []*spool
-	starts := make([]int64, len(origins))
+	starts, floors := make([]int64, len(origins)), make([]int64, len(origins))
 	for i, o := range origins {
 		sp, err := h.reopenSpool(s, o)
 		if err != nil {
@@ -79,13 +79,18 @@ func (h *Hub) recoverSession(id string) error {
 			sp = h.newSpool(s, o)
 		}
 		starts[i] = position(max(s.forgotten, lastEnd(s.segments, o)))
+		floors[i] = position(max(s.forgotten, lastWord(s.segments, o)))
 		keep := int64(math.MaxInt64)
 		for _, d := range s.debts {
 			if d.Origin == o {
-				starts[i], keep = max(starts[i], d.To), min(keep, d.From)
+				starts[i], floors[i], keep = max(starts[i], d.To), max(floors[i], d.To), min(keep, d.From)
 			}
 		}
-		sp.startAt(min(keep, starts[i]))
+		lead := int64(replayLead)
+		if sp.end() <= starts[i] {
+			lead = 0 // nothing follows that would need it
+		}
+		sp.startAt(max(0, min(keep, starts[i]-lead)))
 		spools = append(spools, sp)
 	}
 	lost, err := align(spools, starts)
@@ -97,7 +102,7 @@ func (h *Hub) recoverSession(id string) error {
 			end := spools[i].end()
 			s.note(seconds(end-lost[i]), seconds(end), "[gap: %.1f s of sound were lost]", seconds(lost[i]))
 		}
-		s.addChannelLocked(o, spools[i], starts[i])
+		s.addChannelLocked(o, spools[i], starts[i], floors[i])
 		s.channels[i].nudge()
 	}
 	return nil

@@ -102,7 +102,7 @@ func (s *session) settle() phase {
 	channels := s.channels
 	for _, c := range channels {
 		if from, to := c.through.Load(), c.spool.end(); to > from && s.phase != gone {
-			s.oweLocked(c.origin, from, to)
+			s.oweLocked(c.origin, c.unheard(), to)
 		}
 	}
 	owes := len(s.debts) > 0
