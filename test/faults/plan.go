@@ -20,8 +20,8 @@ const (
 	HalfToServer   Kind = "half to server"   // the server reads an end
 	Stall          Kind = "stall"            // nothing comes through
 	Outage         Kind = "outage"           // cut, and nobody there for a while
-	TooMany        Kind = "too many"         // cut, and 429 to the next
-	Unavailable    Kind = "unavailable"      // cut, and 503 to the next
+	TooMany        Kind = "too many"         // cut, and 429 to who comes next
+	Unavailable    Kind = "unavailable"      // reset, and 503 to who comes next
 	SlowHandshake  Kind = "slow handshake"   // cut, and a server that is slow to take the next
 	DelayThenReset Kind = "delay then reset" // late chunks, and then an error
 )
@@ -76,9 +76,11 @@ func (p *Proxy) Do(f Fault) {
 		p.Cut()
 	case TooMany:
 		p.Answer(1, http.StatusTooManyRequests, http.Header{"Retry-After": {"2"}}, `{"err_code":"TOO_MANY_REQUESTS","err_msg":"Too many requests."}`)
+		p.after(f.For, func() { p.Answer(0, 0, nil, "") })
 		p.Cut()
 	case Unavailable:
 		p.Answer(1, http.StatusServiceUnavailable, nil, "")
+		p.after(f.For, func() { p.Answer(0, 0, nil, "") })
 		p.Reset()
 	case SlowHandshake:
 		p.SlowHandshake(f.For)

@@ -1,11 +1,15 @@
 package faults_test
 
 import (
+	"cmp"
 	"context"
+	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,6 +27,7 @@ type house struct {
 	t     *testing.T
 	hub   *live.Hub
 	proxy *faults.Proxy
+	sent  time.Time // when the last sound was
 }
 
 // open opens a hub in dir that reaches the server through the proxy by dial.
@@ -39,7 +44,7 @@ func open(t *testing.T, dir string, p *faults.Proxy, dial faults.Dialer, cfg dee
 	}}
 	settings := live.Config{
 		Dir: dir, Store: store, Providers: []hearken.Provider{deepgram.New(cfg)}, DefaultLanguage: "en",
-		Retries: 8, DrainWithin: time.Hour,
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	for _, c := range change {
 		c(&settings)
@@ -59,17 +64,29 @@ func open(t *testing.T, dir string, p *faults.Proxy, dial faults.Dialer, cfg dee
 
 // within runs a test on a clock of its own, in a house whose network is in
 // memory: minutes of sound take seconds.
-func within(t *testing.T, server func(*testing.T) http.Handler, test func(h *house)) {
+func within(t *testing.T, server func(*testing.T) http.Handler, test func(h *house), change ...func(*live.Config)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		near, far := faults.NewMemory(), faults.NewMemory()
-		s := &http.Server{Handler: server(t)}
-		go s.Serve(far)
-		t.Cleanup(func() { s.Close() })
+		serve(t, far, server(t))
 		p := faults.Serve(near, far.Dial)
 		t.Cleanup(p.Close)
-		test(open(t, dir, p, near.Dial, deepgram.Config{}))
+		test(open(t, dir, p, near.Dial, deepgram.Config{}, change...))
+	})
+}
+
+// serve serves on l until the test ends.
+func serve(t *testing.T, l net.Listener, handler http.Handler) {
+	s := &http.Server{Handler: handler}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.Serve(l)
+	}()
+	t.Cleanup(func() {
+		s.Close()
+		<-done
 	})
 }
 
@@ -110,6 +127,7 @@ func (h *house) transcribe(plan []faults.Fault, channels ...[]int16) []hearken.S
 			h.t.Fatal(err)
 		}
 	}
+	h.sent = time.Now()
 	return h.stop(id)
 }
 
@@ -123,7 +141,27 @@ func (h *house) stop(id string) []hearken.Segment {
 	if s.StopReason != hearken.StopRequested {
 		h.t.Errorf("the session stopped: %s", s.StopReason)
 	}
+	h.settle(id)
 	return h.read(id)
+}
+
+// settle waits until the session owes nothing.
+func (h *house) settle(id string) {
+	h.t.Helper()
+	for patience := time.After(30 * time.Minute); ; {
+		s, err := h.hub.Status(h.t.Context(), id)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if s.Owed == 0 {
+			return
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-patience:
+			h.t.Fatalf("%.1f s are still owed", s.Owed)
+		}
+	}
 }
 
 // read returns what a session holds.
@@ -136,13 +174,14 @@ func (h *house) read(id string) []hearken.Segment {
 	return page.Segments
 }
 
-// words are the words from one side.
+// words are the words from one side, in the order in which they were said.
 func words(segments []hearken.Segment, o hearken.Origin) (words []hearken.Word) {
 	for _, s := range segments {
 		if s.Origin == o && s.Spoken() {
 			words = append(words, s.Words...)
 		}
 	}
+	slices.SortStableFunc(words, func(a, b hearken.Word) int { return cmp.Compare(a.StartTime, b.StartTime) })
 	return words
 }
 
@@ -172,7 +211,7 @@ func TestRecovery(t *testing.T) {
 			within(t, func(t *testing.T) http.Handler { return newStandIn(t, script) }, func(h *house) {
 				heard := h.transcribe(plan, pcm)
 				judge(h.t, script, words(heard, hearken.Microphone))
-				h.t.Logf("%d words, %+v, %v", len(script), h.proxy.Stats(), events(heard))
+				h.t.Logf("%d words, drained in %s, %+v, %v", len(script), time.Since(h.sent), h.proxy.Stats(), events(heard))
 			})
 		})
 	}
@@ -197,6 +236,123 @@ func TestRecovery_Kinds(t *testing.T) {
 				if n := h.proxy.Stats().Connections; kind != faults.Stall && n < 6 {
 					h.t.Errorf("only %d connections: the faults do not bite", n)
 				}
+			})
+		})
+	}
+}
+
+// The same over real connections, as fast as they are: each kind once, in the
+// middle of a phrase.
+func TestRecovery_TCP(t *testing.T) {
+	for _, kind := range faults.Kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			script, pcm := speech(5, 20)
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := newStandIn(t, script)
+			serve(t, l, server)
+			p := faults.New(t, l.Addr().String())
+			fault := faults.Fault{Kind: kind, For: 300 * time.Millisecond}
+			switch kind {
+			case faults.TooMany, faults.Unavailable, faults.SlowHandshake:
+				fault.For = 3 * time.Second // the next connection comes after a second
+			}
+			var once sync.Once
+			hurt := make(chan struct{})
+			server.heard = func(seconds float64) {
+				if seconds > 6 {
+					once.Do(func() {
+						p.Do(fault)
+						close(hurt)
+					})
+				}
+			}
+			dial := func(ctx context.Context) (net.Conn, error) {
+				var d net.Dialer
+				return d.DialContext(ctx, "tcp", p.Addr())
+			}
+			h := open(t, t.TempDir(), p, dial, deepgram.Config{Pace: -1})
+			id, in := h.session()
+			const half = 10 * hearken.SampleRate
+			if err := in.Write(pcm[:half]); err != nil {
+				t.Fatal(err)
+			}
+			<-hurt
+			if err := in.Write(pcm[half:]); err != nil {
+				t.Fatal(err)
+			}
+			judge(t, script, words(h.stop(id), hearken.Microphone))
+			if n := p.Stats().Connections; kind != faults.Stall && n < 2 {
+				t.Errorf("only %d connections: the fault does not bite", n)
+			}
+		})
+	}
+}
+
+// A server that takes everything and says nothing, for long, is left for a new
+// connection. If it was gone for so long that the session goes on without the
+// words, they come later.
+func TestRecovery_Long(t *testing.T) {
+	for _, kind := range []faults.Kind{faults.Stall, faults.Outage} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			script, pcm := speech(9, 180)
+			within(t, func(t *testing.T) http.Handler { return newStandIn(t, script) }, func(h *house) {
+				heard := h.transcribe([]faults.Fault{{At: 20 * time.Second, Kind: kind, For: 50 * time.Second}}, pcm)
+				judge(h.t, script, words(heard, hearken.Microphone))
+				if n := h.proxy.Stats().Connections; n < 2 {
+					h.t.Errorf("%d connections: nobody lost patience", n)
+				}
+			}, func(c *live.Config) { c.Retries = 50 })
+		})
+	}
+}
+
+// A key that is refused, or an account that is unpaid, is not asked about
+// again and again. What was confirmed stays, and the rest comes when the
+// server is well again.
+func TestRecovery_Refused(t *testing.T) {
+	for _, status := range []int{401, 402, 403} {
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			t.Parallel()
+			script, pcm := speech(13, 40)
+			within(t, func(t *testing.T) http.Handler { return newStandIn(t, script) }, func(h *house) {
+				id, in := h.session()
+				const frame = hearken.SampleRate / 10
+				at := 0
+				for ; at < len(pcm); at += frame {
+					<-time.After(100 * time.Millisecond)
+					if at == 20*hearken.SampleRate {
+						h.proxy.Answer(1000, status, nil, "")
+						h.proxy.Cut()
+					}
+					if in.Write(pcm[at:at+frame]) != nil {
+						break
+					}
+				}
+				s, err := h.hub.Session(h.t.Context(), id)
+				if err != nil {
+					h.t.Fatal(err)
+				}
+				if s.Status != hearken.Stopped || s.StopReason != hearken.StopProviderFailed {
+					h.t.Errorf("the session is %s: %s", s.Status, s.StopReason)
+				}
+				if n := h.proxy.Stats().Answered; n != 1 {
+					h.t.Errorf("asked %d times", n)
+				}
+				kept := words(h.read(id), hearken.Microphone)
+				if n := len(kept); n == 0 || kept[n-1].EndTime < 15 {
+					h.t.Fatalf("%d words were kept", n)
+				}
+				judge(h.t, script[:len(kept)], kept)
+				h.proxy.Answer(0, 0, nil, "")
+				h.settle(id)
+				sent := slices.IndexFunc(script, func(w spoken) bool { return w.to > int64(at) })
+				whole := words(h.read(id), hearken.Microphone)
+				judge(h.t, script[:sent], whole[:min(sent, len(whole))]) // the last word was broken off
 			})
 		})
 	}

@@ -21,9 +21,6 @@ import (
 // the end.
 type standIn struct {
 	script []spoken
-	// onset is how long the server takes to notice that a word began: a final
-	// in a pause may go so far into the next word.
-	onset float64
 	// heard is called with the time of the connection at every step, if not nil.
 	heard func(seconds float64)
 
@@ -74,6 +71,10 @@ type ear struct {
 	quiet   float64 // end of the last word
 	final   float64 // end of the last final
 }
+
+// onset is how long the server takes to notice that a word began: a final in a
+// pause may go so far into the next word.
+const onset = 0.06
 
 type heardWord struct {
 	text       string
@@ -167,7 +168,7 @@ func (e *ear) endWord() {
 // speak says what the sound so far is worth.
 func (e *ear) speak() {
 	now := e.now()
-	saying := e.saying() && now-e.began >= e.server.onset
+	saying := e.saying() && now-e.began >= onset
 	switch {
 	case len(e.words) > 0 && !saying && now-e.quiet >= e.endpointing:
 		e.settle(now, true, false)
