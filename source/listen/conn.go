@@ -40,26 +40,29 @@ type conn struct {
 	digest hash.Hash // of the sound as it came
 
 	begun    time.Time
-	channels atomic.Int32 // of the results; what was asked for until sound comes
-	samples  atomic.Int64 // that the hub was given
+	left     <-chan struct{} // closed when the request's context ends
+	channels atomic.Int32    // of the results; what was asked for until sound comes
+	samples  atomic.Int64    // that the hub was given
 	through  [2]atomic.Int64
 	progress chan struct{} // through has grown
 
-	heard    atomic.Int64 // when the sender last gave a sign of life
-	audible  atomic.Bool  // sound came
-	patient  atomic.Bool  // the sender need not give one: it was told to wait, or is done
-	closing  atomic.Bool  // the hub ends
-	ended    sync.Once    // the session
-	fail     chan error
-	gone     chan struct{} // closed when the reader has ended
-	written  chan struct{} // closed when the writer has ended
-	received chan struct{} // closed when no more events come
+	heard   atomic.Int64 // when the sender last gave a sign of life
+	audible atomic.Bool  // sound came
+	patient atomic.Bool  // the sender need not give one: it was told to wait, or is done
+	closing atomic.Bool  // the hub ends
+	ended   sync.Once    // the session
+	fail    chan error
+	gone    chan struct{} // closed when the reader has ended
+	written chan struct{} // closed when the writer has ended
+
+	receiving bool
+	received  chan struct{} // closed when no more events come
 }
 
-func newConn(h *Handler, opts options, session *hearken.Session, in hearken.Input) *conn {
+func newConn(ctx context.Context, h *Handler, opts options, session *hearken.Session, in hearken.Input) *conn {
 	c := &conn{
 		h: h, in: in, opts: opts, session: session, queue: newQueue(), digest: sha256.New(),
-		begun: time.Now(), progress: make(chan struct{}, 1), fail: make(chan error, 1),
+		begun: time.Now(), left: ctx.Done(), progress: make(chan struct{}, 1), fail: make(chan error, 1),
 		gone: make(chan struct{}), written: make(chan struct{}), received: make(chan struct{}),
 	}
 	c.channels.Store(int32(opts.channels))
@@ -91,10 +94,10 @@ var (
 var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // serve reads until the connection ends, one way or the other.
-func (c *conn) serve(ctx context.Context) {
+func (c *conn) serve() {
 	c.hear()
-	stop := c.watch(ctx)
-	go c.receive()
+	stop := c.watch()
+	c.receive()
 	go c.write()
 	err := c.read()
 	if end, ok := errors.AsType[*ending](err); ok {
@@ -115,21 +118,23 @@ func (c *conn) serve(ctx context.Context) {
 // leave ends the session with the stream: what was sent is heard to its last
 // sample, whoever is still there to be told.
 func (c *conn) leave() {
-	c.complete()
+	_ = c.complete()
 	c.in.Detach()
-	if c.ws != nil {
+	if c.receiving {
 		<-c.received
 	}
 }
 
-// complete says that there is no more sound.
-func (c *conn) complete() {
+// complete says that there is no more sound. It returns what was wrong with
+// the end of it.
+func (c *conn) complete() (err error) {
 	c.patient.Store(true)
 	if c.sound != nil && !c.deaf && !c.finished {
-		_ = c.sound.close()
+		err = c.sound.close()
 	}
 	c.finished = true
 	c.finish()
+	return err
 }
 
 // finish ends the session, which then drains.
@@ -149,9 +154,16 @@ func (c *conn) end(e *ending) {
 	}
 }
 
-// receive takes the hub's events.
+// receive begins to take the hub's events, until there are no more.
 func (c *conn) receive() {
-	defer close(c.received)
+	c.receiving = true
+	go func() {
+		defer close(c.received)
+		c.events()
+	}()
+}
+
+func (c *conn) events() {
 	cut := false
 	for ev := range c.in.Events() {
 		switch ev.Kind {
@@ -167,9 +179,16 @@ func (c *conn) receive() {
 		}
 		if err := c.queue.put(item{InputEvent: ev}); err != nil {
 			c.h.cfg.Log.Warn("stream cut off", "session", c.session.ID, "error", err)
-			_ = c.ws.CloseNow()
+			c.cut()
 			cut = true
 		}
+	}
+}
+
+// cut ends a connection whose other end does not read.
+func (c *conn) cut() {
+	if c.ws != nil {
+		_ = c.ws.CloseNow()
 	}
 }
 
@@ -216,7 +235,16 @@ func (c *conn) text(r io.Reader) error {
 	case "Finalize":
 		c.finalize(ctl.Channel)
 	case "CloseStream":
-		c.complete()
+		return c.closeStream()
+	}
+	return nil
+}
+
+// closeStream is the end that the sender asks for.
+func (c *conn) closeStream() error {
+	// Words that were heard are worth more than a broken end.
+	if err := c.complete(); hearken.CodeOf(err) == hearken.Undecodable && c.samples.Load() == 0 {
+		return &ending{websocket.StatusPolicyViolation, reasonOf("DATA-0000: " + err.Error())}
 	}
 	return nil
 }
@@ -258,12 +286,12 @@ func (c *conn) hear() { c.heard.Store(time.Now().UnixNano()) }
 
 // watch ends the connection when nothing comes for too long, and the session
 // when the hub does, until the function it returns is called.
-func (c *conn) watch(ctx context.Context) (stop func()) {
+func (c *conn) watch() (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		timer := time.NewTimer(c.h.idle)
 		defer timer.Stop()
-		closing, over := c.h.closing, ctx.Done()
+		closing, left := c.h.closing, c.left
 		for {
 			select {
 			case <-timer.C:
@@ -273,10 +301,10 @@ func (c *conn) watch(ctx context.Context) (stop func()) {
 				}
 				timer.Reset(c.idle())
 			case <-closing:
-				closing, over = nil, nil
+				closing, left = nil, nil
 				c.shutDown(timer)
-			case <-over:
-				closing, over = nil, nil
+			case <-left:
+				closing, left = nil, nil
 				c.shutDown(timer)
 			case <-done:
 				return

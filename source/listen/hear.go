@@ -36,8 +36,7 @@ func (c *conn) binary(r io.Reader) error {
 		}
 	}
 	if total == 0 {
-		c.complete()
-		return nil
+		return c.closeStream()
 	}
 	return nil
 }
@@ -48,37 +47,39 @@ func isControl(b []byte) bool {
 	return bytes.HasPrefix(b, []byte(`{"type"`)) || bytes.HasPrefix(b, []byte(`{ "type"`))
 }
 
-// take decodes bytes and gives what they hold to the hub.
+// take decodes bytes and gives what they hold to the hub, or says how the
+// connection ends because it cannot.
 func (c *conn) take(b []byte) error {
+	err := c.decode(b)
+	switch hearken.CodeOf(err) {
+	case "":
+		if err == nil {
+			return nil
+		}
+		c.h.cfg.Log.Error("sound not taken", "session", c.session.ID, "error", err)
+	case hearken.SessionAlreadyStopped, hearken.AudioWebSocketClosed:
+		c.patient.Store(true) // the writer learns why, and ends
+		return nil
+	case hearken.Undecodable, hearken.Invalid:
+		return &ending{websocket.StatusPolicyViolation, reasonOf("DATA-0000: " + err.Error())}
+	}
+	return endHub
+}
+
+func (c *conn) decode(b []byte) (err error) {
 	if c.finished || c.deaf {
 		return nil
 	}
 	c.audible.Store(true)
 	c.note(b)
-	var err error
 	if c.sound == nil {
 		c.sound, err = newSound(c.opts.form, c.deliver)
 	}
 	if err == nil {
 		err = c.sound.write(b)
 	}
-	switch hearken.CodeOf(err) {
-	case "":
-		if err != nil {
-			c.h.cfg.Log.Error("sound not taken", "session", c.session.ID, "error", err)
-			return endHub
-		}
-		return nil
-	case hearken.SessionAlreadyStopped, hearken.AudioWebSocketClosed:
-		c.deaf = true // the writer learns why, and ends
-		c.patient.Store(true)
-		return nil
-	case hearken.Undecodable, hearken.Invalid:
-		c.deaf = true
-		return &ending{websocket.StatusPolicyViolation, reasonOf("DATA-0000: " + err.Error())}
-	}
-	c.deaf = true
-	return endHub
+	c.deaf = err != nil
+	return err
 }
 
 // note counts bytes of sound into the sum of what was received.
@@ -158,10 +159,16 @@ func (c *conn) wait() {
 		case <-c.progress:
 		case <-timer.C:
 		case <-c.written: // the connection has ended
-			timer.Stop()
-			return
+			early = 0
+		case <-c.left:
+			early = 0
+		case <-c.h.closing:
+			early = 0
 		}
 		timer.Stop()
+		if early == 0 {
+			return
+		}
 		c.hear()
 		if !c.closing.Load() {
 			c.patient.Store(false)

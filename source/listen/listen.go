@@ -1,7 +1,9 @@
 // Package listen serves Deepgram's live transcription API, WS /v1/listen, by
 // whatever engine the hub has: a program written for Deepgram points its base
 // URL at the hub and works. Every stream is a session of its own that is
-// remembered; its id is the request id.
+// remembered; its id is the request id. A recording is taken as well, as the
+// body of POST /v1/listen; its answer holds metadata, channels and, if asked
+// for, utterances.
 //
 // Binary messages are sound; text messages are KeepAlive, Finalize and
 // CloseStream; what comes back are Results, SpeechStarted, UtteranceEnd and,
@@ -177,21 +179,24 @@ func (h *Handler) leave() {
 	}
 }
 
-// ServeHTTP serves one stream to its end. What is wrong with a request is said
+// ServeHTTP serves one stream or recording to its end. What is wrong with a request is said
 // before the upgrade, as Deepgram does.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") || r.Method != http.MethodGet {
+	if r.Method != http.MethodPost && !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		w.Header().Set("Connection", "Upgrade")
 		w.Header().Set("Upgrade", "websocket")
-		Refuse(w, http.StatusUpgradeRequired, hearken.Errorf(hearken.Invalid, "This hub transcribes live sound here, over a WebSocket.").
-			WithTry("POST /v1/audio/transcriptions for a recording"))
+		Refuse(w, http.StatusUpgradeRequired, hearken.Errorf(hearken.Invalid, "Live sound comes over a WebSocket, and a recording by POST."))
 		return
 	}
 	if !h.enter() {
-		Refuse(w, http.StatusServiceUnavailable, hearken.Errorf(hearken.Busy, "The hub is shutting down."))
+		Refuse(w, http.StatusServiceUnavailable, errClosing)
 		return
 	}
 	defer h.leave()
+	if r.Method == http.MethodPost {
+		h.transcribe(w, r)
+		return
+	}
 	c, err := h.begin(r)
 	if err != nil {
 		h.refuse(w, err)
@@ -211,8 +216,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c.ws.SetReadLimit(-1) // text is counted here; sound is decoded as it comes
 	defer func() { _ = c.ws.CloseNow() }()
-	c.serve(r.Context())
+	c.serve()
 }
+
+var errClosing = hearken.Errorf(hearken.Busy, "The hub is shutting down.")
 
 // begin makes the session of a stream and takes the sender's place in it.
 func (h *Handler) begin(r *http.Request) (*conn, error) {
@@ -233,5 +240,5 @@ func (h *Handler) begin(r *http.Request) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newConn(h, opts, session, in), nil
+	return newConn(r.Context(), h, opts, session, in), nil
 }

@@ -153,16 +153,12 @@ func checkRefusal(t *testing.T, response *http.Response, status int, code, says 
 
 func TestHandler_NotAWebSocket(t *testing.T) {
 	_, _, url := serve(t)
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		r, _ := http.NewRequestWithContext(t.Context(), method, "http"+strings.TrimPrefix(url, "ws"), strings.NewReader("{}"))
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkRefusal(t, response, http.StatusUpgradeRequired, "Upgrade Required", "WebSocket")
-		response.Body.Close()
+	response, err := http.Get("http" + strings.TrimPrefix(url, "ws"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	http.DefaultClient.CloseIdleConnections()
+	defer response.Body.Close()
+	checkRefusal(t, response, http.StatusUpgradeRequired, "Upgrade Required", "WebSocket")
 }
 
 // What the query says reaches the session.
@@ -432,7 +428,7 @@ func TestHandler_FastSender(t *testing.T) {
 	h, handler, url := serve(t)
 	handler.cfg.Ahead = 5 * time.Second
 	c := dial(t, h, url+pcm16, nil)
-	const seconds = 600
+	const seconds = 200
 	sent := make(chan error, 1)
 	go func() {
 		var err error

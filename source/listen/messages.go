@@ -49,13 +49,32 @@ type (
 		Channel   [2]int  `json:"channel"`
 		Timestamp float64 `json:"timestamp"`
 	}
+	// An answer is what a whole recording gets.
+	answer struct {
+		Metadata summary  `json:"metadata"`
+		Results  recorded `json:"results"`
+	}
+	recorded struct {
+		Channels   []channel   `json:"channels"`
+		Utterances []utterance `json:"utterances,omitempty"`
+	}
+	utterance struct {
+		Start      float64 `json:"start"`
+		End        float64 `json:"end"`
+		Confidence float64 `json:"confidence"`
+		Channel    int     `json:"channel"`
+		Transcript string  `json:"transcript"`
+		Words      []word  `json:"words"`
+		Speaker    *int    `json:"speaker,omitempty"`
+		ID         string  `json:"id"`
+	}
 	utteranceEnd struct {
 		Type        string  `json:"type"`
 		Channel     [2]int  `json:"channel"`
 		LastWordEnd float64 `json:"last_word_end"`
 	}
 	summary struct {
-		Type           string               `json:"type"`
+		Type           string               `json:"type,omitempty"`
 		TransactionKey string               `json:"transaction_key"`
 		RequestID      string               `json:"request_id"`
 		SHA256         string               `json:"sha256"`
@@ -80,6 +99,24 @@ func metadataOf(s *hearken.Session, version string, extra map[string]string) met
 		ModelUUID: modelID(info.Arch + "/" + info.Name + "/" + info.Version),
 		Extra:     extra,
 	}
+}
+
+// summaryOf is what is said about a stream as a whole.
+func (c *conn) summaryOf(meta metadata) summary {
+	s := summary{
+		TransactionKey: "deprecated",
+		RequestID:      meta.RequestID,
+		SHA256:         c.sum(),
+		Created:        c.begun.UTC().Format("2006-01-02T15:04:05.000Z"),
+		Duration:       millis(c.seconds()),
+		Models:         []string{meta.ModelUUID},
+		ModelInfo:      map[string]modelInfo{meta.ModelUUID: meta.ModelInfo},
+		Extra:          meta.Extra,
+	}
+	if s.Duration > 0 {
+		s.Channels = int(c.channels.Load())
+	}
+	return s
 }
 
 // A control is what a sender says in a text message.

@@ -63,6 +63,12 @@ func errorCode(status int) string {
 // statusOf is the status for an error of the hub's. Clients repeat what fails
 // with 429 and 5xx, and nothing else.
 func statusOf(err error) int {
+	if errors.Is(err, errClosing) {
+		return http.StatusServiceUnavailable
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return http.StatusRequestEntityTooLarge
+	}
 	switch hearken.CodeOf(err) {
 	case hearken.Invalid, hearken.ProviderNotConfigured, hearken.APIKeyMissing:
 		return http.StatusBadRequest

@@ -39,7 +39,7 @@ func (s *sound) write(b []byte) error {
 			return nil
 		}
 		if audio.Recognise(s.head) == "" {
-			return hearken.Errorf(hearken.Undecodable, "this is no Ogg, WebM or FLAC; packets without a container cannot be decoded.")
+			return errNoContainer
 		}
 		b, s.head, s.container = s.head, nil, false
 	}
@@ -50,8 +50,15 @@ func (s *sound) write(b []byte) error {
 	return err
 }
 
+var errNoContainer = hearken.Errorf(hearken.Undecodable, "this is no Ogg, WebM or FLAC; packets without a container cannot be decoded.")
+
 // close hands on what is still held.
-func (s *sound) close() error { return s.decoder.Close() }
+func (s *sound) close() error {
+	if len(s.head) > 0 {
+		return errNoContainer
+	}
+	return s.decoder.Close()
+}
 
 // linear16 converts whole floating-point samples and keeps what is left over.
 func (s *sound) linear16(b []byte) []byte {

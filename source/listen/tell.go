@@ -91,7 +91,9 @@ func (t *teller) finish(reason string) error {
 	if err := t.flush(); err != nil {
 		return err
 	}
-	if err := t.send(t.summary(heard)); err != nil {
+	last := t.c.summaryOf(t.meta)
+	last.Type = "Metadata"
+	if err := t.send(last); err != nil {
 		return err
 	}
 	end := &ending{websocket.StatusNormalClosure, ""}
@@ -103,24 +105,6 @@ func (t *teller) finish(reason string) error {
 	}
 	t.close(end)
 	return nil
-}
-
-func (t *teller) summary(heard float64) summary {
-	s := summary{
-		Type:           "Metadata",
-		TransactionKey: "deprecated",
-		RequestID:      t.meta.RequestID,
-		SHA256:         t.c.sum(),
-		Created:        t.c.begun.UTC().Format("2006-01-02T15:04:05.000Z"),
-		Duration:       millis(heard),
-		Models:         []string{t.meta.ModelUUID},
-		ModelInfo:      map[string]modelInfo{t.meta.ModelUUID: t.meta.ModelInfo},
-		Extra:          t.meta.Extra,
-	}
-	if heard > 0 {
-		s.Channels = len(t.active())
-	}
-	return s
 }
 
 // flush sends what the lanes have to say.
