@@ -1,0 +1,72 @@
+package pscribe
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/hearken-dev/hearken"
+)
+
+const defaultPath = "pscribe"
+
+const useInstead = "or set SCRIBE_BACKEND=native to let Hearken listen by itself"
+
+// Find returns where the program at path is, a name being looked up in PATH.
+// It is an error if there is none, if it cannot be executed, and if it is the
+// program that asks: Hearken answers to the name pscribe too.
+func Find(path string) (string, error) {
+	path = cmp.Or(path, defaultPath)
+	found, err := exec.LookPath(path)
+	switch {
+	case err == nil && isSelf(found):
+		return "", hearken.Errorf(hearken.Invalid, "The ParrotScribe CLI at %s is Hearken itself.", found).
+			WithTry("set PSCRIBE_PATH to ParrotScribe's own pscribe, %s.", useInstead)
+	case err == nil:
+		return found, nil
+	case errors.Is(err, exec.ErrDot):
+		return "", hearken.Errorf(hearken.Forbidden, "%q was found in the current directory only, where nothing is run from by its mere name: %w.", path, err).
+			WithTry("set PSCRIBE_PATH to its whole path.")
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return "", hearken.Errorf(hearken.NotFound, "The ParrotScribe CLI was not found at %q: %w.", path, err).
+			WithTry("install ParrotScribe (macOS) with its command line program, or set PSCRIBE_PATH to where pscribe is, %s.", useInstead)
+	}
+	return "", notExecutable(path, err)
+}
+
+func notExecutable(path string, err error) error {
+	return hearken.Errorf(hearken.Forbidden, "The ParrotScribe CLI at %q cannot be executed: %w.", path, err).
+		WithTry("chmod +x it, or set PSCRIBE_PATH to ParrotScribe's own pscribe, %s.", useInstead)
+}
+
+// isSelf reports whether the program at path is the one that runs here, under
+// whatever name.
+func isSelf(path string) bool {
+	self, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	if real(self) == real(path) {
+		return true
+	}
+	a, err := os.Stat(self)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(path)
+	return err == nil && os.SameFile(a, b)
+}
+
+// real is the absolute path without symbolic links, as far as it can be told.
+func real(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved
+	}
+	return path
+}

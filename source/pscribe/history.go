@@ -1,0 +1,88 @@
+package pscribe
+
+import (
+	"context"
+	"regexp"
+	"slices"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// Cat returns whole sessions. ParrotScribe does not say in a known form which
+// session is which: ids that cannot be told are empty.
+func (s *Scribe) Cat(ctx context.Context, req hearken.CatRequest) ([]hearken.ScribePage, error) {
+	args, err := catArgs(req)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.pages(ctx, args, req.Filter)
+	if err == nil && len(req.Sessions) == 1 && len(found) == 1 && found[0].Session == "" {
+		found[0].Session = req.Sessions[0]
+	}
+	return found, err
+}
+
+// Grep returns what ParrotScribe finds, in pages by session. The dialect of
+// the regular expression is ParrotScribe's.
+func (s *Scribe) Grep(ctx context.Context, req hearken.GrepRequest) ([]hearken.ScribePage, error) {
+	args, err := grepArgs(req)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.pages(ctx, args, req.Filter)
+	if err != nil || req.Limit == 0 {
+		return found, err
+	}
+	return firstMatches(found, req), nil
+}
+
+func (s *Scribe) pages(ctx context.Context, args []string, f hearken.StatusFilter) ([]hearken.ScribePage, error) {
+	out, err := s.run(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	found := pages(readLines(out.stdout))
+	for i := range found {
+		found[i].Entries = filter(found[i].Entries, f)
+	}
+	found = slices.DeleteFunc(found, func(p hearken.ScribePage) bool { return len(p.Entries) == 0 && p.Raw == "" })
+	if !slices.ContainsFunc(found, func(p hearken.ScribePage) bool { return len(p.Entries) == 0 }) {
+		slices.SortStableFunc(found, func(a, b hearken.ScribePage) int {
+			return a.Entries[0].Timestamp.Compare(b.Entries[0].Timestamp)
+		})
+	}
+	return found, nil
+}
+
+// firstMatches leaves so many matches as were asked for, with the entries
+// around them. A pattern that is not understood here leaves so many entries.
+func firstMatches(found []hearken.ScribePage, req hearken.GrepRequest) []hearken.ScribePage {
+	pattern := req.Pattern
+	if req.IgnoreCase {
+		pattern = "(?i)" + pattern
+	}
+	around := req.Before > 0 || req.After > 0
+	expr, err := regexp.Compile(pattern)
+	matches, after := 0, 0
+	for p := range found {
+		after = 0
+		for i, e := range found[p].Entries {
+			switch {
+			case matches == req.Limit && after == 0:
+				found[p].Entries = found[p].Entries[:i]
+				if i == 0 && found[p].Raw == "" {
+					return found[:p]
+				}
+				return found[:p+1]
+			case around && err == nil && !expr.MatchString(e.Text):
+				after = max(after-1, 0)
+			case matches == req.Limit: // the next match, in what follows the last
+				found[p].Entries = found[p].Entries[:i]
+				return found[:p+1]
+			default:
+				matches, after = matches+1, req.After
+			}
+		}
+	}
+	return found
+}
