@@ -96,7 +96,7 @@ func (c *cutter) push(prob float32, level float64) (began bool, ended *span) {
 	silence := c.n - c.last
 	switch {
 	case !c.speaking:
-		if silence >= hangover {
+		if silence >= hangover || c.n-c.start >= maxUtterance {
 			c.onset = -1
 			c.trim()
 		}

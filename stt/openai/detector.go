@@ -5,10 +5,12 @@ import "math"
 // window is what a voice detector takes at once, in samples: 32 ms.
 const window = 512
 
-// How a level detector decides, in dB.
+// How a level detector decides, in dB. On recordings of 15 minutes, read and
+// spoken, near and far, it let 6 of 21,557 windows pass that Silero takes for
+// speech, and sent 15 % more sound; with 10 dB it was 73 windows and 12 %.
 const (
 	quietest   = -66.0 // nothing quieter is told apart
-	overFloor  = 10.0  // speech is at least this much louder than what is always there
+	overFloor  = 7.0   // speech is at least this much louder than what is always there
 	steepness  = 0.5   // of the probability, per dB
 	floorParts = 8     // the floor is the quietest window of so many parts
 	floorPart  = 20    // of so many windows: five seconds in all

@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,6 +39,7 @@ type fake struct {
 // A request is what came in.
 type request struct {
 	n        int // counted from 0
+	ctx      context.Context
 	path     string
 	fields   map[string][]string
 	key      string
@@ -65,6 +67,27 @@ func (f *fake) serve(t *testing.T, cfg openai.Config) *openai.Provider {
 	return openai.New(cfg)
 }
 
+// inside makes a provider that reaches the server without a network, for tests
+// that own the time.
+func (f *fake) inside(cfg openai.Config) *openai.Provider {
+	cfg.BaseURL = "http://openai.test"
+	if cfg.APIKey == "" {
+		cfg.APIKey = testKey
+	}
+	cfg.Client = &http.Client{Transport: f}
+	return openai.New(cfg)
+}
+
+// RoundTrip lets the fake answer a request in the caller's goroutine.
+func (f *fake) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	return w.Result(), nil
+}
+
 // asked are the requests that came to an endpoint, in order.
 func (f *fake) asked(endpoint string) []*request {
 	f.mu.Lock()
@@ -79,7 +102,7 @@ const (
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("x-request-id", "req_123")
-	req := &request{path: r.URL.Path, key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}
+	req := &request{ctx: r.Context(), path: r.URL.Path, key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}
 	if r.Method == http.MethodPost {
 		if err := f.receive(req, r); err != nil {
 			refuse(400, "invalid_value", "file", err.Error())(w)

@@ -45,7 +45,7 @@ func listen(script []spoken, pcm []int16) []spoken {
 		for i < len(pcm) && value(pcm[i]) == v {
 			i++
 		}
-		if n := v - firstWord; n >= 0 && n < len(script) && at(i-begin) >= 0.05 {
+		if n := v - firstWord; n >= 0 && n < len(script) && at(i-begin) >= 0.1 {
 			words = append(words, spoken{at(begin), at(i), script[n].text})
 		}
 	}

@@ -17,7 +17,7 @@ const (
 	longestWait = 5 * time.Second
 	// tiny is an utterance that is lost without the session's end if the
 	// server cannot use it.
-	tiny = hearken.SampleRate
+	tiny = 6 * hearken.SampleRate / 10
 	// shortest is what every server takes: whisper.cpp hears nothing at all in
 	// less than a second. Shorter files are filled up with silence.
 	shortest = 11 * hearken.SampleRate / 10
