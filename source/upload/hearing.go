@@ -159,7 +159,7 @@ func (h *hearing) mix(channels [][]int16) []int16 {
 func (h *hearing) begin(ctx context.Context) error {
 	id, err := h.cfg.Sessions.Start(ctx, h.request)
 	if err != nil {
-		if h.request.Language != "" && hearken.CodeOf(err) == hearken.ProviderNotConfigured {
+		if h.request.Language != "" && h.request.Model == "" && hearken.CodeOf(err) == hearken.ProviderNotConfigured {
 			return invalid("language", "", "%s", err)
 		}
 		return err

@@ -16,10 +16,8 @@ const (
 	maxField  = 64 << 10 // bytes of one field
 	maxFields = 256
 	maxForm   = 1 << 20 // bytes of everything but the file
-	// readWithin is how long a client may be silent while it uploads, and
-	// slowest the rate in bytes per second that it must reach on the whole.
-	readWithin = 30 * time.Second
-	slowest    = 64 << 10
+	// slowest is how many bytes per second a client must send on the whole.
+	slowest = 64 << 10
 	// politely is how much of an upload that is refused is still read.
 	politely = 256 << 20
 )
@@ -184,23 +182,25 @@ func (h *Handler) keep(part *multipart.Part, f *form) (err error) {
 type body struct {
 	io.ReadCloser
 	control *http.ResponseController
-	waits   bool // the client sends only when it is read
+	within  time.Duration // for each read
+	waits   bool          // the client sends only when it is read
 	left    int64
 	end     time.Time
 	err     error // of the connection
 }
 
-func newBody(w http.ResponseWriter, r *http.Request, limit int64) *body {
+func (h *Handler) newBody(w http.ResponseWriter, r *http.Request) *body {
+	limit := h.cfg.MaxBytes + maxForm
 	return &body{
-		ReadCloser: r.Body, control: http.NewResponseController(w), left: limit,
+		ReadCloser: r.Body, control: http.NewResponseController(w), within: h.patience, left: limit,
 		waits: r.Header.Get("Expect") != "",
-		end:   time.Now().Add(readWithin + time.Duration(limit/slowest)*time.Second),
+		end:   time.Now().Add(h.patience + time.Duration(limit/slowest)*time.Second),
 	}
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	b.waits = false
-	deadline := time.Now().Add(readWithin)
+	deadline := time.Now().Add(b.within)
 	if deadline.After(b.end) {
 		deadline = b.end
 	}
@@ -223,7 +223,7 @@ func (b *body) drain() {
 	if b.waits || b.err != nil {
 		return
 	}
-	b.left, b.end = politely, time.Now().Add(readWithin)
+	b.left, b.end = politely, time.Now().Add(b.within)
 	_, _ = io.Copy(io.Discard, b)
 }
 

@@ -109,10 +109,11 @@ const tempPattern = "hearken-upload-*"
 
 // A Handler serves the [Routes].
 type Handler struct {
-	cfg   Config
-	mux   *http.ServeMux
-	slots chan struct{}
-	alive time.Duration // between two signs of life on a quiet stream
+	cfg      Config
+	mux      *http.ServeMux
+	slots    chan struct{}
+	alive    time.Duration // between two signs of life on a quiet stream
+	patience time.Duration // with a client that is silent while it uploads
 }
 
 // New makes a handler.
@@ -129,7 +130,10 @@ func New(cfg Config) *Handler {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &Handler{cfg: cfg, mux: http.NewServeMux(), slots: make(chan struct{}, cfg.Concurrent), alive: 15 * time.Second}
+	h := &Handler{
+		cfg: cfg, mux: http.NewServeMux(), slots: make(chan struct{}, cfg.Concurrent),
+		alive: 15 * time.Second, patience: 30 * time.Second,
+	}
 	h.mux.HandleFunc("POST /v1/audio/transcriptions", func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, false) })
 	h.mux.HandleFunc("POST /v1/audio/translations", func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, true) })
 	h.mux.HandleFunc("GET /v1/models", h.listModels)
@@ -157,7 +161,7 @@ func (h *Handler) sweep() {
 
 // serve takes one upload.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, translate bool) {
-	b := newBody(w, r, h.cfg.MaxBytes+maxForm)
+	b := h.newBody(w, r)
 	f, opts, err := h.take(r, b, translate)
 	defer f.remove(h.cfg.Log)
 	if err != nil {
