@@ -1,0 +1,176 @@
+package scribe
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/live"
+)
+
+// batch is how many entries are read at a time.
+const batch = 500
+
+// Tail returns the newest entries of a session, or those from a line on.
+//
+// Text that is not yet confirmed stands at the end and carries the number of
+// the last confirmed entry: whoever goes on from the last number that was seen
+// plus one gets each confirmed entry exactly once, whether or not it looks at
+// unconfirmed ones. A line beyond the end, as when another session began since,
+// starts over with the session's first entries.
+func (s *Scribe) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.ScribePage, error) {
+	id, err := s.which(ctx, req.Session)
+	if err != nil {
+		return nil, err
+	}
+	if req.N <= 0 {
+		req.N = 10
+	}
+	v := view{filter: req.Filter, echo: req.Echo}
+	if req.SinceLine > 0 {
+		return s.follow(ctx, id, v, req)
+	}
+	page, err := s.newest(ctx, id, v, req.N)
+	if err != nil || len(page.Entries) > 0 || req.Wait <= 0 {
+		return page, err
+	}
+	req.SinceLine = page.Next
+	return s.follow(ctx, id, v, req)
+}
+
+// which finds the session that is meant.
+func (s *Scribe) which(ctx context.Context, id string) (string, error) {
+	if id != "" {
+		lower := strings.ToLower(id)
+		if !hearken.ValidID(lower) {
+			return "", hearken.Errorf(hearken.SessionNotFound, "%.60q is not the id of a session.", id).WithTry("pscribe_sessions")
+		}
+		return lower, nil
+	}
+	s.mu.Lock()
+	id = s.last
+	s.mu.Unlock()
+	if id != "" {
+		return id, nil
+	}
+	found, err := s.captures(ctx, hearken.SessionFilter{}, 1)
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		return "", hearken.Errorf(hearken.SessionNotFound, "There is no transcript yet: nothing was captured on this computer.").WithTry("pscribe_start")
+	}
+	return found[0].ID, nil
+}
+
+// A view is which entries a reader wants to see.
+type view struct {
+	filter hearken.StatusFilter
+	echo   bool
+}
+
+func (v view) shows(seg *hearken.Segment) bool {
+	return v.filter.Takes(seg.Status) && (v.echo || !seg.Echo)
+}
+
+// interim tells whether unconfirmed entries are wanted.
+func (v view) interim() bool { return v.filter.Takes(hearken.Unconfirmed) }
+
+// add appends the entries that are wanted, until there are n.
+func (v view) add(to, entries []hearken.Segment, n int) []hearken.Segment {
+	for i := range entries {
+		if len(to) < n && v.shows(&entries[i]) {
+			to = append(to, entries[i])
+		}
+	}
+	return to
+}
+
+// unconfirmed is what a page shows beyond its confirmed entries.
+func (v view) unconfirmed(page *live.Page) []hearken.Segment {
+	var out []hearken.Segment
+	for _, seg := range page.Interim {
+		if seg.Line = page.Total; v.shows(&seg) {
+			out = append(out, seg)
+		}
+	}
+	return out
+}
+
+// follow reads from a line on, the oldest first, and waits for something to
+// show if there is nothing.
+func (s *Scribe) follow(ctx context.Context, id string, v view, req hearken.TailRequest) (*hearken.ScribePage, error) {
+	out := &hearken.ScribePage{Session: id}
+	deadline := time.Now().Add(req.Wait)
+	read := live.ReadRequest{Session: id, From: req.SinceLine - 1, Limit: batch, Interim: v.interim(), Wait: req.Wait}
+	if req.Wait > 0 {
+		// A line beyond the end must not wait for news behind it.
+		page, err := s.cfg.Hub.Read(ctx, live.ReadRequest{Session: id, From: read.From, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if read.From > page.Total {
+			read.Wait = 0
+		}
+	}
+	for {
+		page, err := s.cfg.Hub.Read(ctx, read)
+		if err != nil {
+			return nil, err
+		}
+		if read.From > page.Total {
+			read.From = 0
+			continue
+		}
+		out.Entries = v.add(out.Entries, page.Segments, req.N)
+		if len(out.Entries) == req.N {
+			out.Next = out.Entries[req.N-1].Line + 1
+			return out, nil
+		}
+		read.From, read.Wait = page.Next, 0
+		if page.More {
+			continue
+		}
+		out.Next = page.Next + 1
+		shown := v.unconfirmed(page)
+		out.Entries = append(out.Entries, shown[:min(len(shown), req.N-len(out.Entries))]...)
+		left := time.Until(deadline)
+		if len(out.Entries) > 0 || left <= 0 || page.Session.Status == hearken.Stopped {
+			return out, nil
+		}
+		read.Wait = left
+	}
+}
+
+// newest reads the last n entries that are wanted, from the end.
+func (s *Scribe) newest(ctx context.Context, id string, v view, n int) (*hearken.ScribePage, error) {
+	window := min(max(n, 64), batch)
+	page, err := s.cfg.Hub.Read(ctx, live.ReadRequest{Session: id, From: -window, Limit: window, Interim: v.interim()})
+	if err != nil {
+		return nil, err
+	}
+	out := &hearken.ScribePage{Session: id, Next: page.Total + 1}
+	found := v.unconfirmed(page)
+	slices.Reverse(found)
+	for before := page.Total + 1; ; {
+		for _, seg := range slices.Backward(page.Segments) {
+			if len(found) < n && seg.Line < before && v.shows(&seg) {
+				found = append(found, seg)
+			}
+		}
+		before -= window // some of these lines may have been forgotten
+		if len(found) >= n || before <= 1 {
+			break
+		}
+		page, err = s.cfg.Hub.Read(ctx, live.ReadRequest{Session: id, From: max(0, before-1-window), Limit: window})
+		if err != nil {
+			return nil, err
+		}
+	}
+	found = found[:min(len(found), n)]
+	slices.Reverse(found)
+	out.Entries = found
+	return out, nil
+}
