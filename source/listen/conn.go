@@ -18,6 +18,9 @@ import (
 const (
 	maxText    = 64 << 10
 	settleTime = 10 * time.Second // for the writer to say a last word
+	// drainable is how much sound an engine gets done while a session ends:
+	// the hub does not wait for ever.
+	drainable = 10 * time.Second
 )
 
 // A conn is one stream. The goroutine that serves the request reads; one
@@ -128,11 +131,12 @@ func (c *conn) leave() {
 // complete says that there is no more sound. It returns what was wrong with
 // the end of it.
 func (c *conn) complete() (err error) {
-	c.patient.Store(true)
 	if c.sound != nil && !c.deaf && !c.finished {
 		err = c.sound.close()
+		c.wait(min(c.h.cfg.Ahead, drainable), nil)
 	}
 	c.finished = true
+	c.patient.Store(true)
 	c.finish()
 	return err
 }

@@ -26,7 +26,7 @@ func (c *conn) binary(r io.Reader) error {
 			if err := c.take(buf[:n]); err != nil {
 				return err
 			}
-			c.wait()
+			c.wait(c.h.cfg.Ahead, c.written)
 		}
 		if err == io.EOF {
 			break
@@ -137,8 +137,8 @@ func (c *conn) dealtWith(o hearken.Origin, seconds float64) {
 
 // wait holds up a sender that is ahead of both the engine and the time its
 // sound takes, before the hub would have to drop what it sends. It goes on
-// when one of the two has caught up.
-func (c *conn) wait() {
+// when one of the two has caught up, or there is nobody to hold up.
+func (c *conn) wait(most time.Duration, gone <-chan struct{}) {
 	if c.finished || c.deaf {
 		return
 	}
@@ -150,7 +150,7 @@ func (c *conn) wait() {
 		}
 		ahead := time.Duration(sent-behind) * time.Second / hearken.SampleRate
 		early := time.Duration(sent)*time.Second/hearken.SampleRate - time.Since(c.begun)
-		if ahead <= c.h.cfg.Ahead || early <= 0 {
+		if ahead <= most || early <= 0 {
 			return
 		}
 		c.patient.Store(true)
@@ -158,7 +158,7 @@ func (c *conn) wait() {
 		select {
 		case <-c.progress:
 		case <-timer.C:
-		case <-c.written: // the connection has ended
+		case <-gone:
 			early = 0
 		case <-c.left:
 			early = 0

@@ -66,7 +66,7 @@ func (rec *recording) hear(body io.Reader) error {
 		if err := c.decode(buf[:n]); err != nil {
 			return recordingError(err)
 		}
-		c.wait()
+		c.wait(c.h.cfg.Ahead, nil)
 		select {
 		case <-c.h.closing:
 			return errClosing

@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -456,25 +457,47 @@ func TestHandler_Formats(t *testing.T) {
 	}
 }
 
-func TestRefuse(t *testing.T) {
-	for _, tt := range []struct {
-		status int
-		err    error
-		code   string
-		says   string
-	}{
-		{401, hearken.Errorf(hearken.Unauthorized, "Invalid API key"), "INVALID_AUTH", "Invalid API key"},
-		{402, hearken.Errorf(hearken.Forbidden, "pay"), "ASR_PAYMENT_REQUIRED", "pay"},
-		{403, hearken.Errorf(hearken.Forbidden, "no"), "INSUFFICIENT_PERMISSIONS", "no"},
-		{429, hearken.Errorf(hearken.Busy, "later"), "TOO_MANY_REQUESTS", "later"},
-	} {
-		w := httptest.NewRecorder()
-		Refuse(w, tt.status, tt.err)
-		checkRefusal(t, w.Result(), tt.status, tt.code, tt.says)
+// near reports whether two times are the same but for rounding.
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+
+// Gapless is what every client of results relies on.
+func checkGapless(t *testing.T, all []message) {
+	t.Helper()
+	end := map[int]float64{}
+	for _, m := range all {
+		if m.Type != "Results" {
+			continue
+		}
+		i := m.ChannelIndex[0]
+		if !near(m.Start, end[i]) {
+			t.Errorf("starts at %v, want %v: %s", m.Start, end[i], m.raw)
+		}
+		if m.SpeechFinal && !m.IsFinal {
+			t.Errorf("speech_final without is_final: %s", m.raw)
+		}
+		if m.IsFinal {
+			end[i] = m.end()
+		}
 	}
-	w := httptest.NewRecorder()
-	Refuse(w, 400, hearken.Errorf(hearken.Invalid, "two\r\nlines of é"))
-	if got := w.Header().Get("dg-error"); got != "two??lines of ?" {
-		t.Errorf("%q", got)
+}
+
+func words(t *testing.T, all []message) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, m := range all {
+		if m.Type == "Results" && m.IsFinal {
+			for _, w := range m.alternative(t).Words {
+				b.WriteString(w.Word + " ")
+			}
+		}
 	}
+	return strings.TrimSpace(b.String())
+}
+
+func kinds(all []message) []string {
+	var out []string
+	for _, m := range all {
+		out = append(out, m.Type)
+	}
+	return slices.Clip(out)
 }
