@@ -3,9 +3,11 @@ package faults_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -196,10 +198,15 @@ func events(segments []hearken.Segment) (texts []string) {
 }
 
 // Ten minutes, a fault every 15 seconds, outages of up to 8: nothing is lost,
-// nothing doubled, everything in its place.
+// nothing doubled, everything in its place. HEARKEN_TEST_SEEDS asks for more
+// than one such run.
 func TestRecovery(t *testing.T) {
-	for seed := range uint64(3) {
-		t.Run("", func(t *testing.T) {
+	seeds, err := strconv.ParseUint(cmp.Or(os.Getenv("HEARKEN_TEST_SEEDS"), "1"), 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			script, pcm := speech(seed, 600)
 			var plan []faults.Fault
@@ -222,18 +229,18 @@ func TestRecovery_Kinds(t *testing.T) {
 	for _, kind := range faults.Kinds {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			script, pcm := speech(7, 90)
+			script, pcm := speech(7, 50)
 			var plan []faults.Fault
 			for f := range faults.Plan(7, 9*time.Second, 6*time.Second) {
 				f.Kind = kind
-				if plan = append(plan, f); len(plan) == 9 {
+				if plan = append(plan, f); len(plan) == 5 {
 					break
 				}
 			}
 			within(t, func(t *testing.T) http.Handler { return newStandIn(t, script) }, func(h *house) {
 				heard := h.transcribe(plan, pcm)
 				judge(h.t, script, words(heard, hearken.Microphone))
-				if n := h.proxy.Stats().Connections; kind != faults.Stall && n < 6 {
+				if n := h.proxy.Stats().Connections; kind != faults.Stall && n < 4 {
 					h.t.Errorf("only %d connections: the faults do not bite", n)
 				}
 			})
@@ -241,10 +248,10 @@ func TestRecovery_Kinds(t *testing.T) {
 	}
 }
 
-// The same over real connections, as fast as they are: each kind once, in the
-// middle of a phrase.
+// The same over real connections, as fast as they are, in the middle of a
+// phrase: the kinds that the system has a part in.
 func TestRecovery_TCP(t *testing.T) {
-	for _, kind := range faults.Kinds {
+	for _, kind := range []faults.Kind{faults.Unavailable, faults.Cut, faults.Reset, faults.HalfToClient, faults.HalfToServer, faults.Stall} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			script, pcm := speech(5, 20)
@@ -256,8 +263,7 @@ func TestRecovery_TCP(t *testing.T) {
 			serve(t, l, server)
 			p := faults.New(t, l.Addr().String())
 			fault := faults.Fault{Kind: kind, For: 300 * time.Millisecond}
-			switch kind {
-			case faults.TooMany, faults.Unavailable, faults.SlowHandshake:
+			if kind == faults.Unavailable {
 				fault.For = 3 * time.Second // the next connection comes after a second
 			}
 			var once sync.Once
@@ -299,7 +305,7 @@ func TestRecovery_Long(t *testing.T) {
 	for _, kind := range []faults.Kind{faults.Stall, faults.Outage} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			script, pcm := speech(9, 180)
+			script, pcm := speech(9, 110)
 			within(t, func(t *testing.T) http.Handler { return newStandIn(t, script) }, func(h *house) {
 				heard := h.transcribe([]faults.Fault{{At: 20 * time.Second, Kind: kind, For: 50 * time.Second}}, pcm)
 				judge(h.t, script, words(heard, hearken.Microphone))

@@ -101,9 +101,7 @@ func (e *ear) serve() {
 			e.conn.Close(websocket.StatusPolicyViolation, "DATA-0000")
 			return
 		}
-		for i := 0; i < len(b); i += 2 {
-			e.hear(int16(b[i]) | int16(b[i+1])<<8)
-		}
+		e.hear(b)
 	}
 }
 
@@ -127,17 +125,26 @@ func (e *ear) told(b []byte) bool {
 	return true
 }
 
-// hear takes the next sample.
-func (e *ear) hear(x int16) {
-	if x != e.value {
-		e.endWord()
-		e.value, e.began = x, e.now()
-	}
-	e.samples++
-	if e.samples%(hearken.SampleRate/2) == 0 {
-		e.speak()
-		if e.server.heard != nil {
-			e.server.heard(e.now())
+// hear takes sound, in runs of the same sample, and speaks twice a second.
+func (e *ear) hear(b []byte) {
+	const step = hearken.SampleRate / 2
+	for len(b) > 0 {
+		most := min(len(b)/2, step-e.samples%step)
+		n := 1
+		for n < most && b[2*n] == b[0] && b[2*n+1] == b[1] {
+			n++
+		}
+		if x := int16(b[0]) | int16(b[1])<<8; x != e.value {
+			e.endWord()
+			e.value, e.began = x, e.now()
+		}
+		e.samples += n
+		b = b[2*n:]
+		if e.samples%step == 0 {
+			e.speak()
+			if e.server.heard != nil {
+				e.server.heard(e.now())
+			}
 		}
 	}
 }
