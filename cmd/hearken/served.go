@@ -27,17 +27,27 @@ func (a *App) openServed() served {
 	names := a.engines.names()
 	engines := make([]upload.Engine, len(names))
 	for i, name := range names {
-		engines[i] = upload.Engine{Name: name, Translates: name == "openai"}
+		translates := name == "openai" && (a.cfg.OpenaiAPIKey != "" || a.cfg.OpenaiBaseURL != "")
+		engines[i] = upload.Engine{Name: name, Translates: translates}
 	}
 	return served{
 		listen: listen.New(listen.Config{
 			Sessions: listenSessions{a.hub}, Principal: sender, Providers: names, Version: versionString(), Ahead: ahead, Log: a.log,
 		}),
 		upload: upload.New(upload.Config{
-			Sessions: uploadSessions{a.hub}, Principal: sender, Engines: engines, Decode: decodeFile, Ahead: ahead,
+			Sessions: uploadSessions{a.hub}, Principal: sender, Engines: engines, Decode: decodeFile, Read: a.everything, Ahead: ahead,
 			MaxBytes: int64(a.cfg.UploadMaxMB) << 20, TempDir: filepath.Join(a.cfg.DataDir, "uploads"), Log: a.log,
 		}),
 	}
+}
+
+// everything is all entries of a session.
+func (a *App) everything(ctx context.Context, id string) (all []hearken.Segment, err error) {
+	err = a.hub.Segments(ctx, id, true, func(batch []hearken.Segment) error {
+		all = append(all, batch...)
+		return nil
+	})
+	return all, err
 }
 
 // mount puts the handlers behind the guard. Programs made for those services
