@@ -1,0 +1,283 @@
+package mic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jfreymuth/pulse/proto"
+)
+
+const (
+	again = time.Second // between two looks at the server, if it tells of nothing
+	// patience is how long a sound server may be gone before a capture ends:
+	// longer than it takes to restart one.
+	patience = time.Minute
+)
+
+// pulse captures from a PulseAudio or PipeWire server.
+type pulse struct {
+	cfg     Config
+	notes   *notes
+	movable bool // for tests: let the server move streams
+}
+
+func (p *pulse) devices(ctx context.Context) ([]Device, error) {
+	conn, err := dial(ctx, func(any) {})
+	if err != nil {
+		return nil, err
+	}
+	defer conn.close()
+	w, err := look(&conn.client)
+	if err != nil {
+		return nil, dialError(err, nil)
+	}
+	return w.devices(), nil
+}
+
+// lanes are those that are to be captured.
+func (p *pulse) lanes() []int {
+	var lanes []int
+	for lane := range origins {
+		if p.cfg.wants(lane) != Off {
+			lanes = append(lanes, lane)
+		}
+	}
+	return lanes
+}
+
+func (p *pulse) check(ctx context.Context) error {
+	conn, err := dial(ctx, func(any) {})
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	w, err := look(&conn.client)
+	if err != nil {
+		return dialError(err, nil)
+	}
+	var missing error
+	found := 0
+	for lane := range origins {
+		name := p.cfg.wants(lane)
+		if name == Off {
+			p.notes.captured(lane, Off)
+			continue
+		}
+		t, err := w.pick(lane, name)
+		if err == nil {
+			if err = try(&conn.client, lane, t, p.movable); err != nil {
+				return err
+			}
+			p.notes.captured(lane, t.note())
+			found++
+			continue
+		}
+		if name != "" {
+			return err
+		}
+		p.notes.missing(lane, plain(err))
+		missing = cmp.Or(missing, err)
+	}
+	if found == 0 {
+		return nothing(missing)
+	}
+	return nil
+}
+
+// try opens a stream for a moment, to learn whether it can be had.
+func try(c *proto.Client, lane int, t target, movable bool) error {
+	s, err := open(c, lane, t, movable)
+	if err != nil {
+		return streamError(lane, t, err)
+	}
+	s.close(c)
+	return nil
+}
+
+func (p *pulse) run(ctx context.Context, d *desk) error {
+	lost := time.Now()
+	for {
+		err := p.follow(ctx, d, func() { lost = time.Time{} })
+		if ctx.Err() != nil {
+			return nil
+		}
+		if lost.IsZero() {
+			lost = time.Now()
+		}
+		for _, lane := range p.lanes() {
+			d.gone(lane)
+			p.notes.missing(lane, "the sound server is gone; there is silence until it is back.")
+		}
+		if time.Since(lost) >= patience {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(again):
+		}
+	}
+}
+
+// follow captures over one connection for as long as that lasts.
+func (p *pulse) follow(ctx context.Context, d *desk, connected func()) error {
+	f := &follower{pulse: p, desk: d, news: make(chan struct{}, 1), streams: map[uint32]*stream{}}
+	conn, err := dial(ctx, f.hear)
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	f.client = &conn.client
+	events := proto.SubscriptionMaskSink | proto.SubscriptionMaskSource | proto.SubscriptionMaskSourceInput | proto.SubscriptionMaskServer
+	if err := f.client.Request(&proto.Subscribe{Mask: events}, nil); err != nil {
+		return dialError(err, nil)
+	}
+	connected()
+	ticker := time.NewTicker(again)
+	defer ticker.Stop()
+	for {
+		if err := f.tune(); err != nil {
+			return dialError(err, nil)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-conn.gone:
+			return dialError(errors.New("it closed the connection"), nil)
+		case <-f.news:
+		case <-ticker.C:
+		}
+	}
+}
+
+// A follower keeps each lane on its device while one connection lasts.
+type follower struct {
+	*pulse
+	desk   *desk
+	client *proto.Client
+	news   chan struct{} // something has changed on the server
+	lane   [2]struct {
+		stream   *stream
+		tried    string    // the source that was asked last,
+		retry    time.Time // not to be asked again before this,
+		failures int       // since it last gave a stream
+	}
+
+	mu      sync.Mutex
+	streams map[uint32]*stream // by their index
+}
+
+// hear takes what the server sends by itself. It may not ask anything back.
+func (f *follower) hear(message any) {
+	switch m := message.(type) {
+	case *proto.DataPacket:
+		if s := f.stream(m.StreamIndex); s != nil {
+			s.take(m.Data, f.desk)
+		}
+		return
+	case *proto.RecordStreamKilled:
+		if s := f.stream(m.StreamIndex); s != nil {
+			s.killed.Store(true)
+			s.right.Store(false)
+		}
+	case *proto.RecordStreamMoved:
+		if s := f.stream(m.StreamIndex); s != nil && m.DestIndex != s.target.index {
+			s.right.Store(false) // at once; what it is will be seen
+		}
+	}
+	select {
+	case f.news <- struct{}{}:
+	default:
+	}
+}
+
+func (f *follower) stream(index uint32) *stream {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.streams[index]
+}
+
+// tune brings every lane to the device that it should come from now. An error
+// says that the server cannot be talked to.
+func (f *follower) tune() error {
+	w, err := look(f.client)
+	if err != nil {
+		return err
+	}
+	for _, lane := range f.lanes() {
+		if err := f.tuneLane(lane, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *follower) tuneLane(lane int, w *world) error {
+	on := &f.lane[lane]
+	t, err := w.pick(lane, f.cfg.wants(lane))
+	if err != nil {
+		f.drop(lane)
+		f.notes.missing(lane, plain(err)+" There is silence until there is one.")
+		return nil
+	}
+	if s := on.stream; s != nil && (s.killed.Load() || s.target.index != t.index || s.target.name != t.name || s.target.sink != t.sink) {
+		f.drop(lane)
+	}
+	if on.stream == nil {
+		if t.name == on.tried && time.Now().Before(on.retry) {
+			return nil
+		}
+		on.tried, on.retry = t.name, time.Now().Add(again)
+		s, err := open(f.client, lane, t, f.movable)
+		if refused, ok := errors.AsType[proto.Error](err); ok {
+			// Once is what happens while a device goes.
+			if on.failures++; on.failures > 1 {
+				f.notes.missing(lane, plain(streamError(lane, t, refused)))
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		on.stream, on.failures = s, 0
+		f.mu.Lock()
+		f.streams[s.index] = s
+		f.mu.Unlock()
+		if err := s.start(f.client); err != nil {
+			return err
+		}
+	}
+	err = on.stream.verify(f.client)
+	if elsewhere, ok := errors.AsType[errElsewhere](err); ok {
+		f.drop(lane)
+		f.notes.missing(lane, fmt.Sprintf("the sound server connected it to %s and not to the %s; trying again.", w.titleOf(elsewhere.source), t.title))
+		return nil
+	}
+	if _, refused := errors.AsType[proto.Error](err); refused {
+		f.drop(lane)
+		return nil
+	}
+	if err == nil && on.stream.right.Load() {
+		f.notes.captured(lane, t.note())
+	}
+	return err
+}
+
+// drop ends the stream of a lane.
+func (f *follower) drop(lane int) {
+	f.desk.gone(lane)
+	s := f.lane[lane].stream
+	if s == nil {
+		return
+	}
+	f.lane[lane].stream = nil
+	f.mu.Lock()
+	delete(f.streams, s.index)
+	f.mu.Unlock()
+	s.right.Store(false)
+	s.close(f.client)
+}

@@ -1,0 +1,247 @@
+package mic
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jfreymuth/pulse/proto"
+)
+
+// patient is how long the sound server may take for an answer.
+const patient = 5 * time.Second
+
+// An address is where a sound server may be.
+type address struct{ network, addr string }
+
+// addresses are where to look for the sound server, in the order of
+// PulseAudio's own library.
+func addresses(env func(string) string, uid int, machine, host string) []address {
+	if list := env("PULSE_SERVER"); list != "" {
+		return parseServers(list, machine, host)
+	}
+	var paths []string
+	if dir := env("PULSE_RUNTIME_PATH"); dir != "" {
+		paths = append(paths, filepath.Join(dir, "native"))
+	}
+	if dir := env("XDG_RUNTIME_DIR"); dir != "" {
+		paths = append(paths, filepath.Join(dir, "pulse", "native"))
+	}
+	if uid >= 0 {
+		paths = append(paths, fmt.Sprintf("/run/user/%d/pulse/native", uid))
+	}
+	if home := env("HOME"); home != "" && machine != "" {
+		paths = append(paths, filepath.Join(home, ".config", "pulse", machine+"-runtime", "native"))
+	}
+	paths = append(paths, "/run/pulse/native")
+	var found []address
+	for _, p := range paths {
+		if a := (address{"unix", p}); !slices.Contains(found, a) {
+			found = append(found, a)
+		}
+	}
+	return found
+}
+
+// parseServers reads PULSE_SERVER: addresses with blanks between them, each
+// perhaps only for one computer, which is named in braces in front.
+func parseServers(list, machine, host string) []address {
+	var found []address
+	for _, s := range strings.Fields(list) {
+		if rest, braced := strings.CutPrefix(s, "{"); braced {
+			only, after, closed := strings.Cut(rest, "}")
+			if !closed || only != machine && only != host {
+				continue
+			}
+			s = after
+		}
+		kind, rest, _ := strings.Cut(s, ":")
+		switch {
+		case s == "":
+		case strings.HasPrefix(s, "/"):
+			found = append(found, address{"unix", s})
+		case kind == "unix":
+			found = append(found, address{"unix", rest})
+		case kind == "tcp", kind == "tcp4", kind == "tcp6":
+			found = append(found, address{kind, withPort(rest)})
+		default:
+			found = append(found, address{"tcp", withPort(s)})
+		}
+	}
+	return found
+}
+
+func withPort(s string) string {
+	if _, _, err := net.SplitHostPort(s); err == nil {
+		return s
+	}
+	return net.JoinHostPort(strings.Trim(s, "[]"), "4713")
+}
+
+// machineID is what PulseAudio calls a computer.
+func machineID() string {
+	for _, path := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
+		if b, err := os.ReadFile(path); err == nil {
+			return strings.TrimSpace(string(b))
+		}
+	}
+	return ""
+}
+
+// cookie is what a server across the network asks for. On this computer it
+// knows its user without.
+func cookie(env func(string) string) []byte {
+	config := env("XDG_CONFIG_HOME")
+	if config == "" {
+		config = filepath.Join(env("HOME"), ".config")
+	}
+	for _, path := range []string{env("PULSE_COOKIE"), filepath.Join(config, "pulse", "cookie"), filepath.Join(env("HOME"), ".pulse-cookie")} {
+		if b, err := os.ReadFile(path); err == nil && len(b) >= 256 {
+			return b[:256]
+		}
+	}
+	return make([]byte, 256)
+}
+
+// dial connects to the first sound server that answers. Messages that nobody
+// asked for go to callback, on a goroutine of the connection.
+func dial(ctx context.Context, callback func(any)) (*connection, error) {
+	host, _ := os.Hostname()
+	all := addresses(os.Getenv, os.Getuid(), machineID(), host)
+	err := errors.New("PULSE_SERVER names no server")
+	var first error
+	for _, a := range all {
+		var c *connection
+		if c, err = dialOne(ctx, a, callback); err == nil {
+			return c, nil
+		}
+		// A refusal says more than that nothing was there.
+		if first == nil || errors.Is(first, os.ErrNotExist) {
+			first = err
+		}
+	}
+	if first != nil {
+		err = first
+	}
+	return nil, dialError(err, all)
+}
+
+func dialOne(ctx context.Context, a address, callback func(any)) (*connection, error) {
+	ctx, cancel := context.WithTimeout(ctx, patient)
+	defer cancel()
+	conn, err := new(net.Dialer).DialContext(ctx, a.network, a.addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{conn: conn, gone: make(chan struct{})}
+	c.client.SetTimeout(patient)
+	c.client.Callback = callback
+	c.client.Open(struct {
+		io.Reader
+		io.Writer
+	}{&frames{r: bufio.NewReader(conn), gone: c.gone}, conn})
+	var auth proto.AuthReply
+	if err := c.client.Request(&proto.Auth{Version: c.client.Version(), Cookie: cookie(os.Getenv)}, &auth); err != nil {
+		c.close()
+		return nil, fmt.Errorf("authenticate: %w", err)
+	}
+	c.client.SetVersion(auth.Version)
+	props := proto.PropList{
+		"application.name":      proto.PropListString("Hearken"),
+		"application.id":        proto.PropListString("dev.hearken.hearken"),
+		"application.icon_name": proto.PropListString("audio-input-microphone"),
+	}
+	if err := c.client.Request(&proto.SetClientName{Props: props}, &proto.SetClientNameReply{}); err != nil {
+		c.close()
+		return nil, fmt.Errorf("introduce: %w", err)
+	}
+	return c, nil
+}
+
+// A connection is one to a sound server.
+type connection struct {
+	client proto.Client
+	conn   net.Conn
+	gone   chan struct{} // closed when nothing more can be read
+}
+
+// close ends the connection and waits until its callback is silent.
+func (c *connection) close() {
+	c.conn.Close()
+	<-c.gone
+}
+
+// maxFrame is more than PulseAudio ever sends at once.
+const maxFrame = 16 << 20
+
+// frames passes on what the server sends, a whole frame at a time, but for
+// commands that the library does not know: it prints those to standard output,
+// where in this program an agent reads.
+type frames struct {
+	r    *bufio.Reader
+	gone chan struct{}
+	buf  []byte
+	left []byte
+	err  error
+}
+
+func (f *frames) Read(b []byte) (int, error) {
+	for len(f.left) == 0 && f.err == nil {
+		if f.err = f.fill(); f.err != nil {
+			close(f.gone)
+		}
+	}
+	if f.err != nil {
+		return 0, f.err
+	}
+	n := copy(b, f.left)
+	f.left = f.left[n:]
+	return n, nil
+}
+
+// header is the length of what comes in front of a frame: its own length, the
+// channel, an offset and flags.
+const header = 20
+
+func (f *frames) fill() error {
+	f.buf = append(f.buf[:0], make([]byte, header)...)
+	if _, err := io.ReadFull(f.r, f.buf); err != nil {
+		return err
+	}
+	size := binary.BigEndian.Uint32(f.buf)
+	if size > maxFrame {
+		return fmt.Errorf("a frame of %d bytes", size)
+	}
+	f.buf = append(f.buf, make([]byte, size)...)
+	if _, err := io.ReadFull(f.r, f.buf[header:]); err != nil {
+		return err
+	}
+	if binary.BigEndian.Uint32(f.buf[4:]) == proto.Undefined && !known(f.buf[header:]) {
+		return nil
+	}
+	f.left = f.buf
+	return nil
+}
+
+// known reports whether the library knows a command, which begins with its
+// number behind the letter L.
+func known(command []byte) bool {
+	if len(command) < 10 || command[0] != 'L' {
+		return false
+	}
+	switch op := binary.BigEndian.Uint32(command[1:]); op {
+	case proto.OpError, proto.OpReply, proto.OpSubscribeEvent, proto.OpOverflow,
+		proto.OpRecordStreamKilled, proto.OpRecordStreamSuspended, proto.OpRecordStreamMoved:
+		return true
+	}
+	return false
+}
