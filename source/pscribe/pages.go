@@ -70,7 +70,9 @@ func (n *numbering) add(e hearken.Segment) {
 	if e.Line >= n.last.Line {
 		n.last = e
 	}
-	n.seen[e.ID] = e
+	if !n.seen[e.ID].IsFinal {
+		n.seen[e.ID] = e
+	}
 }
 
 // restart reports whether e belongs to another session than what came before:
@@ -83,7 +85,7 @@ func (n *numbering) restart(e hearken.Segment) bool {
 	}
 	if old, ok := n.seen[e.ID]; ok {
 		far := e.Timestamp.Sub(old.Timestamp).Abs() > refining
-		return far || old.IsFinal && !same(old, e)
+		return far || old.IsFinal && e.IsFinal && !same(old, e)
 	}
 	earlier := n.last.Timestamp.Sub(e.Timestamp)
 	if e.Line == n.last.Line {

@@ -40,6 +40,7 @@ type Scribe struct {
 	log     *slog.Logger
 	poll    time.Duration    // between two looks of a Tail that waits
 	now     func() time.Time // tells which unconfirmed entries are still to be confirmed
+	runOnce func(ctx context.Context, args []string) (output, error)
 }
 
 // New makes a Scribe. It does not look whether the program is there, which
@@ -52,6 +53,7 @@ func New(cfg Config) *Scribe {
 		poll:    500 * time.Millisecond,
 		now:     time.Now,
 	}
+	s.runOnce = s.exec
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

@@ -236,7 +236,7 @@ func readTime(s string) (time.Time, bool) {
 	}
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04"} {
 		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
-			return t, true
+			return t, t.Year() >= 1970
 		}
 	}
 	return time.Time{}, false

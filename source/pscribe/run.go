@@ -41,9 +41,9 @@ func (o output) words() string {
 // run runs one command to its end. A failure of the program is an error.
 func (s *Scribe) run(ctx context.Context, args ...string) (output, error) {
 	began := time.Now()
-	out, err := s.exec(ctx, args)
+	out, err := s.runOnce(ctx, args)
 	if errors.Is(err, errKilled) && args[0] != "new" {
-		out, err = s.exec(ctx, args) // a program replaced while it runs may be killed for it
+		out, err = s.runOnce(ctx, args) // a program replaced while it runs may be killed for it
 	}
 	s.log.DebugContext(ctx, "pscribe ran", "command", args[0], "duration", time.Since(began),
 		"stdout_bytes", len(out.stdout), "stderr_bytes", len(out.stderr), "exit", out.exit, "failed", err != nil)
@@ -53,8 +53,8 @@ func (s *Scribe) run(ctx context.Context, args ...string) (output, error) {
 	return out, failure(args[0], out)
 }
 
-// exec is one run. Its errors are those of running; the exit status is in the
-// output.
+// exec is one run of the program. Its errors are those of running; the exit
+// status is in the output.
 func (s *Scribe) exec(ctx context.Context, args []string) (output, error) {
 	path, err := Find(s.path)
 	if err != nil {

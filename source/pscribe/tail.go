@@ -1,7 +1,9 @@
 package pscribe
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -49,14 +51,12 @@ func (s *Scribe) look(ctx context.Context, req hearken.TailRequest) (*hearken.Sc
 	if err != nil {
 		return nil, err
 	}
-	page := &hearken.ScribePage{Session: req.Session, Raw: strings.Join(v.raw, "\n")}
-	if page.Session == "" {
-		page.Session = v.session
-	}
-	page.Entries = filter(s.settled(v.entries), req.Filter)
-	page.Entries = slices.DeleteFunc(page.Entries, func(e hearken.Segment) bool { return e.Line < req.SinceLine })
-	page.Entries = atMost(page.Entries, req.N, req.SinceLine > 0)
-	page.Next = goOn(page.Entries, req.SinceLine)
+	page := &hearken.ScribePage{Session: cmp.Or(req.Session, v.session), Raw: strings.Join(v.raw, "\n")}
+	entries := slices.DeleteFunc(v.entries, func(e hearken.Segment) bool { return e.Line < req.SinceLine })
+	open := s.open(entries)
+	entries = slices.DeleteFunc(entries, func(e hearken.Segment) bool { return e.IsFinal && e.Line >= open })
+	page.Entries = atMost(filter(entries, req.Filter), req.N, req.SinceLine > 0)
+	page.Next = min(goOn(page.Entries, req.SinceLine), open)
 	return page, nil
 }
 
@@ -91,58 +91,66 @@ func (s *Scribe) last(ctx context.Context, req hearken.TailRequest) (view, error
 	if err != nil {
 		return v, err
 	}
-	if line := s.doubt(v.entries, req.Filter); line > 0 {
-		all, err := s.view(ctx, req.Session, 0, line, hearken.AllEntries)
-		if err != nil {
-			return v, err
+	line := s.doubt(v.entries, req.Filter)
+	if line == 0 {
+		return v, nil
+	}
+	all, err := s.view(ctx, req.Session, 0, line, hearken.AllEntries)
+	if err != nil {
+		return v, err
+	}
+	v.entries = slices.DeleteFunc(v.entries, func(e hearken.Segment) bool { return e.Line >= line })
+	for _, e := range all.entries {
+		if e.Line >= line {
+			v.entries = append(v.entries, e)
 		}
-		v.entries = slices.DeleteFunc(v.entries, func(e hearken.Segment) bool { return e.Line >= line })
-		all.entries = slices.DeleteFunc(all.entries, func(e hearken.Segment) bool { return e.Line < line })
-		v.entries = append(v.entries, all.entries...)
 	}
 	return v, nil
 }
 
-// doubt is the first line of which a filtered view does not tell whether it is
-// settled although it matters, or 0.
+// doubt is the first line that may still be unconfirmed without being seen
+// among the entries, or 0: the newest rows, and those that a filter lets
+// through, do not tell.
 func (s *Scribe) doubt(entries []hearken.Segment, f hearken.StatusFilter) int {
-	switch f {
-	case hearken.OnlyConfirmed, hearken.OnlySpeech:
-	case hearken.OnlyUnconfirmed:
-		if len(entries) > 0 {
-			return entries[0].Line
-		}
-		return 0
-	default:
-		return 0
-	}
+	const behind = 32 // segments that can begin while one is refined
 	for i, e := range entries {
-		if i == 0 || !s.fresh(e) {
+		switch {
+		case !s.fresh(e):
+			continue
+		case i == 0 && e.Line > 1:
+			return max(e.Line-behind, 1)
+		case i == 0:
 			continue
 		}
-		if before := entries[i-1]; e.Line > before.Line+1 {
+		before := entries[i-1]
+		if e.Line > before.Line+1 {
 			return before.Line + 1
-		} else if !before.IsFinal && before.Line > 0 {
-			return before.Line
 		}
+		if !before.IsFinal && f != "" && f != hearken.AllEntries {
+			return max(before.Line, 1)
+		}
+	}
+	if f == hearken.OnlyUnconfirmed && len(entries) > 0 {
+		return max(entries[0].Line, 1)
 	}
 	return 0
 }
 
-// fresh reports whether an entry is so new that one beside it may still be
-// unconfirmed.
+// fresh reports whether an entry is so new that it, or one beside it, may
+// still have to be confirmed.
 func (s *Scribe) fresh(e hearken.Segment) bool {
 	return s.now().Sub(e.Timestamp) < refining
 }
 
-// settled leaves out what was confirmed before an earlier segment is.
-func (s *Scribe) settled(entries []hearken.Segment) []hearken.Segment {
-	open := slices.IndexFunc(entries, func(e hearken.Segment) bool { return !e.IsFinal && s.fresh(e) })
-	if open < 0 {
-		return entries
+// open is the first line that is still to be confirmed. What was confirmed
+// from there on waits for it: to show it now would be to show it twice, or to
+// lose the other.
+func (s *Scribe) open(entries []hearken.Segment) int {
+	i := slices.IndexFunc(entries, func(e hearken.Segment) bool { return !e.IsFinal && s.fresh(e) })
+	if i < 0 {
+		return math.MaxInt
 	}
-	line := entries[open].Line
-	return slices.DeleteFunc(entries, func(e hearken.Segment) bool { return e.IsFinal && e.Line >= line })
+	return max(entries[i].Line, 1)
 }
 
 func (s *Scribe) view(ctx context.Context, session string, n, from int, f hearken.StatusFilter) (view, error) {
