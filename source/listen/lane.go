@@ -52,6 +52,7 @@ func (l *lane) event(ev hearken.InputEvent) {
 	case hearken.InputProgress:
 		l.progress(ev.Seconds)
 	case hearken.InputSpeechStarted:
+		l.gap(ev.Seconds) // what ended before comes before
 		if l.o.vadEvents {
 			l.out = append(l.out, speechStarted{"SpeechStarted", l.channel(), millis(ev.Seconds)})
 		}

@@ -233,6 +233,8 @@ func TestResults_UtteranceEnd(t *testing.T) {
 		{"Each", []any{endpoint(0, "one"), through(3), endpoint(3, "two"), through(6)}, []float64{0.5, 3.5}},
 		{"ShortPause", []any{final(0, "one"), final(1.2, "two"), through(9)}, []float64{1.7}},
 		{"NextWordTells", []any{final(0, "one"), partial(1.6, "two"), final(1.6, "two")}, []float64{0.5}},
+		{"NextSpeechTells", []any{final(0, "one"), speechAt(1.6)}, []float64{0.5}},
+		{"NextSpeechIsSoon", []any{final(0, "one"), speechAt(1.2)}, nil},
 		{"AtTheEnd", []any{final(0, "one"), 1.6}, []float64{0.5}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -248,8 +250,12 @@ func TestResults_UtteranceEnd(t *testing.T) {
 	}
 }
 
+func speechAt(seconds float64) hearken.InputEvent {
+	return hearken.InputEvent{Kind: hearken.InputSpeechStarted, Origin: hearken.Microphone, Seconds: seconds}
+}
+
 func TestResults_SpeechStarted(t *testing.T) {
-	started := hearken.InputEvent{Kind: hearken.InputSpeechStarted, Origin: hearken.Microphone, Seconds: 0.4}
+	started := speechAt(0.4)
 	all := play(t, pcm16+"&vad_events=true", started, endpoint(0.5, "one"))
 	if all[0].raw != `{"type":"SpeechStarted","channel":[0,1],"timestamp":0.4}` {
 		t.Errorf("%s", all[0].raw)
