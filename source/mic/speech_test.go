@@ -1,0 +1,146 @@
+package mic
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jfreymuth/pulse/proto"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/audio"
+)
+
+// speech is a real recording, ten seconds of it at most.
+func speech(t *testing.T) []int16 {
+	t.Helper()
+	dir := os.Getenv("HEARKEN_SPEECH")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "speech")
+	}
+	f, err := os.Open(filepath.Join(dir, "ls-other-1688-142285-0003.wav"))
+	if err != nil {
+		t.Skip("no recordings; set HEARKEN_SPEECH")
+	}
+	defer f.Close()
+	var samples []int16
+	dec, err := audio.NewDecoder(audio.Format{}, func(channels ...[]int16) error {
+		samples = append(samples, channels[0]...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteTo(dec); err != nil {
+		t.Fatal(err)
+	}
+	if err := dec.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return samples[:min(len(samples), 10*hearken.SampleRate)]
+}
+
+// play plays a recording into a sink.
+func (s *soundServer) play(sink string, samples []int16) {
+	s.t.Helper()
+	data := audio.AppendBytes(nil, samples)
+	var upload proto.CreateUploadStreamReply
+	err := s.conn.client.Request(&proto.CreateUploadStream{Name: "speech", Length: uint32(len(data)),
+		SampleSpec: proto.SampleSpec{Format: proto.FormatInt16LE, Channels: 1, Rate: hearken.SampleRate},
+		ChannelMap: proto.ChannelMap{proto.ChannelMono}, Properties: proto.PropList{}}, &upload)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for len(data) > 0 {
+		n := min(len(data), 32<<10)
+		if err := s.conn.client.Send(upload.StreamIndex, data[:n]); err != nil {
+			s.t.Fatal(err)
+		}
+		data = data[n:]
+	}
+	s.do(&proto.FinishUploadStream{StreamIndex: upload.StreamIndex})
+	s.do(&proto.PlaySample{SinkIndex: proto.Undefined, SinkName: sink, Name: "speech",
+		Volume: uint32(proto.VolumeNorm), Properties: proto.PropList{}})
+}
+
+// likeness is how like a is to what b holds from an offset on: 1 for the same
+// but for its volume.
+func likeness(a, b []int16, offset int) float64 {
+	var ab, aa, bb float64
+	for i, s := range a {
+		j := i + offset
+		if j < 0 || j >= len(b) {
+			continue
+		}
+		x, y := float64(s), float64(b[j])
+		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return ab / math.Sqrt(aa*bb)
+}
+
+// find is where in b the sound a is, and how like it is there.
+func find(a, b []int16, from, to int) (at int, like float64) {
+	for offset := from; offset <= to; offset++ {
+		if l := likeness(a, b, offset); l > like {
+			at, like = offset, l
+		}
+	}
+	return at, like
+}
+
+// The same speech on both channels comes out whole, and at the same moment.
+func TestCapture_Speech(t *testing.T) {
+	spoken := speech(t)
+	s := startServer(t)
+	h := listen(t, Config{Microphone: "speakers.monitor", System: "speakers"})
+	end := s.tone("speakers", 400)
+	h.hears(t, 400, 400) // both are awake
+	end()
+	h.hears(t, 0, 0)
+	s.play("speakers", spoken)
+	length := time.Duration(len(spoken)) * time.Second / hearken.SampleRate
+	eventually(t, "the speech begins", func() bool { return h.pitch(microphoneLane) != 0 })
+	h.mu.Lock()
+	began := len(h.channels[0])
+	h.mu.Unlock()
+	eventually(t, "the speech is over", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return len(h.channels[0]) > began+len(spoken)+hearken.SampleRate/2
+	})
+	m, sys := h.last(microphoneLane, length+2*time.Second), h.last(systemLane, length+2*time.Second)
+
+	// A second from the middle is enough to find the place.
+	middle := spoken[len(spoken)/2:][:hearken.SampleRate]
+	first := slices.IndexFunc(m, func(s int16) bool { return s != 0 })
+	near := first + len(spoken)/2
+	at, like := find(middle, m, near-100*millisecond, near+100*millisecond)
+	if like < 0.95 {
+		t.Fatalf("the likeness of the microphone to what was played is %.3f", like)
+	}
+	// The resampling of the server and ours, and drift, may move a little.
+	var worst float64 = 1
+	for start := 0; start+hearken.SampleRate <= len(spoken); start += hearken.SampleRate {
+		second := spoken[start:][:hearken.SampleRate]
+		where := at + start - len(spoken)/2
+		_, like := find(second, m, where-30*millisecond, where+30*millisecond)
+		worst = min(worst, like)
+	}
+	if worst < 0.9 {
+		t.Errorf("a second of speech is only %.3f like what was played", worst)
+	}
+	offset, like := find(m[at:at+hearken.SampleRate], sys, at-100*millisecond, at+100*millisecond)
+	if like < 0.95 {
+		t.Errorf("the two channels are only %.3f alike", like)
+	}
+	if off := (offset - at) / millisecond; off < -20 || off > 20 {
+		t.Errorf("the channels are %d ms apart", off)
+	}
+	t.Logf("likeness of the worst second %.3f, channels %.1f ms apart", worst, float64(offset-at)/millisecond)
+}
