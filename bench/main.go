@@ -40,6 +40,7 @@ var measurements = []measurement{
 	{"engine-load", "loading the models, and memory", measureLoad},
 	{"engine-judgement", "noise, other languages, confidence", measureJudgement},
 	{"engine-silence", "listening to nobody", measureSilence},
+	{"relay-load", "many sessions relayed to another provider", measureRelay},
 }
 
 // bench is what measurements share.
@@ -70,6 +71,10 @@ func run(ctx context.Context, args []string) (err error) {
 			return serveLoad(ctx)
 		case silenceCommand:
 			return serveSilence(ctx, args[1:])
+		case standInCommand:
+			return serveStandIn(ctx, args[1:])
+		case bareRelayCommand:
+			return serveBareRelay(ctx, args[1:])
 		}
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
