@@ -245,6 +245,36 @@ func TestStream_Detector(t *testing.T) {
 	}
 }
 
+// After a gap nothing is remembered of what was before: there is another
+// detector, and if there is none the stream fails.
+func TestStream_Gap(t *testing.T) {
+	boom := errors.New("boom")
+	made, closed := 0, 0
+	p := newFake(meeting).inside(openai.Config{Detector: func() (openai.Detector, error) {
+		if made++; made == 3 {
+			return nil, boom
+		}
+		return &detector{closed: &closed}, nil
+	}})
+	stream, err := p.Open(t.Context(), english)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := collect(stream)
+	var wrote error
+	for i := range int64(3) {
+		at := i * 20 * hearken.SampleRate
+		wrote = stream.Write(hearken.Frame{Pos: at, PCM: meetingSound[:4*hearken.SampleRate]})
+	}
+	events := <-told
+	if err := failure(events); !errors.Is(err, boom) || wrote != err {
+		t.Errorf("failed with %v, Write with %v", err, wrote)
+	}
+	if made != 3 || closed != 2 {
+		t.Errorf("%d detectors were made, %d closed", made, closed)
+	}
+}
+
 // A detector takes every window for speech until it fails.
 type detector struct {
 	closed *int
