@@ -1,0 +1,62 @@
+package faults_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/live"
+	"github.com/hearken-dev/hearken/source/listen"
+	"github.com/hearken-dev/hearken/stt/deepgram"
+	"github.com/hearken-dev/hearken/test/faults"
+)
+
+// sessions let clients of /v1/listen into a hub.
+type sessions struct{ *live.Hub }
+
+func (s sessions) Start(ctx context.Context, r listen.Request) (*hearken.Session, error) {
+	return s.Hub.Start(ctx, live.StartRequest{Language: r.Language, Endpointing: r.Endpointing, Principal: r.Principal})
+}
+
+// ours makes a Deepgram server of another hub of ours, whose engine hears the
+// script.
+func ours(script []spoken) func(*testing.T) http.Handler {
+	return func(t *testing.T) http.Handler {
+		network := faults.NewMemory()
+		serve(t, network, newStandIn(t, script))
+		h := open(t, t.TempDir(), nil, network.Dial, deepgram.Config{Pace: -1})
+		handler := listen.New(listen.Config{
+			Sessions:  sessions{h.hub},
+			Principal: func(*http.Request) (string, error) { return "local", nil },
+			Providers: []string{"deepgram"},
+		})
+		t.Cleanup(func() {
+			if err := handler.Close(context.Background()); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		})
+		return handler
+	}
+}
+
+// Our own server, reached by our own client over a bad network, loses nothing
+// either. It settles what it has when nothing comes for two seconds, in the
+// middle of a word if need be; so here no stall is longer.
+func TestRecovery_Listen(t *testing.T) {
+	script, pcm := speech(21, 180)
+	var plan []faults.Fault
+	for f := range faults.Plan(21, 15*time.Second, 8*time.Second) {
+		if f.Kind == faults.Stall {
+			f.For = min(f.For, 1500*time.Millisecond)
+		}
+		if plan = append(plan, f); len(plan) == 11 {
+			break
+		}
+	}
+	within(t, ours(script), func(h *house) {
+		heard := h.transcribe(plan, pcm)
+		judge(h.t, script, words(heard, hearken.Microphone))
+	})
+}
