@@ -55,9 +55,25 @@ func (s *Scribe) look(ctx context.Context, req hearken.TailRequest) (*hearken.Sc
 	entries := slices.DeleteFunc(v.entries, func(e hearken.Segment) bool { return e.Line < req.SinceLine })
 	open := s.open(entries)
 	entries = slices.DeleteFunc(entries, func(e hearken.Segment) bool { return e.IsFinal && e.Line >= open })
+	last := lastSettled(entries)
 	page.Entries = atMost(filter(entries, req.Filter), req.N, req.SinceLine > 0)
 	page.Next = min(goOn(page.Entries, req.SinceLine), open)
+	for _, e := range page.Entries {
+		if e.Line < last { // settled or given up
+			page.Next = max(page.Next, e.Line+1)
+		}
+	}
 	return page, nil
+}
+
+// lastSettled is the highest line that is settled, or 0.
+func lastSettled(entries []hearken.Segment) int {
+	for _, e := range slices.Backward(entries) {
+		if e.IsFinal {
+			return e.Line
+		}
+	}
+	return 0
 }
 
 // A view is what the program shows of a session.
@@ -78,8 +94,8 @@ func (s *Scribe) from(ctx context.Context, req hearken.TailRequest) (view, error
 	return s.view(ctx, req.Session, 0, req.SinceLine, hearken.AllEntries)
 }
 
-// last reads the newest n. A segment that was refined has many rows: if there
-// are too few entries among n rows it reads more of them.
+// last reads the newest n. A segment that was refined has many rows: it reads
+// more of them if n rows hold too few entries.
 func (s *Scribe) last(ctx context.Context, req hearken.TailRequest) (view, error) {
 	const most = 10_000
 	n := req.N
