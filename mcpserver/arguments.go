@@ -21,7 +21,7 @@ import (
 // a number; max of a text's characters or a list's entries; enum, words with
 // commas between.
 // Fields without omitempty are required: texts must not be empty, and numbers
-// have a minimum above zero.
+// have a minimum above zero. A pointer is nil if the argument was left out.
 type arguments[T any] struct {
 	tool     string
 	schema   *jsonschema.Schema
@@ -100,6 +100,11 @@ func (a *arguments[T]) read(raw json.RawMessage) (T, error) {
 
 func (c *check) hold(v reflect.Value) error {
 	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return c.hold(v.Elem())
 	case reflect.Int:
 		return c.within(float64(v.Int()), "")
 	case reflect.Float64:

@@ -21,6 +21,7 @@ import (
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/live"
 	"github.com/hearken-dev/hearken/mcpserver"
+	"github.com/hearken-dev/hearken/scribe"
 	"github.com/hearken-dev/hearken/store/sqlite"
 	"github.com/hearken-dev/hearken/store/storetest"
 	"github.com/hearken-dev/hearken/stt/stttest"
@@ -36,7 +37,9 @@ type house struct {
 	t       *testing.T
 	hub     *live.Hub
 	store   *storetest.Faulty
-	engine  *stttest.Scripted
+	engine  *stttest.Scripted // what it hears; of two sides the microphone's
+	scribe  *scribe.Scribe
+	sound   *sound // this computer's
 	factory *mcpserver.Factory
 	client  *mcp.ClientSession
 	door    http.Handler
@@ -46,12 +49,18 @@ type house struct {
 // newHouse opens a hub whose engine says a line every two seconds.
 func newHouse(t *testing.T, caller mcpserver.Caller) *house {
 	t.Helper()
-	h := &house{t: t}
 	var script []stttest.Line
 	for i := range 600 {
 		script = append(script, stttest.Line{Start: float64(2 * i), End: float64(2*i) + 1.5, Text: fmt.Sprintf("line %d of %s", i+1, secret)})
 	}
-	h.engine = stttest.NewScripted("local", script)
+	return newHouseOf(t, caller, script, script)
+}
+
+// newHouseOf opens a hub whose engine hears a script on each side.
+func newHouseOf(t *testing.T, caller mcpserver.Caller, near, far []stttest.Line) *house {
+	t.Helper()
+	h := &house{t: t, engine: stttest.NewScripted("local", near), sound: newSound()}
+	engine := sides{h.engine, stttest.NewScripted("local", far)}
 	dir := t.TempDir()
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "hearken.db"))
 	if err != nil {
@@ -61,14 +70,15 @@ func newHouse(t *testing.T, caller mcpserver.Caller) *house {
 	var log syncBuffer
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	h.hub, err = live.Open(t.Context(), live.Config{
-		Dir: dir, Store: h.store, Providers: []hearken.Provider{h.engine, stttest.NewScripted("other", nil)},
+		Dir: dir, Store: h.store, Providers: []hearken.Provider{engine, stttest.NewScripted("other", nil)},
 		DefaultLanguage: "en", Log: logger,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.scribe = scribe.New(scribe.Config{Hub: h.hub, Principal: "local", Log: logger, Capture: h.sound.open})
 	h.factory = mcpserver.New(mcpserver.Options{
-		Hub: h.hub, Version: "1.2.3", Log: logger,
+		Hub: h.hub, Scribe: h.scribe, Version: "1.2.3", Log: logger,
 		AudioURL: func(session, ticket string) string {
 			return "ws://127.0.0.1:1/audio/" + session + "?ticket=" + ticket
 		},
@@ -77,6 +87,9 @@ func newHouse(t *testing.T, caller mcpserver.Caller) *house {
 	h.door = door(h.factory.Server(caller))
 	t.Cleanup(func() {
 		ctx := context.Background()
+		if err := h.scribe.Close(ctx); err != nil {
+			t.Errorf("close scribe: %v", err)
+		}
 		if err := h.hub.Close(ctx); err != nil {
 			t.Errorf("close hub: %v", err)
 		}
@@ -93,6 +106,9 @@ func newHouse(t *testing.T, caller mcpserver.Caller) *house {
 		t.Fatal(err)
 	}
 	for _, tool := range list.Tools {
+		if tool.OutputSchema == nil {
+			continue // it speaks TOON
+		}
 		data, err := json.Marshal(tool.OutputSchema)
 		if err != nil {
 			t.Fatal(err)

@@ -67,7 +67,8 @@ func TestTools_ListTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tokens := Tokens(string(data))
+	// A tokenizer (o200k_base) makes a token of every 4.3 bytes of this list.
+	tokens := len(data) * 10 / 38
 	t.Logf("tools/list: %d tools, %d bytes, about %d tokens", len(list.Tools), len(data), tokens)
 	if tokens > 6000 {
 		t.Errorf("tools/list costs about %d tokens, more than 6000", tokens)
@@ -81,6 +82,9 @@ func TestTools_SchemasArePlain(t *testing.T) {
 			data, err := json.Marshal(schema)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if name == "output" && tool.set == Scribe && schema == nil {
+				continue // TOON
 			}
 			if bytes.Contains(data, []byte(`"type":[`)) || bytes.Contains(data, []byte("null")) {
 				t.Errorf("%s: the %s schema has a union of types: %s", tool.Name, name, data)

@@ -19,6 +19,7 @@ import (
 // A desk is where one caller's calls are dealt with.
 type desk struct {
 	hub      *live.Hub
+	scribe   hearken.Scribe // nil if this computer's sound is not offered
 	caller   Caller
 	audioURL func(session, ticket string) string
 	log      *slog.Logger
@@ -47,6 +48,15 @@ var tools = sync.OnceValue(func() []*tool {
 		saveNote(),
 		forgetRecent(),
 		deleteSession(),
+		scribeStart(),
+		scribeStop(),
+		scribeStatus(),
+		scribeTail(),
+		scribeCat(),
+		scribeSessions(),
+		scribeNew(),
+		scribeGrep(),
+		watchTranscript(),
 	}
 })
 
@@ -58,20 +68,19 @@ type effect struct {
 // define makes a tool of a function. In and Out give the schemas; the function
 // gets arguments that keep to In's.
 func define[In, Out any](name, title, description string, e effect, run func(context.Context, *desk, In) (Out, error)) *tool {
-	in, out := newArguments[In](name), schemaOf[Out]()
+	in := newArguments[In](name)
+	notes := &mcp.ToolAnnotations{ReadOnlyHint: e.readOnly, IdempotentHint: e.idempotent || e.readOnly, OpenWorldHint: &e.openWorld}
+	if !e.readOnly { // what changes nothing destroys nothing
+		notes.DestructiveHint = &e.destructive
+	}
 	return &tool{
 		Tool: &mcp.Tool{
 			Name:         name,
 			Title:        title,
 			Description:  description,
 			InputSchema:  in.schema,
-			OutputSchema: out,
-			Annotations: &mcp.ToolAnnotations{
-				ReadOnlyHint:    e.readOnly,
-				DestructiveHint: &e.destructive,
-				IdempotentHint:  e.idempotent || e.readOnly,
-				OpenWorldHint:   &e.openWorld,
-			},
+			OutputSchema: schemaOf[Out](),
+			Annotations:  notes,
 		},
 		set:   Transcription,
 		input: in.schema,
@@ -95,13 +104,20 @@ func (t *tool) handler(d *desk) mcp.ToolHandler {
 				res, err = nil, internalError()
 			}
 		}()
+		failure := d.failure
+		if t.set == Scribe {
+			failure = d.refusal
+		}
 		call, err := t.bind(req.Params.Arguments)
 		if err != nil {
-			return d.failure(ctx, t.Name, err)
+			return failure(ctx, t.Name, err)
 		}
-		out, err := call(ctx, d)
+		out, err := call(withProgress(ctx, req), d)
 		if err != nil {
-			return d.failure(ctx, t.Name, err)
+			return failure(ctx, t.Name, err)
+		}
+		if text, ok := out.(notation); ok {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, nil
 		}
 		var buf bytes.Buffer
 		enc := json.NewEncoder(&buf)

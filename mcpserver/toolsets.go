@@ -33,13 +33,16 @@ func CheckToolsets(names []string) error {
 // in reports whether the tool belongs to the named sets. A name that is not a
 // toolset gives no tool, so that a misspelt limit is not a wider one.
 func (t *tool) in(names []string) bool {
-	if len(names) == 0 {
-		return true
-	}
 	if slices.Contains(names, ReadOnly) && !t.Annotations.ReadOnlyHint {
 		return false
 	}
-	return slices.ContainsFunc(names, func(name string) bool {
-		return name == AllTools || name == t.set || name == ReadOnly && len(names) == 1
+	return reads(names, t.set)
+}
+
+// reads reports whether the named sets let their holder read what belongs to
+// a set.
+func reads(names []string, set string) bool {
+	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool {
+		return name == AllTools || name == set || name == ReadOnly && len(names) == 1
 	})
 }

@@ -194,7 +194,7 @@ func (s *Scribe) Stop(ctx context.Context) (*hearken.ScribeStatus, error) {
 }
 
 func notRunning() error {
-	return hearken.Errorf(hearken.SessionNotFound, "Nothing is being transcribed: the scribe is not running.").WithTry("pscribe_start")
+	return hearken.Errorf(hearken.SessionAlreadyStopped, "Nothing is being transcribed: the scribe is not running.").WithTry("pscribe_start")
 }
 
 // New goes on in a new session. The old one has every sample before the

@@ -26,7 +26,7 @@ func TestScribe_Life(t *testing.T) {
 			h.Errorf("tail of nothing: %v", err)
 		}
 		_, err = h.scribe.Stop(h.Context())
-		if hearken.CodeOf(err) != hearken.SessionNotFound || !strings.Contains(err.Error(), "not running") {
+		if hearken.CodeOf(err) != hearken.SessionAlreadyStopped || !strings.Contains(err.Error(), "not running") {
 			h.Errorf("stop of nothing: %v", err)
 		}
 
@@ -211,7 +211,7 @@ func TestScribe_SessionLost(t *testing.T) {
 				if name != "Deleted" && !slices.ContainsFunc(st.Notes, func(n string) bool { return strings.Contains(n, "The capture ended") }) {
 					h.Errorf("why: %q", st.Notes)
 				}
-				if _, err := h.scribe.Stop(h.Context()); hearken.CodeOf(err) != hearken.SessionNotFound {
+				if _, err := h.scribe.Stop(h.Context()); hearken.CodeOf(err) != hearken.SessionAlreadyStopped {
 					h.Errorf("stop: %v", err)
 				}
 				if next := h.start(); !next.Running || next.Session == id {

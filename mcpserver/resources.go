@@ -1,0 +1,96 @@
+package mcpserver
+
+import (
+	"context"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/live"
+	"github.com/hearken-dev/hearken/toon"
+)
+
+const (
+	// currentURI is the transcript of the capture that runs, or else the last.
+	currentURI     = "pscribe://current/transcript"
+	currentEntries = 100
+
+	sessionPrefix, sessionSuffix = "hearken://sessions/", "/transcript"
+	sessionTemplate              = sessionPrefix + "{id}" + sessionSuffix
+	// sessionEntries is how many of a session's newest entries are shown.
+	sessionEntries = 1000
+
+	transcriptType = "text/plain" // TOON has no registered type yet
+)
+
+// addResources offers transcripts to clients that show resources to people.
+func (d *desk) addResources(s *mcp.Server) {
+	if d.offers(Scribe) {
+		s.AddResource(&mcp.Resource{
+			URI: currentURI, Name: "current-transcript", Title: "Live transcript", MIMEType: transcriptType,
+			Description: "The live transcript of this computer's current capture: its last 100 entries in TOON.",
+		}, d.readCurrent)
+	}
+	if d.offers(Transcription) {
+		s.AddResourceTemplate(&mcp.ResourceTemplate{
+			URITemplate: sessionTemplate, Name: "session-transcript", Title: "Transcript of a session", MIMEType: transcriptType,
+			Description: "The transcript of a session, its newest 1,000 entries at most, in TOON.",
+		}, d.readSession)
+	}
+}
+
+func (d *desk) readCurrent(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	page, err := d.scribe.Tail(ctx, hearken.TailRequest{N: currentEntries, Filter: hearken.AllEntries})
+	if hearken.CodeOf(err) == hearken.SessionNotFound {
+		page, err = &hearken.ScribePage{Next: 1}, nil // an empty transcript is one, too
+	}
+	if err != nil {
+		return nil, d.unreadable(ctx, req.Params.URI, err)
+	}
+	return transcript(req.Params.URI, pageObject(page, "toon")), nil
+}
+
+func (d *desk) readSession(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	id, ok := sessionOf(req.Params.URI)
+	if !ok {
+		return nil, mcp.ResourceNotFoundError(req.Params.URI)
+	}
+	page, err := d.hub.Read(ctx, live.ReadRequest{Session: id, From: -sessionEntries, Limit: sessionEntries})
+	if hearken.CodeOf(err) == hearken.SessionNotFound {
+		return nil, mcp.ResourceNotFoundError(req.Params.URI)
+	}
+	if err != nil {
+		return nil, d.unreadable(ctx, req.Params.URI, err)
+	}
+	shown := &hearken.ScribePage{Session: id, Next: page.Total + 1}
+	for _, seg := range page.Segments {
+		if !seg.Echo {
+			shown.Entries = append(shown.Entries, seg)
+		}
+	}
+	return transcript(req.Params.URI, pageObject(shown, "toon")), nil
+}
+
+// unreadable is the error of a resource that could not be read.
+func (d *desk) unreadable(ctx context.Context, uri string, err error) error {
+	_, failed := d.failure(ctx, uri, err)
+	if failed == nil { // it would be told to a model as a result
+		return err
+	}
+	return failed
+}
+
+// sessionOf is the session whose transcript a resource is.
+func sessionOf(uri string) (id string, ok bool) {
+	rest, ok := strings.CutPrefix(uri, sessionPrefix)
+	id, ok2 := strings.CutSuffix(rest, sessionSuffix)
+	id = strings.ToLower(id)
+	return id, ok && ok2 && hearken.ValidID(id)
+}
+
+func transcript(uri string, o toon.Object) *mcp.ReadResourceResult {
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{
+		URI: uri, MIMEType: transcriptType, Text: string(toon.Encode(o)),
+	}}}
+}

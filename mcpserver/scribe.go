@@ -1,0 +1,141 @@
+package mcpserver
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/toon"
+)
+
+// notation is the answer of a tool that speaks TOON: text alone, since clients
+// that also see structure show the model nothing else.
+type notation string
+
+// defineScribe makes a tool of the scribe toolset. Its answer is an object in
+// TOON, and what goes wrong is told to the model.
+func defineScribe[In any](name, title, description string, e effect, run func(context.Context, *desk, In) (toon.Object, error)) *tool {
+	t := define(name, title, description, e, func(ctx context.Context, d *desk, in In) (notation, error) {
+		o, err := run(ctx, d, in)
+		return notation(toon.Encode(o)), err
+	})
+	t.set, t.OutputSchema = Scribe, nil
+	return t
+}
+
+type nothing struct{}
+
+func scribeStart() *tool {
+	return defineScribe("pscribe_start", "Start the scribe",
+		"Starts transcription of this computer's microphone (M) and system audio (S). Tell the user that everybody on the call should know.",
+		effect{idempotent: true},
+		func(ctx context.Context, d *desk, _ nothing) (toon.Object, error) {
+			return statusObject(d.scribe.Start(ctx))
+		})
+}
+
+func scribeStop() *tool {
+	return defineScribe("pscribe_stop", "Stop the scribe", "Stops the current transcription; its last words follow.",
+		effect{},
+		func(ctx context.Context, d *desk, _ nothing) (toon.Object, error) {
+			return statusObject(d.scribe.Stop(ctx))
+		})
+}
+
+func scribeNew() *tool {
+	return defineScribe("pscribe_new", "New scribe session", "Goes on in a new session, losing no sound.",
+		effect{},
+		func(ctx context.Context, d *desk, _ nothing) (toon.Object, error) {
+			return statusObject(d.scribe.New(ctx))
+		})
+}
+
+func scribeStatus() *tool {
+	return defineScribe("pscribe_status", "Scribe status", "Tells whether it runs, the session's id and duration.",
+		effect{readOnly: true},
+		func(ctx context.Context, d *desk, _ nothing) (toon.Object, error) {
+			return statusObject(d.scribe.Status(ctx))
+		})
+}
+
+func statusObject(st *hearken.ScribeStatus, err error) (toon.Object, error) {
+	if err != nil {
+		return nil, err
+	}
+	o := toon.Object{{Key: "running", Value: st.Running}}
+	if st.Session != "" {
+		o = append(o, toon.Field{Key: "session", Value: st.Session})
+	}
+	if !st.Since.IsZero() {
+		o = append(o, toon.Field{Key: "since", Value: localTime(st.Since)})
+	}
+	if st.Session != "" {
+		o = append(o, toon.Field{Key: "duration", Value: tenths(st.Length.Seconds())})
+	}
+	if len(st.Notes) > 0 {
+		notes := make([]any, len(st.Notes))
+		for i, n := range st.Notes {
+			notes[i] = n
+		}
+		o = append(o, toon.Field{Key: "notes", Value: notes})
+	}
+	if st.Raw != "" {
+		o = append(o, toon.Field{Key: "raw", Value: clip(st.Raw, rawLength)})
+	}
+	return o, nil
+}
+
+type scribeSessionsIn struct {
+	Limit int `json:"limit,omitempty" min:"1" max:"200" default:"10"`
+}
+
+func scribeSessions() *tool {
+	return defineScribe("pscribe_sessions", "List scribe sessions", "Lists past transcription sessions of this computer, newest first.",
+		effect{readOnly: true},
+		func(ctx context.Context, d *desk, in scribeSessionsIn) (toon.Object, error) {
+			list, err := d.scribe.Sessions(ctx, in.Limit)
+			if err != nil {
+				return nil, err
+			}
+			t := toon.Table{Columns: []string{"id", "started", "duration", "entries", "running"}}
+			for i := range list {
+				s := &list[i]
+				if s.ID == "" { // not understood
+					continue
+				}
+				var entries, started any
+				if s.Entries >= 0 {
+					entries = s.Entries
+				}
+				if !s.StartedAt.IsZero() {
+					started = localTime(s.StartedAt)
+				}
+				t.Rows = append(t.Rows, []any{s.ID, started, tenths(s.Length.Seconds()), entries, s.Running})
+			}
+			o := toon.Object{{Key: "sessions", Value: t}}
+			if raw := rawSessions(list); raw != "" && len(t.Rows) < len(list) {
+				o = append(o, toon.Field{Key: "raw", Value: raw})
+			}
+			return o, nil
+		})
+}
+
+// rawSessions is what a foreign scribe said about sessions that could not be
+// read.
+func rawSessions(list []hearken.ScribeSession) string {
+	raw := ""
+	for i := range list {
+		if list[i].ID == "" {
+			raw += list[i].Raw + "\n"
+		}
+	}
+	return clip(raw, rawLength)
+}
+
+// rawLength bounds what a foreign scribe says in its own words.
+const rawLength = 20_000
+
+func localTime(t time.Time) string { return t.Local().Format("2006-01-02T15:04:05-07:00") }
+
+func tenths(x float64) float64 { return math.Round(x*10) / 10 }

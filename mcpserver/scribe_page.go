@@ -1,0 +1,81 @@
+package mcpserver
+
+import (
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/toon"
+)
+
+// pageObject shows entries of a session, and as the last field the line to go
+// on from.
+func pageObject(page *hearken.ScribePage, format string) toon.Object {
+	var o toon.Object
+	if page.Session != "" {
+		o = append(o, toon.Field{Key: "session", Value: page.Session})
+	}
+	entries := numbered(page)
+	if format == "compact" {
+		o = append(o, compact(entries)...)
+	} else {
+		for i := range entries {
+			entries[i].Timestamp = entries[i].Timestamp.Local()
+		}
+		o = append(o, toon.Field{Key: "transcript", Value: toon.Transcript(entries)})
+	}
+	if page.Raw != "" {
+		o = append(o, toon.Field{Key: "raw", Value: clip(page.Raw, rawLength)})
+	}
+	return append(o, toon.Field{Key: "next_since_line", Value: page.Next})
+}
+
+// numbered copies a page's entries. One that is not confirmed never has a
+// higher number than what is: a reader that goes on from the last number it
+// saw would pass over the words that are still to be confirmed.
+func numbered(page *hearken.ScribePage) []hearken.Segment {
+	entries := make([]hearken.Segment, len(page.Entries))
+	copy(entries, page.Entries)
+	for i := range entries {
+		if entries[i].Status == hearken.Unconfirmed {
+			entries[i].Line = max(0, min(entries[i].Line, page.Next-1))
+		}
+	}
+	return entries
+}
+
+// compact is a transcript for few tokens: seconds instead of timestamps, and
+// what is the same in all rows said once.
+func compact(entries []hearken.Segment) toon.Object {
+	if len(entries) == 0 {
+		return toon.Object{{Key: "transcript", Value: toon.Table{}}}
+	}
+	full := toon.Transcript(entries)
+	start := entries[0].Timestamp.Add(-time.Duration(entries[0].StartTime * float64(time.Second)))
+	o := toon.Object{{Key: "start", Value: localTime(start)}}
+	short := toon.Table{Columns: []string{"second"}, Rows: make([][]any, len(entries))}
+	for i := range entries {
+		short.Rows[i] = []any{int(entries[i].Timestamp.Sub(start).Seconds())}
+	}
+	for c, name := range full.Columns[1:] {
+		switch {
+		case name != "source" && name != "status" && name != "language" && name != "confidence" || !constant(full, c+1):
+			short.Columns = append(short.Columns, name)
+			for i := range short.Rows {
+				short.Rows[i] = append(short.Rows[i], full.Rows[i][c+1])
+			}
+		case full.Rows[0][c+1] != nil:
+			o = append(o, toon.Field{Key: name, Value: full.Rows[0][c+1]})
+		}
+	}
+	return append(o, toon.Field{Key: "transcript", Value: short})
+}
+
+// constant reports whether a column is the same in all rows.
+func constant(t toon.Table, column int) bool {
+	for _, row := range t.Rows {
+		if row[column] != t.Rows[0][column] {
+			return false
+		}
+	}
+	return true
+}

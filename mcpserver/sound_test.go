@@ -1,0 +1,119 @@
+package mcpserver_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt/stttest"
+	"github.com/hearken-dev/hearken/toon"
+)
+
+// sides is an engine that hears something else on each channel.
+type sides struct{ near, far *stttest.Scripted }
+
+func (p sides) Name() string { return p.near.Name() }
+
+func (p sides) Check(ctx context.Context, cfg hearken.StreamConfig) error {
+	return p.near.Check(ctx, cfg)
+}
+
+func (p sides) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
+	if cfg.Origin == hearken.System {
+		return p.far.Open(ctx, cfg)
+	}
+	return p.near.Open(ctx, cfg)
+}
+
+// sound is what this computer hears and plays: as much as a test lets pass.
+type sound struct {
+	broken error // why it cannot be captured
+	frames chan struct{}
+	passed chan error
+}
+
+func newSound() *sound { return &sound{frames: make(chan struct{}), passed: make(chan error)} }
+
+func (s *sound) open(context.Context) (hearken.Capture, error) {
+	if s.broken != nil {
+		return nil, s.broken
+	}
+	return s, nil
+}
+
+func (s *sound) Run(ctx context.Context, deliver func(channels ...[]int16) error) error {
+	frame := make([]int16, hearken.SampleRate/10)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.frames:
+			err := deliver(frame, frame)
+			s.passed <- err
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s *sound) Notes() []string   { return []string{"Microphone: a test."} }
+func (s *sound) Levels() []float64 { return []float64{0, 0} }
+
+// pass lets so many seconds of sound pass.
+func (s *sound) pass(t *testing.T, seconds float64) {
+	t.Helper()
+	for range int(seconds*10 + 0.5) {
+		select {
+		case s.frames <- struct{}{}:
+		case <-t.Context().Done():
+			t.Fatal("nobody captures the sound")
+		}
+		if err := <-s.passed; err != nil {
+			t.Fatalf("sound refused: %v", err)
+		}
+	}
+}
+
+// ask calls a tool that speaks TOON and must succeed.
+func (h *house) ask(tool string, args object) toon.Object {
+	h.t.Helper()
+	return h.asked(h.client, tool, args)
+}
+
+func (h *house) asked(client *mcp.ClientSession, tool string, args object) toon.Object {
+	h.t.Helper()
+	res, err := client.CallTool(h.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		h.t.Fatalf("%s: %v", tool, err)
+	}
+	text := res.Content[0].(*mcp.TextContent).Text
+	if res.IsError || res.StructuredContent != nil || len(res.Content) != 1 {
+		h.t.Fatalf("%s %v: %+v %s", tool, args, res, text)
+	}
+	o, err := toon.Decode([]byte(text))
+	if err != nil {
+		h.t.Fatalf("%s: %v in\n%s", tool, err, text)
+	}
+	return o
+}
+
+// rows are the transcript of an answer, each row by its columns.
+func rows(t *testing.T, o toon.Object) []map[string]any {
+	t.Helper()
+	table, ok := o.Get("transcript").(toon.Table)
+	if !ok {
+		return nil
+	}
+	var out []map[string]any
+	for _, row := range table.Rows {
+		m := map[string]any{}
+		for i, c := range table.Columns {
+			m[c] = row[i]
+		}
+		out = append(out, m)
+	}
+	return out
+}
