@@ -45,7 +45,7 @@ func (s *Scribe) pages(ctx context.Context, args []string, f hearken.StatusFilte
 	for i := range found {
 		found[i].Entries = filter(found[i].Entries, f)
 	}
-	found = slices.DeleteFunc(found, func(p hearken.ScribePage) bool { return len(p.Entries) == 0 && p.Raw == "" })
+	found = slices.DeleteFunc(found, empty)
 	if !slices.ContainsFunc(found, func(p hearken.ScribePage) bool { return len(p.Entries) == 0 }) {
 		slices.SortStableFunc(found, func(a, b hearken.ScribePage) int {
 			return a.Entries[0].Timestamp.Compare(b.Entries[0].Timestamp)
@@ -61,28 +61,26 @@ func firstMatches(found []hearken.ScribePage, req hearken.GrepRequest) []hearken
 	if req.IgnoreCase {
 		pattern = "(?i)" + pattern
 	}
-	around := req.Before > 0 || req.After > 0
 	expr, err := regexp.Compile(pattern)
-	matches, after := 0, 0
-	for p := range found {
-		after = 0
-		for i, e := range found[p].Entries {
-			switch {
-			case matches == req.Limit && after == 0:
-				found[p].Entries = found[p].Entries[:i]
-				if i == 0 && found[p].Raw == "" {
-					return found[:p]
-				}
-				return found[:p+1]
-			case around && err == nil && !expr.MatchString(e.Text):
-				after = max(after-1, 0)
-			case matches == req.Limit: // the next match, in what follows the last
-				found[p].Entries = found[p].Entries[:i]
-				return found[:p+1]
-			default:
-				matches, after = matches+1, req.After
+	around := req.Before > 0 || req.After > 0
+	matches := 0
+	for i := range found {
+		kept, after := 0, 0
+		for _, e := range found[i].Entries {
+			hit := !around || err != nil || expr.MatchString(e.Text)
+			if matches == req.Limit && (hit || after == 0) {
+				break
 			}
+			if hit {
+				matches, after = matches+1, req.After
+			} else {
+				after = max(after-1, 0)
+			}
+			kept++
 		}
+		found[i].Entries = found[i].Entries[:kept]
 	}
-	return found
+	return slices.DeleteFunc(found, empty)
 }
+
+func empty(p hearken.ScribePage) bool { return len(p.Entries) == 0 && p.Raw == "" }

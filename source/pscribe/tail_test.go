@@ -282,8 +282,12 @@ func TestTail_Doubt(t *testing.T) {
 	}
 	p.settle("M", "N")
 	p.pass(time.Hour)
+	page, err := p.scribe().Tail(t.Context(), hearken.TailRequest{N: 9, Filter: hearken.OnlyUnconfirmed})
+	if err != nil || len(page.Entries) > 0 {
+		t.Errorf("confirmed since: %+v, %v", page, err)
+	}
 	p.calls = nil
-	page, err := p.scribe().Tail(t.Context(), hearken.TailRequest{N: 9, Filter: hearken.OnlyConfirmed})
+	page, err = p.scribe().Tail(t.Context(), hearken.TailRequest{N: 9, Filter: hearken.OnlyConfirmed})
 	if err != nil || page.Next != 4 || len(page.Entries) != 2 || len(p.calls) != 1 {
 		t.Errorf("%+v, %v after %q", page, err, p.calls)
 	}
