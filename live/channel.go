@@ -20,6 +20,9 @@ const (
 	// is asked for what it still holds: a sender that falls silent in the
 	// middle of a word must not keep it from the readers.
 	flushAfter = 2 * time.Second
+	// breakOff is the same where the sound ends in the middle of speech: the
+	// sender's network has a hiccup, more likely than not.
+	breakOff = 10 * time.Second
 	// closeAfter is how long after that its stream stays open: one that is
 	// opened anew does not know the speakers any more.
 	closeAfter = time.Minute
@@ -261,6 +264,7 @@ var errEngineEnded = errors.New("the engine ended the stream")
 func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error) error {
 	buf := make([]int16, frameSamples)
 	asked := false // the engine was asked for what it holds
+	wait := flushAfter
 	for {
 		pos := c.fed.Load()
 		if pos >= c.limit {
@@ -280,7 +284,7 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 			}
 			c.fed.Store(at + int64(n))
 			c.spool.fed(at + int64(n))
-			asked = false
+			asked, wait = false, flushAfter
 			continue
 		}
 		if at > pos {
@@ -298,22 +302,22 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 				return err
 			}
 		}
-		wait := flushAfter
-		if asked {
-			wait = closeAfter
-		}
 		idle := time.NewTimer(wait)
 		select {
 		case <-c.wake:
 		case <-idle.C:
 			f, ok := st.(hearken.Finalizer)
-			if !ok || asked {
+			switch {
+			case wait == flushAfter && !c.quiet(pos):
+				wait = breakOff - flushAfter
+			case !ok || asked:
 				return nil
+			default:
+				if err := f.Finalize(); err != nil {
+					return err
+				}
+				asked, wait = true, closeAfter
 			}
-			if err := f.Finalize(); err != nil {
-				return err
-			}
-			asked = true
 		case err := <-heard:
 			heard <- err // for stream, which reports it
 			idle.Stop()

@@ -78,15 +78,21 @@ func (c *channel) quietPlace(end int64) int64 {
 	}
 	best, least := len(pcm), int64(-1)
 	for i := 0; i+window <= len(pcm); i += window {
-		var power int64
-		for _, v := range pcm[i : i+window] {
-			power += int64(v) * int64(v)
-		}
+		power := loudness(pcm[i : i+window])
 		if least < 0 || power <= least {
 			best, least = i+window/2, power
 		}
 	}
 	return from + int64(best)
+}
+
+// loudness is the mean power of some sound.
+func loudness(pcm []int16) int64 {
+	var sum int64
+	for _, v := range pcm {
+		sum += int64(v) * int64(v)
+	}
+	return sum / int64(max(1, len(pcm)))
 }
 
 // fills is how many debts are paid at a time: those who speak now come first,
@@ -126,7 +132,7 @@ func (h *Hub) pay(s *session, d *debt) {
 	if c == nil {
 		return
 	}
-	from := d.From
+	from := d.From // nobody else changes it
 	var err error
 	for _, name := range s.engines {
 		if err = c.stream(c.ctx, name); err == nil || c.ctx.Err() != nil {
@@ -165,6 +171,7 @@ func (s *session) paid(c *channel, d *debt, from int64, err error) {
 		return
 	}
 	writeOff := err != nil && s.info.StoppedAt != nil && h.cfg.Now().Sub(*s.info.StoppedAt) > oweFor
+	d.From = max(d.From, min(c.unheard(), d.To))
 	if err != nil && !writeOff {
 		d.wait = min(max(2*d.wait, 10*time.Second), maxReturnWait)
 		d.again = h.cfg.Now().Add(jitter(d.wait))
@@ -173,7 +180,7 @@ func (s *session) paid(c *channel, d *debt, from int64, err error) {
 		return
 	}
 	s.debts = slices.Delete(s.debts, i, i+1)
-	s.info.Config.Filled = s.info.Config.Filled || from < d.From
+	s.info.Config.Filled = s.info.Config.Filled || c.confirmed > seconds(from)
 	s.journal.post(s.headLocked())
 	s.dirtyLocked()
 	s.mu.Unlock()
@@ -189,9 +196,6 @@ func (s *session) paid(c *channel, d *debt, from int64, err error) {
 // trim lets the spool go of what neither its channel nor a debt needs.
 func (s *session) trim(c *channel) {
 	s.mu.Lock()
-	if c.debt != nil {
-		c.debt.From = max(c.debt.From, c.through.Load())
-	}
 	pos := int64(math.MaxInt64)
 	for _, live := range s.channels {
 		if live.origin == c.origin {

@@ -52,6 +52,26 @@ func (c *channel) tellProgress() {
 	}
 }
 
+// quiet reports whether the sound just before pos is silence, measured by what
+// came before: then nobody was interrupted.
+func (c *channel) quiet(pos int64) bool {
+	const (
+		end    = 3 * hearken.SampleRate / 10
+		window = hearken.SampleRate / 10
+		hush   = 50 // of samples: what a quiet room is below
+	)
+	pcm := make([]int16, 3*hearken.SampleRate)
+	if err := fillFrom(c.spool, pos-int64(len(pcm)), pcm); err != nil {
+		return true
+	}
+	var loudest int64
+	for i := 0; i < len(pcm); i += window {
+		loudest = max(loudest, loudness(pcm[i:i+window]))
+	}
+	last := loudness(pcm[len(pcm)-end:])
+	return last < hush*hush || last < loudest/100
+}
+
 // lagTold is how many seconds an engine must be behind before the sender is
 // told.
 const lagTold = 1.0

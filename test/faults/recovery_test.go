@@ -197,15 +197,20 @@ func events(segments []hearken.Segment) (texts []string) {
 	return texts
 }
 
+// seeds is how many different runs are asked for.
+func seeds(t *testing.T) uint64 {
+	n, err := strconv.ParseUint(cmp.Or(os.Getenv("HEARKEN_TEST_SEEDS"), "1"), 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // Ten minutes, a fault every 15 seconds, outages of up to 8: nothing is lost,
 // nothing doubled, everything in its place. HEARKEN_TEST_SEEDS asks for more
 // than one such run.
 func TestRecovery(t *testing.T) {
-	seeds, err := strconv.ParseUint(cmp.Or(os.Getenv("HEARKEN_TEST_SEEDS"), "1"), 10, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for seed := range seeds {
+	for seed := range seeds(t) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			script, pcm := speech(seed, 600)
