@@ -44,6 +44,17 @@ func (h *heard) speech() bool { return h.strange || h.text != "" }
 // something: after much silence it takes a word or two for nothing.
 const shortLead = hearken.SampleRate / 5
 
+// How much sound the models hear at once, in samples. A small one alone has
+// time for more, and needs it more.
+const (
+	shortPassage = 12 * hearken.SampleRate
+	longPassage  = 18 * hearken.SampleRate
+)
+
+// almostSure is the mean log-probability from which on a small model that is
+// alone does not listen again.
+const almostSure = -0.1
+
 // surely is the mean log-probability from which on a text stands alone.
 const surely = -0.25
 
@@ -76,29 +87,57 @@ func (e *ear) listen(ctx context.Context, pcm []float32, begin int, before []int
 	return e.good.Transcribe(ctx, pcm[begin:], nil)
 }
 
-// final hears a whole utterance, given the sound of its passage. The model
-// that is quick gives a second opinion where the good one's own numbers leave a
-// doubt.
-func (e *ear) final(ctx context.Context, u *utterance, pcm []float32, before []int32) (heard, error) {
-	begin := int(u.pos - u.passage)
-	r, err := e.listen(ctx, pcm, begin, before)
+// passage is how many samples the model that makes the finals hears at once.
+func (e *ear) passage() int64 {
+	if e.alone() {
+		return longPassage
+	}
+	return shortPassage
+}
+
+// alone tells whether there is one model for everything.
+func (e *ear) alone() bool { return e.good == e.quick }
+
+// final hears a whole utterance, given the sound of its passage. Where the
+// numbers leave a doubt there is a second opinion: that of the quick model or,
+// if there is but one and time to spare, its own on another cut of the sound.
+func (e *ear) final(ctx context.Context, u *utterance, pcm []float32, before []int32, spare bool) (heard, error) {
+	r, err := e.listen(ctx, pcm, int(u.pos-u.passage), before)
 	if err != nil {
 		return heard{}, err
 	}
-	pcm = pcm[begin:]
+	own := pcm[u.pos-u.passage:]
 	text := strings.TrimSpace(r.Text)
 	if text == "" {
-		return e.rescue(ctx, pcm[max(0, u.first-u.pos-shortLead):])
+		return e.rescue(ctx, own[max(0, u.first-u.pos-shortLead):])
 	}
-	f := measure(r, pcm)
-	if e.good != e.quick && e.gate.doubtful(f) {
-		second, err := e.quick.Transcribe(ctx, pcm, nil)
+	f := measure(r, own)
+	switch {
+	case e.alone() && spare && f.sure < almostSure:
+		again, err := e.again(ctx, u, pcm, before)
+		if err != nil {
+			return heard{}, err
+		}
+		if g := measure(again, own); again.Text != "" && !g.broken && (f.broken || g.sure > f.sure) {
+			text, r, f = strings.TrimSpace(again.Text), again, g
+		}
+	case !e.alone() && e.gate.doubtful(f):
+		second, err := e.quick.Transcribe(ctx, own, nil)
 		if err != nil {
 			return heard{}, err
 		}
 		f.compare(text, second)
 	}
 	return e.judge(text, r.Tokens, f), nil
+}
+
+// again hears an utterance with hardly any silence before its passage. A small
+// model makes other mistakes then, and is mostly surer of what is right.
+func (e *ear) again(ctx context.Context, u *utterance, pcm []float32, before []int32) (Result, error) {
+	if len(before) > 0 {
+		return e.good.Continue(ctx, pcm[max(0, u.lead-shortLead):], before)
+	}
+	return e.good.Transcribe(ctx, pcm[u.pos-u.passage+max(0, u.first-u.pos-shortLead):], nil)
 }
 
 // rescue listens once more to what seemed to be speech and left the good model
@@ -109,7 +148,7 @@ func (e *ear) rescue(ctx context.Context, pcm []float32) (heard, error) {
 		return heard{}, nil
 	}
 	models := []recognizer{e.good, e.quick}
-	if e.good == e.quick {
+	if e.alone() {
 		models = models[:1]
 	}
 	for _, m := range models {

@@ -42,7 +42,7 @@ func TestEar_Rescue(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := &ear{good: &shy{patience: tt.good}, quick: &shy{patience: tt.quick}, vocab: newVocabulary(nil, nil)}
-			h, err := e.final(t.Context(), u, pcm, nil)
+			h, err := e.final(t.Context(), u, pcm, nil, true)
 			if err != nil || h.text != tt.want {
 				t.Errorf("heard %q: %v", h.text, err)
 			}

@@ -141,7 +141,7 @@ func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.
 	if err != nil {
 		return nil, err
 	}
-	return p.open(ctx, cfg, v, live)
+	return p.open(ctx, cfg, v, live.endpointing(cfg.Endpointing))
 }
 
 func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *voice, pc pace) (*stream, error) {
@@ -157,6 +157,7 @@ func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *voice,
 	terms := append(append([]string(nil), p.cfg.Vocabulary...), cfg.Vocabulary...)
 	e := &ear{good: v.good, quick: v.quick, gate: v.gate, vocab: newVocabulary(terms, v.common)}
 	s := newStream(ctx, cfg, pc, e, p.sched, d, release)
+	s.log = p.cfg.Log
 	s.watch(p.ctx)
 	if !pc.hurry {
 		s.backlog = 2*p.cfg.Cores + 1

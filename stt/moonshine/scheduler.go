@@ -16,11 +16,13 @@ const (
 )
 
 // A task is one inference. Its run is called once, on one of the scheduler's
-// workers, unless the task is withdrawn before.
+// workers, unless the task is withdrawn before. If it panics, that is told to
+// failed, and the worker goes on.
 type task struct {
-	class class
-	since time.Time // when it was asked for; the oldest of a class goes first
-	run   func()
+	class  class
+	since  time.Time // when it was asked for; the oldest of a class goes first
+	run    func()
+	failed func(panicked any)
 
 	queued bool // guarded by the scheduler
 }
@@ -127,10 +129,19 @@ func (s *scheduler) work() {
 		}
 		s.account(+1)
 		s.mu.Unlock()
-		t.run()
+		t.try()
 		s.mu.Lock()
 		s.account(-1)
 	}
+}
+
+func (t *task) try() {
+	defer func() {
+		if v := recover(); v != nil {
+			t.failed(v)
+		}
+	}()
+	t.run()
 }
 
 func (s *scheduler) next() *task {

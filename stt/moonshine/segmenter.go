@@ -2,6 +2,7 @@ package moonshine
 
 import (
 	"math"
+	"time"
 
 	"github.com/hearken-dev/hearken/vad"
 )
@@ -24,9 +25,8 @@ const (
 
 var (
 	minSpeech     = frames(250)
-	hangover      = frames(380)   // a pause that may end a segment
-	longHangover  = frames(250)   // and one that may end a long segment
-	longSegment   = frames(8_000) // from here on
+	clickPause    = frames(380)   // after it, too little for a word was none
+	longSegment   = frames(8_000) // from here on a shorter pause will do
 	shortestPause = 3             // less is inside a word
 	cutMargin     = frames(200)   // the newest sound may be inside a word
 	cutNeighbours = 2             // windows on each side that a cut looks at
@@ -36,6 +36,8 @@ var (
 type pace struct {
 	hurry      bool // somebody waits: a segment may end at the first pause
 	tail       int  // how much after the last speech goes to the model as well
+	hangover   int  // a pause that may end a segment
+	breath     int  // and one that may end a long segment
 	patience   int  // a pause that ends a segment in any case
 	maxSegment int  // and the end even of one without any pause
 	cutWindow  int  // before which the longest pause or the quietest place is looked for
@@ -47,7 +49,10 @@ var (
 	// chosen on one half of the English recordings, where base made 48 errors in
 	// 774 words, against 51 with a tail of 192 ms and patience of 900; on the
 	// other half it made 71 in 650, against 70.
-	live = pace{hurry: true, tail: 4, patience: frames(700), maxSegment: frames(12_000), cutWindow: frames(4_000)}
+	live = pace{
+		hurry: true, tail: 4, hangover: frames(380), breath: frames(250), patience: frames(700),
+		maxSegment: frames(12_000), cutWindow: frames(4_000),
+	}
 	// whole is for recordings, where nobody waits: as much at once as the models
 	// are good at, cut where the speaker paused longest. On the English
 	// recordings the base model makes 0.2 points more word errors so than when
@@ -56,11 +61,37 @@ var (
 	whole = pace{tail: 6, patience: frames(2_000), maxSegment: frames(20_000), cutWindow: frames(15_000)}
 )
 
+// The pauses that may be asked for. Less than the shortest is inside a word as
+// often as not, and the detector itself needs some windows to be sure; a
+// segment is not much longer than the longest.
+const (
+	shortestEndpoint = 250 * time.Millisecond
+	longestEndpoint  = 5 * time.Second
+
+	never = math.MaxInt // windows
+)
+
+// endpointing is the pace of those who say which pause ends a segment: that
+// one, however sure the text is and however long. With a negative one, none.
+func (p pace) endpointing(d time.Duration) pace {
+	switch {
+	case d < 0:
+		p.patience = never
+	case d > 0:
+		d = min(max(d, shortestEndpoint), longestEndpoint)
+		p.patience = frames(int(d.Milliseconds()))
+		p.hangover, p.breath = p.patience, p.patience
+	}
+	return p
+}
+
 // A span is a stretch of speech, counted in windows from where the segmenter
 // began.
 type span struct {
 	start, end  int       // the sound to decode
 	first, last int       // first window of speech, and the one after the last
+	pause       bool      // the speaker paused after it
+	more        int64     // samples after its last window
 	probs       []float32 // how likely each window from start to end is speech
 }
 
@@ -128,15 +159,17 @@ func (g *segmenter) push(prob, level float32) changes {
 	}
 	switch {
 	case !g.speaking:
-		if silence >= hangover {
+		if silence >= clickPause {
 			g.onset = -1 // a click, a cough
 			g.trim()
 		}
 	case g.over(silence):
 		c.ended = g.finish(min(g.last+g.pace.tail, g.n))
+		c.ended.pause = true
 	case silence >= g.pace.tail && !g.paused && g.enough != nil:
 		g.paused = true
 		c.paused = g.span(min(g.last+g.pace.tail, g.n))
+		c.paused.pause = true
 	case g.n-g.start >= g.pace.maxSegment:
 		c.ended = g.cut()
 	}
@@ -151,11 +184,11 @@ func (g *segmenter) over(silence int) bool {
 		return true
 	case g.enough == nil:
 		return false
-	case long && silence >= hangover:
+	case long && silence >= g.pace.hangover:
 		return true
 	case g.waiting:
 		return false
-	case silence >= hangover || long && silence >= longHangover:
+	case silence >= g.pace.hangover || long && silence >= g.pace.breath:
 		g.waiting = !g.enough()
 		return !g.waiting
 	}

@@ -51,10 +51,10 @@ func TestSegmenter(t *testing.T) {
 		{"Click", []talk{{30, 0}, {4, 0.9}, {60, 0}}, nil},
 		{"OneWord", []talk{{30, 0}, {20, 0.9}, {60, 0}}, []cutSpan{{30 - preRoll, 50 + live.tail, 30, 50}}},
 		{"FromTheFirstSample", []talk{{20, 0.9}, {60, 0}}, []cutSpan{{0, 20 + live.tail, 0, 20}}},
-		{"ShortPauseIsOneSegment", []talk{{30, 0}, {20, 0.9}, {hangover - 1, 0}, {20, 0.9}, {60, 0}},
-			[]cutSpan{{30 - preRoll, 69 + hangover + live.tail, 30, 69 + hangover}}},
-		{"LongPauseIsTwo", []talk{{30, 0}, {20, 0.9}, {hangover, 0}, {20, 0.9}, {60, 0}},
-			[]cutSpan{{30 - preRoll, 50 + live.tail, 30, 50}, {50 + live.tail, 70 + hangover + live.tail, 50 + hangover, 70 + hangover}}},
+		{"ShortPauseIsOneSegment", []talk{{30, 0}, {20, 0.9}, {live.hangover - 1, 0}, {20, 0.9}, {60, 0}},
+			[]cutSpan{{30 - preRoll, 69 + live.hangover + live.tail, 30, 69 + live.hangover}}},
+		{"LongPauseIsTwo", []talk{{30, 0}, {20, 0.9}, {live.hangover, 0}, {20, 0.9}, {60, 0}},
+			[]cutSpan{{30 - preRoll, 50 + live.tail, 30, 50}, {50 + live.tail, 70 + live.hangover + live.tail, 50 + live.hangover, 70 + live.hangover}}},
 		{"EndOfWordIsKept", []talk{{30, 0}, {20, 0.9}, {3, 0.4}, {60, 0}}, []cutSpan{{30 - preRoll, 53 + live.tail, 30, 53}}},
 		{"FlushInTheMiddle", []talk{{30, 0}, {20, 0.9}}, []cutSpan{{30 - preRoll, 50, 30, 50}}},
 		{"FlushOfAClick", []talk{{30, 0}, {2, 0.9}}, nil},
@@ -133,7 +133,7 @@ func TestSegmenter_Waits(t *testing.T) {
 		pause  int
 		enough bool
 		spans  int
-	}{{"Enough", hangover + 2, true, 2}, {"NotEnough", hangover + 2, false, 1}, {"NotEnoughForLong", live.patience + 2, false, 2}} {
+	}{{"Enough", live.hangover + 2, true, 2}, {"NotEnough", live.hangover + 2, false, 1}, {"NotEnoughForLong", live.patience + 2, false, 2}} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := newSegmenter(live)
 			asked := 0

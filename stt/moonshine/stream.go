@@ -3,12 +3,18 @@ package moonshine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"sync"
 
 	"github.com/hearken-dev/hearken"
 )
 
-var _ hearken.Stream = (*stream)(nil)
+var (
+	_ hearken.Stream    = (*stream)(nil)
+	_ hearken.Finalizer = (*stream)(nil)
+)
 
 // A detector tells how likely each window of one channel is speech. It
 // remembers what it heard before, so each stream has its own.
@@ -43,6 +49,7 @@ type stream struct {
 	sched    *scheduler
 	detector detector
 	out      *outbox
+	log      *slog.Logger
 	pace     pace
 	backlog  int    // utterances that may wait before Write does
 	release  func() // gives the place back; called once
@@ -66,6 +73,7 @@ type stream struct {
 	pending []*utterance // ended, in order; their finals are still to come
 	passage *utterance   // the last that ended
 	said    int64        // up to here the transcript has an entry
+	reached int64        // up to here all was said to be dealt with
 	told    int64        // position at the last Progress
 	closing bool
 
@@ -78,7 +86,7 @@ type stream struct {
 func newStream(ctx context.Context, cfg hearken.StreamConfig, p pace, e *ear, sched *scheduler, d detector, release func()) *stream {
 	s := &stream{
 		ctx: ctx, cfg: cfg, pace: p, ear: e, sched: sched, detector: d, out: newOutbox(ctx), backlog: 3, release: release,
-		said: cfg.Start, told: cfg.Start,
+		log: slog.New(slog.DiscardHandler), said: cfg.Start, told: cfg.Start, reached: cfg.Start,
 	}
 	s.room.L = &s.mu
 	s.begin(cfg.Start)
@@ -119,6 +127,31 @@ func (s *stream) Write(f hearken.Frame) error {
 
 // Events delivers what was heard.
 func (s *stream) Events() <-chan hearken.StreamEvent { return s.out.ch }
+
+// Finalize ends what is being said where the sound ends. The part of a window
+// that is still to be detected goes to the model with it, and is heard again
+// with what follows: too little for a word.
+func (s *stream) Finalize() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	end := s.tape.end()
+	if sp := s.seg.flush(); sp != nil {
+		if sp.last == s.seg.n {
+			sp.more = end - s.nextWindow()
+		}
+		s.end(sp)
+	}
+	if n := len(s.pending); n > 0 {
+		s.pending[n-1].through = end
+		return nil
+	}
+	s.upTo(end)
+	s.tell()
+	return nil
+}
 
 // Close says that no more sound comes.
 func (s *stream) Close() error {
@@ -212,7 +245,7 @@ func (s *stream) needed() int64 {
 	// An utterance is known to have ended a pause later than it ends, and one
 	// that was too long is cut further back.
 	slack := 2*hearken.SampleRate + int64(s.pace.cutWindow)*window
-	if p := s.passage; p != nil && s.nextWindow()-p.passage <= maxPassage+slack && pos-p.last <= maxPause {
+	if p := s.passage; p != nil && s.nextWindow()-p.passage <= s.ear.passage()+slack && pos-p.last <= maxPause {
 		return min(pos, p.passage)
 	}
 	return pos
@@ -235,7 +268,7 @@ func (s *stream) jump(to int64) {
 // begin listens from a position on as if nothing had been heard before.
 func (s *stream) begin(pos int64) {
 	s.origin, s.seg, s.tape, s.filter, s.still = pos, newSegmenter(s.pace), tape{base: pos}, highpass{}, 0
-	if s.pace.hurry {
+	if s.pace.hurry && s.pace.patience < never {
 		s.seg.enough = s.enough
 	}
 }
@@ -264,9 +297,16 @@ func (s *stream) flush() {
 // through is the position before which all sound is dealt with.
 func (s *stream) through() int64 {
 	if len(s.pending) > 0 {
-		return s.pending[0].pos
+		return s.upTo(s.pending[0].pos)
 	}
-	return min(s.position(s.seg.needed()), s.tape.end())
+	return s.upTo(min(s.position(s.seg.needed()), s.tape.end()))
+}
+
+// upTo notes that all sound before a position is dealt with. What was once
+// said to be stays so, although the next segment may begin a little before it.
+func (s *stream) upTo(pos int64) int64 {
+	s.reached = max(s.reached, pos)
+	return s.reached
 }
 
 // tell reports how far the stream has come and how far behind it is: how much
@@ -282,7 +322,7 @@ func (s *stream) tell() {
 
 // silence adds an entry for a stretch without speech that ends at end.
 func (s *stream) silence(end, through int64) {
-	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Through: through, Segment: hearken.Segment{
+	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Through: s.upTo(through), Segment: hearken.Segment{
 		Status: hearken.NoSpeech, IsFinal: true, StartTime: at(s.said), EndTime: at(end), Language: s.cfg.Language,
 	}})
 	s.said = end
@@ -315,6 +355,15 @@ func (s *stream) fail(err error) {
 	}
 	s.out.put(hearken.StreamEvent{Kind: hearken.Failed, Err: s.err})
 	s.finish()
+}
+
+// panicked ends the stream because something in an inference did what it must
+// not. What the panic says may hold text, so the log has its type alone.
+func (s *stream) panicked(v any) {
+	s.log.Error("inference panicked", "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail(fmt.Errorf("inference panicked: %T", v))
 }
 
 // abandon ends the stream because its context did.

@@ -16,15 +16,12 @@ const (
 	showLate   = hearken.SampleRate
 	lateAfter  = 6 * hearken.SampleRate
 	busyShare  = 0.5 // of the cores in use: from here on always less often
+	tightShare = 0.8 // and from here on nothing is heard twice
 	draftSpare = 2   // tokens at the end of a draft that are likely to change
 )
 
-// What belongs together, in samples: the model hears up to so much at once,
-// and nothing across a longer pause.
-const (
-	maxPassage = 12 * hearken.SampleRate
-	maxPause   = 2 * hearken.SampleRate
-)
+// What belongs together, in samples: nothing across a longer pause.
+const maxPause = 2 * hearken.SampleRate
 
 // An utterance is one stretch of speech on its way to a final, or a place
 // where sound was lost.
@@ -36,8 +33,10 @@ type utterance struct {
 	through     int64 // how far all is dealt with when it is out
 
 	// A passage is a few utterances in a row, heard from the beginning of the
-	// first: passage is where that is, follows the one before this one.
+	// first: passage is where that is, lead how much silence it begins with,
+	// follows the one before this one.
 	passage int64
+	lead    int64
 	follows *utterance
 	leads   *utterance // waits for this one
 	said    []int32    // tokens of the passage up to and with this one
@@ -46,19 +45,20 @@ type utterance struct {
 	gap  bool
 
 	ended bool // the speaker has stopped; before that it is a guess
+	pause bool // and has paused, not just spoken for long
 	done  bool
 	heard heard
 }
 
 func (s *stream) utterance(sp *span) *utterance {
 	u := &utterance{
-		pos: s.position(sp.start), end: s.position(sp.end),
+		pos: s.position(sp.start), end: s.position(sp.end) + sp.more,
 		first: s.position(sp.first), last: s.position(sp.last), probs: sp.probs,
 	}
-	u.passage = u.pos
+	u.passage, u.lead = u.pos, u.first-u.pos
 	p := s.passage
-	if s.pace.hurry && p != nil && p.passage >= s.tape.base && u.end-p.passage <= maxPassage && u.first-p.last <= maxPause {
-		u.passage, u.follows = p.passage, p
+	if s.pace.hurry && p != nil && p.passage >= s.tape.base && u.end-p.passage <= s.ear.passage() && u.first-p.last <= maxPause {
+		u.passage, u.lead, u.follows = p.passage, p.lead, p
 	}
 	return u
 }
@@ -69,7 +69,7 @@ func (s *stream) decode(u *utterance, c class) {
 	if !s.pace.hurry {
 		c = partialTask
 	}
-	u.task = &task{class: c, run: func() { s.decoded(u, pcm) }}
+	u.task = &task{class: c, run: func() { s.decoded(u, pcm) }, failed: s.panicked}
 	if u.follows != nil && !u.follows.done {
 		u.follows.leads = u
 		return
@@ -83,7 +83,8 @@ func (s *stream) decoded(u *utterance, pcm []float32) {
 	if u.follows != nil {
 		before = u.follows.said
 	}
-	h, err := s.ear.final(s.ctx, u, pcm, before)
+	load, _ := s.sched.pressure()
+	h, err := s.ear.final(s.ctx, u, pcm, before, load < tightShare)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
@@ -163,7 +164,7 @@ func (s *stream) end(sp *span) {
 		s.drop()
 		s.decode(u, finalTask)
 	}
-	u.ended = true
+	u.ended, u.pause = true, sp.pause
 	s.passage = u
 	u.due = s.nextWindow()
 	u.through = u.end
@@ -198,7 +199,7 @@ func (s *stream) settle() {
 		if end-s.said >= noteSilence {
 			s.silence(end, end)
 		}
-		s.out.put(hearken.StreamEvent{Kind: hearken.Progress, Through: end})
+		s.out.put(hearken.StreamEvent{Kind: hearken.Progress, Through: s.upTo(end)})
 		s.finish()
 		return
 	}
@@ -211,19 +212,23 @@ func (s *stream) settle() {
 func (s *stream) settled(u *utterance) {
 	if u.gap {
 		s.said = u.pos
+		s.upTo(u.through)
 		return
 	}
 	if s.noted != nil {
 		s.noted(u)
 	}
 	if !u.heard.speech() {
+		s.upTo(u.through)
 		return // it was not speech after all: part of the silence around it
 	}
 	if u.first-s.said >= noteSilence {
 		s.silence(u.first, u.pos)
 	}
 	s.said = u.last
-	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Through: u.through, Segment: s.ear.segment(u, s.cfg)})
+	s.out.put(hearken.StreamEvent{
+		Kind: hearken.Final, Through: s.upTo(u.through), Endpoint: u.pause, Segment: s.ear.segment(u, s.cfg),
+	})
 }
 
 // show looks at what is being said if it is time to.
@@ -232,24 +237,17 @@ func (s *stream) show() {
 		return
 	}
 	turn := s.turn
-	s.partial = &task{class: partialTask, run: func() { s.look(turn) }}
+	s.partial = &task{class: partialTask, run: func() { s.look(turn) }, failed: s.panicked}
 	s.sched.add(s.partial)
 }
 
 // look runs on a worker. It takes the sound as it is now, not as it was when
 // the look was asked for.
 func (s *stream) look(turn int) {
-	s.mu.Lock()
-	if s.over || s.turn != turn || !s.seg.speaking {
-		s.partial = nil
-		s.mu.Unlock()
+	u, pcm, draft := s.sight(turn)
+	if u == nil {
 		return
 	}
-	u := s.utterance(s.seg.span(s.seg.n))
-	pcm := s.tape.copy(max(u.pos, u.first-shortLead), u.end)
-	draft := s.draft
-	s.mu.Unlock()
-
 	p, err := s.ear.partial(s.ctx, pcm, draft)
 
 	s.mu.Lock()
@@ -260,6 +258,18 @@ func (s *stream) look(turn int) {
 	}
 	s.nextShow = u.end + s.pauseToShow(p.text == "", u.end-u.pos)
 	s.present(p, u)
+}
+
+// sight is what there is to look at, unless that is over.
+func (s *stream) sight(turn int) (u *utterance, pcm []float32, draft []int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || s.turn != turn || !s.seg.speaking {
+		s.partial = nil
+		return nil, nil, nil
+	}
+	u = s.utterance(s.seg.span(s.seg.n))
+	return u, s.tape.copy(max(u.pos, u.first-shortLead), u.end), s.draft
 }
 
 // pauseToShow is how long not to look again after a look at so much sound.

@@ -26,21 +26,25 @@ func collect(stream hearken.Stream) *hearing {
 	go func() {
 		defer close(h.done)
 		for e := range stream.Events() {
-			h.events = append(h.events, e)
-			switch e.Kind {
-			case hearken.Final:
-				h.finals = append(h.finals, e.Segment)
-				c := e.Segment
-				c.Words = append([]hearken.Word(nil), c.Words...)
-				h.copies = append(h.copies, c)
-			case hearken.Partial:
-				h.partials = append(h.partials, e.Segment)
-			case hearken.Failed:
-				h.failed = e.Err
-			}
+			h.add(e)
 		}
 	}()
 	return h
+}
+
+func (h *hearing) add(e hearken.StreamEvent) {
+	h.events = append(h.events, e)
+	switch e.Kind {
+	case hearken.Final:
+		h.finals = append(h.finals, e.Segment)
+		c := e.Segment
+		c.Words = append([]hearken.Word(nil), c.Words...)
+		h.copies = append(h.copies, c)
+	case hearken.Partial:
+		h.partials = append(h.partials, e.Segment)
+	case hearken.Failed:
+		h.failed = e.Err
+	}
 }
 
 // wait waits until the stream's events have ended.

@@ -51,6 +51,8 @@ func Run(t *testing.T, open func(t *testing.T) hearken.Provider, o Options) {
 		{"Chunks", (*suite).chunks},
 		{"CloseFlushes", (*suite).closeFlushes},
 		{"CloseWithoutSound", (*suite).closeWithoutSound},
+		{"Finalize", (*suite).finalize},
+		{"Endpoints", (*suite).endpoints},
 		{"Cancel", (*suite).cancel},
 		{"TenAtOnce", (*suite).tenAtOnce},
 		{"Gap", (*suite).gap},
