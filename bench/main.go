@@ -40,6 +40,8 @@ var measurements = []measurement{
 	{"engine-load", "loading the models, and memory", measureLoad},
 	{"engine-judgement", "noise, other languages, confidence", measureJudgement},
 	{"engine-silence", "listening to nobody", measureSilence},
+	{"relay-cuts", "a provider's connection cut again and again", measureCuts},
+	{"relay-kills", "the hub killed while somebody speaks", measureKills},
 	{"relay-load", "many sessions relayed to another provider", measureRelay},
 }
 
