@@ -17,7 +17,7 @@ const (
 	// grown.
 	updateEvery = time.Second
 	// updateWait is how long one look for news waits for it.
-	updateWait = 30 * time.Second
+	updateWait = 10 * time.Second
 )
 
 // updates tells clients that subscribed to a transcript when it changes. One
@@ -38,12 +38,13 @@ type watched struct {
 	cancel  context.CancelFunc
 }
 
-func (u *updates) subscribe(_ context.Context, req *mcp.SubscribeRequest) error {
+func (u *updates) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
 	uri := req.Params.URI
 	look := u.desk.news(uri)
 	if look == nil {
 		return nil // nothing there ever changes
 	}
+	state, next := look(ctx, 0, 0) // what comes from now on is news
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	w := u.by[uri]
@@ -54,7 +55,7 @@ func (u *updates) subscribe(_ context.Context, req *mcp.SubscribeRequest) error 
 			u.by = map[string]*watched{}
 		}
 		u.by[uri] = w
-		go u.watch(ctx, uri, look)
+		go u.watch(ctx, uri, look, state, next)
 	}
 	if !w.holders[req.Session] {
 		w.holders[req.Session] = true
@@ -89,9 +90,8 @@ func (u *updates) release(uri string, w *watched, holder *mcp.ServerSession) {
 	}
 }
 
-// watch tells of every change until nobody wants to know any more.
-func (u *updates) watch(ctx context.Context, uri string, look lookout) {
-	state, next := look(ctx, 0, 0)
+// watch tells of every change from a state on until nobody wants to know any more.
+func (u *updates) watch(ctx context.Context, uri string, look lookout, state string, next int) {
 	for pause(ctx, updateEvery) {
 		var now string
 		if now, next = look(ctx, next, updateWait); now != state && ctx.Err() == nil {
@@ -111,6 +111,9 @@ type lookout func(ctx context.Context, line int, wait time.Duration) (state stri
 func (d *desk) news(uri string) lookout {
 	if uri == currentURI && d.offers(Scribe) {
 		return func(ctx context.Context, line int, wait time.Duration) (string, int) {
+			if line == 0 { // a session that begins is news by itself
+				wait = 0
+			}
 			page, err := d.scribe.Tail(ctx, hearken.TailRequest{N: currentEntries, SinceLine: line, Wait: wait})
 			if err != nil {
 				return "", 0

@@ -103,26 +103,19 @@ func (v view) unconfirmed(page *live.Page) []hearken.Segment {
 // show if there is nothing.
 func (s *Scribe) follow(ctx context.Context, id string, v view, req hearken.TailRequest) (*hearken.ScribePage, error) {
 	out := &hearken.ScribePage{Session: id}
-	deadline := time.Now().Add(req.Wait)
 	read := live.ReadRequest{Session: id, From: req.SinceLine - 1, Limit: batch, Interim: v.interim(), Wait: req.Wait}
-	if req.Wait > 0 {
-		// A line beyond the end must not wait for news behind it.
-		page, err := s.cfg.Hub.Read(ctx, live.ReadRequest{Session: id, From: read.From, Limit: 1})
-		if err != nil {
-			return nil, err
-		}
-		if read.From > page.Total {
-			read.Wait = 0
-		}
+	deadline := time.Now().Add(req.Wait)
+	at, err := s.cfg.Hub.Read(ctx, live.ReadRequest{Session: id, From: read.From, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if read.From > at.Total { // that is news already
+		read.From, read.Wait, deadline = 0, 0, time.Time{}
 	}
 	for {
 		page, err := s.cfg.Hub.Read(ctx, read)
 		if err != nil {
 			return nil, err
-		}
-		if read.From > page.Total {
-			read.From = 0
-			continue
 		}
 		out.Entries = v.add(out.Entries, page.Segments, req.N)
 		if len(out.Entries) == req.N {
