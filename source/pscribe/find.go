@@ -49,7 +49,7 @@ func isSelf(path string) bool {
 	if err != nil {
 		return false
 	}
-	if real(self) == real(path) {
+	if resolve(self) == resolve(path) {
 		return true
 	}
 	a, err := os.Stat(self)
@@ -60,8 +60,8 @@ func isSelf(path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// real is the absolute path without symbolic links, as far as it can be told.
-func real(path string) string {
+// resolve is the absolute path without symbolic links, as far as it can be told.
+func resolve(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}

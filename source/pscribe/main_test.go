@@ -57,6 +57,7 @@ func TestMain(m *testing.M) {
 	if err := copyFile(standIn, self); err != nil {
 		panic(err)
 	}
+	os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0") // a second for each stand-in
 	code := m.Run()
 	os.RemoveAll(dir)
 	if err := goleak.Find(); err != nil && code == 0 {

@@ -21,14 +21,6 @@ func short(e hearken.Segment) string {
 	return fmt.Sprintf("%s %s %s %s %g %s|%s", e.ID, e.Status, e.Timestamp.UTC().Format("15:04:05"), confidence, e.EndTime-e.StartTime, e.Language, e.Text)
 }
 
-func shorts(entries []hearken.Segment) []string {
-	var all []string
-	for _, e := range entries {
-		all = append(all, short(e))
-	}
-	return all
-}
-
 func TestReadLine(t *testing.T) {
 	tests := map[string]struct{ line, want string }{
 		"plain":             {`2024-01-15T14:30:00+01:00,M,C,1,0.95,2.5,en,Hello world`, `M1 C 13:30:00 0.95 2.5 en|Hello world`},

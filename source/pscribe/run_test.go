@@ -16,68 +16,6 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-func TestFind(t *testing.T) {
-	dir := t.TempDir()
-	good := newCLI(t, nil).path
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain := filepath.Join(dir, "plain")
-	if err := os.WriteFile(plain, []byte("#!/bin/sh\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	linked := filepath.Join(dir, "pscribe")
-	if err := os.Symlink(self, linked); err != nil {
-		t.Skip("no symbolic links here")
-	}
-	hard := filepath.Join(dir, "hard")
-	hardLinked := os.Link(self, hard) == nil
-
-	t.Setenv("PATH", filepath.Dir(good))
-	if found, err := Find(""); err != nil || found != good {
-		t.Errorf("in PATH: %q, %v", found, err)
-	}
-	if found, err := Find(good); err != nil || found != good {
-		t.Errorf("by path: %q, %v", found, err)
-	}
-	t.Setenv("PATH", dir)
-	tests := map[string]struct {
-		path string
-		code hearken.Code
-		text string
-	}{
-		"missing":        {filepath.Join(dir, "none"), hearken.NotFound, filepath.Join(dir, "none")},
-		"not in PATH":    {"none", hearken.NotFound, "SCRIBE_BACKEND=native"},
-		"ourselves":      {self, hearken.Invalid, "Hearken itself"},
-		"link to us":     {"", hearken.Invalid, "Hearken itself"},
-		"not executable": {plain, hearken.Forbidden, "chmod +x"},
-		"directory":      {dir, hearken.Forbidden, "PSCRIBE_PATH"},
-	}
-	if hardLinked {
-		tests["hard link to us"] = struct {
-			path string
-			code hearken.Code
-			text string
-		}{hard, hearken.Invalid, "Hearken itself"}
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			if runtime.GOOS == "windows" && tt.code == hearken.Forbidden {
-				t.Skip("no permission to execute on Windows")
-			}
-			found, err := Find(tt.path)
-			if hearken.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.text) {
-				t.Errorf("%q, %s: %v", found, hearken.CodeOf(err), err)
-			}
-			_, callErr := New(Config{Path: tt.path}).Status(t.Context())
-			if callErr == nil || callErr.Error() != err.Error() {
-				t.Errorf("the call says %v, Find %v", callErr, err)
-			}
-		})
-	}
-}
-
 func TestScribe_Failures(t *testing.T) {
 	tests := map[string]struct {
 		reply reply
@@ -116,6 +54,28 @@ func TestScribe_Failures(t *testing.T) {
 				t.Errorf("not for people: %q", err)
 			}
 		})
+	}
+}
+
+func TestScribe_TooLong(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("another limit, another error")
+	}
+	_, err := newCLI(t, nil).scribe().Grep(t.Context(), hearken.GrepRequest{Pattern: strings.Repeat("x", 4<<20)})
+	if hearken.CodeOf(err) != hearken.Invalid || !strings.Contains(err.Error(), "too long") {
+		t.Error(err)
+	}
+}
+
+// A script that does not say what runs it is not executable, whatever its mode.
+func TestScribe_NoInterpreter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pscribe")
+	if err := os.WriteFile(path, []byte("echo hello\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := New(Config{Path: path}).Status(t.Context())
+	if runtime.GOOS != "windows" && (hearken.CodeOf(err) != hearken.Forbidden || !strings.Contains(err.Error(), "cannot be executed")) {
+		t.Error(err)
 	}
 }
 
@@ -335,90 +295,5 @@ func TestScribe_Environment(t *testing.T) {
 	status, err := New(Config{Path: path}).Status(t.Context())
 	if err != nil || status.Raw != "parrot 0" {
 		t.Errorf("%+v, %v", status, err)
-	}
-}
-
-func TestScribe_Refuses(t *testing.T) {
-	c := newCLI(t, nil)
-	s, ctx := c.scribe(), t.Context()
-	day := time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC)
-	tail := func(req hearken.TailRequest) error { _, err := s.Tail(ctx, req); return err }
-	cat := func(req hearken.CatRequest) error { _, err := s.Cat(ctx, req); return err }
-	grep := func(req hearken.GrepRequest) error { _, err := s.Grep(ctx, req); return err }
-	sessions := func(limit int) error { _, err := s.Sessions(ctx, limit); return err }
-	for name, err := range map[string]error{
-		"n of 0":             tail(hearken.TailRequest{}),
-		"negative n":         tail(hearken.TailRequest{N: -3}),
-		"negative line":      tail(hearken.TailRequest{N: 1, SinceLine: -1}),
-		"negative wait":      tail(hearken.TailRequest{N: 1, Wait: -1}),
-		"unknown status":     tail(hearken.TailRequest{N: 1, Filter: "--help"}),
-		"unknown, polling":   tail(hearken.TailRequest{N: 1, SinceLine: 1, Filter: "x"}),
-		"session is a flag":  tail(hearken.TailRequest{N: 1, Session: "--help"}),
-		"flag, polling":      tail(hearken.TailRequest{N: 1, SinceLine: 2, Session: "-x"}),
-		"session is a path":  tail(hearken.TailRequest{N: 1, Session: "../secret"}),
-		"backslash":          tail(hearken.TailRequest{N: 1, Session: `a\b`}),
-		"control character":  tail(hearken.TailRequest{N: 1, Session: "a\x00b"}),
-		"newline":            tail(hearken.TailRequest{N: 1, Session: "a\n"}),
-		"not UTF-8":          tail(hearken.TailRequest{N: 1, Session: "\xff"}),
-		"long session":       tail(hearken.TailRequest{N: 1, Session: strings.Repeat("x", 300)}),
-		"cat a flag":         cat(hearken.CatRequest{Sessions: []string{"good", "--all"}}),
-		"cat an empty id":    cat(hearken.CatRequest{Sessions: []string{""}}),
-		"cat a directory":    cat(hearken.CatRequest{Sessions: []string{".."}}),
-		"cat backwards":      cat(hearken.CatRequest{Since: day.Add(time.Second), Until: day}),
-		"cat the year 12000": cat(hearken.CatRequest{Since: day.AddDate(10_000, 0, 0)}),
-		"cat last -1":        cat(hearken.CatRequest{Last: -1}),
-		"cat unknown status": cat(hearken.CatRequest{Filter: "x"}),
-		"grep nothing":       grep(hearken.GrepRequest{}),
-		"grep a flag":        grep(hearken.GrepRequest{Pattern: "--help"}),
-		"grep a control":     grep(hearken.GrepRequest{Pattern: "a\x1bb"}),
-		"grep backwards":     grep(hearken.GrepRequest{Pattern: "x", Since: day.Add(1), Until: day}),
-		"grep before -1":     grep(hearken.GrepRequest{Pattern: "x", Before: -1}),
-		"grep after -1":      grep(hearken.GrepRequest{Pattern: "x", After: -1}),
-		"grep limit -1":      grep(hearken.GrepRequest{Pattern: "x", Limit: -1}),
-		"grep status":        grep(hearken.GrepRequest{Pattern: "x", Filter: "x"}),
-		"limit -1":           sessions(-1),
-	} {
-		if hearken.CodeOf(err) != hearken.Invalid {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if calls := c.calls(); len(calls) > 0 {
-		t.Errorf("the program was asked: %q", calls)
-	}
-}
-
-func TestScribe_Calls(t *testing.T) {
-	c := newCLI(t, nil)
-	s, ctx := c.scribe(), t.Context()
-	cet := time.FixedZone("", 3600)
-	since, until := time.Date(2024, 1, 14, 9, 0, 0, 5, cet), time.Date(2024, 1, 14, 10, 0, 0, 0, cet)
-	do := func(_ any, err error) {
-		t.Helper()
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	do(s.Start(ctx))
-	do(s.Stop(ctx))
-	do(s.Status(ctx))
-	do(s.New(ctx))
-	do(s.Sessions(ctx, 20))
-	do(s.Sessions(ctx, 0))
-	do(s.Tail(ctx, hearken.TailRequest{N: 10}))
-	do(s.Tail(ctx, hearken.TailRequest{N: 10, Filter: hearken.AllEntries}))
-	do(s.Tail(ctx, hearken.TailRequest{N: 5, Filter: hearken.OnlyConfirmed, Session: "a1"}))
-	do(s.Tail(ctx, hearken.TailRequest{N: 5, SinceLine: 7, Filter: hearken.OnlyConfirmed, Session: "a1"}))
-	do(s.Cat(ctx, hearken.CatRequest{}))
-	do(s.Cat(ctx, hearken.CatRequest{Sessions: []string{"a1", "b c"}, Since: since, Until: until, Last: 3, Filter: hearken.OnlySpeech}))
-	do(s.Grep(ctx, hearken.GrepRequest{Pattern: "and/or $(x)"}))
-	do(s.Grep(ctx, hearken.GrepRequest{Pattern: "x", Since: since, Filter: hearken.OnlyConfirmed, IgnoreCase: true, Before: 1, After: 2, Limit: 5}))
-	want := []string{
-		"start", "stop", "status", "new", "list --limit 20", "list",
-		"tail -n 10", "tail -n 10", "tail -n 5 --status confirmed --session a1", "tail -n +7 --session a1",
-		"cat", "cat --since 2024-01-14T09:00:00+01:00 --until 2024-01-14T10:00:00+01:00 --last 3 --status speech -- a1 b c",
-		"grep -- and/or $(x)", "grep --since 2024-01-14T09:00:00+01:00 --status confirmed --ignore-case -A 2 -B 1 -- x",
-	}
-	if diff := cmp.Diff(want, c.calls()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

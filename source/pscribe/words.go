@@ -13,6 +13,10 @@ import (
 // What ParrotScribe says to people has no fixed form. Here it is read as far
 // as it goes; its own words are always passed on beside it.
 
+// mostWords is how many bytes are looked at, of which a program that is well
+// needs a few hundred.
+const mostWords = 16 << 10
+
 var (
 	uuid     = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 	session  = regexp.MustCompile(`(?i)\bsession(?:[ _-]?id)?["']?\s*[:=#]?\s*["'(\[]?([\p{L}\p{N}][\p{L}\p{N}.:_-]*)`)
@@ -29,7 +33,9 @@ var (
 
 // readStatus reads what the program says of itself.
 func readStatus(words string) *hearken.ScribeStatus {
-	status := &hearken.ScribeStatus{Raw: strings.TrimSpace(words), Session: namedSession(words)}
+	status := &hearken.ScribeStatus{Raw: strings.TrimSpace(words)}
+	words = words[:min(len(words), mostWords)]
+	status.Session = namedSession(words)
 	said := words
 	if m := state.FindStringSubmatch(words); m != nil {
 		said = m[1] // and not what else is stopped or active
@@ -47,6 +53,7 @@ func readStatus(words string) *hearken.ScribeStatus {
 // session and not what ended.
 func readStarted(words string) *hearken.ScribeStatus {
 	status := readStatus(words)
+	words = words[:min(len(words), mostWords)]
 	at := begun.FindStringIndex(words)
 	status.Running = at != nil || !stopped.MatchString(words)
 	if at != nil {
@@ -88,7 +95,13 @@ func readList(text string) (sessions []hearken.ScribeSession, rest string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		bare := strings.TrimSpace(line)
-		if bare == "" || noneYet.MatchString(bare) || listHead.MatchString(bare) {
+		switch {
+		case bare == "":
+			continue
+		case len(bare) > mostWords:
+			others = append(others, line)
+			continue
+		case noneYet.MatchString(bare), listHead.MatchString(bare):
 			continue
 		}
 		if one, ok := readSession(bare); ok {
@@ -117,7 +130,7 @@ func readSession(line string) (hearken.ScribeSession, bool) {
 		one.ID = strings.TrimSuffix(cells[0], ":")
 		digits := strings.ContainsAny(one.ID, "0123456789")
 		telling := len(one.ID) >= 6 && strings.Trim(one.ID, "0123456789.") != ""
-		if checkSession(one.ID) != nil || !digits || at == "" && !telling {
+		if checkSession(one.ID) != nil || strings.ContainsAny(one.ID, "[]{}()") || !digits || at == "" && !telling {
 			return one, false
 		}
 	}
