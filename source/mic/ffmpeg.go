@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -22,15 +23,16 @@ type ffmpeg struct {
 	goos  string
 	cfg   Config
 	notes *notes
-	// listing and capturing make the arguments; tests put in a device that
-	// every computer has.
+	// How to talk to ffmpeg here. Tests put in devices that every computer has.
 	listing   func() []string
+	parse     func(printed string) []Device
 	capturing func(name string) []string
 }
 
 func newFFmpeg(goos string, cfg Config, n *notes) *ffmpeg {
 	return &ffmpeg{goos: goos, cfg: cfg, notes: n,
 		listing:   func() []string { return listArgs(goos) },
+		parse:     func(printed string) []Device { return parseDevices(goos, printed) },
 		capturing: func(name string) []string { return captureArgs(goos, name) },
 	}
 }
@@ -66,7 +68,7 @@ func (f *ffmpeg) devices(ctx context.Context) ([]Device, error) {
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && (!exited || ctx.Err() != nil) {
 		return nil, fmt.Errorf("list devices: %w", err)
 	}
-	return parseDevices(f.goos, printed.String()), nil
+	return f.parse(printed.String()), nil
 }
 
 // pick finds the device for a lane. For any lane every device may be named.
@@ -128,12 +130,14 @@ func (f *ffmpeg) run(ctx context.Context, d *desk) error {
 	var lanes sync.WaitGroup
 	var mu sync.Mutex
 	var first error
+	var heard atomic.Int64 // when any lane was, in nanoseconds
+	heard.Store(time.Now().UnixNano())
 	for lane := range origins {
 		if f.cfg.wants(lane) == Off {
 			continue
 		}
 		lanes.Go(func() {
-			err := f.keep(ctx, lane, d)
+			err := f.keep(ctx, lane, d, &heard)
 			mu.Lock()
 			defer mu.Unlock()
 			first = cmp.Or(first, err)
@@ -146,13 +150,16 @@ func (f *ffmpeg) run(ctx context.Context, d *desk) error {
 	return first
 }
 
-// keep captures a lane, and again after it ended, until ctx ends or there was
-// no sound for too long.
-func (f *ffmpeg) keep(ctx context.Context, lane int, d *desk) error {
-	heard := time.Now()
+// relist is how long to wait before the devices are listed again, which takes
+// a process each time.
+const relist = 3 * time.Second
+
+// keep captures a lane, and again after it ended, until ctx ends or no lane had
+// any sound for too long.
+func (f *ffmpeg) keep(ctx context.Context, lane int, d *desk, heard *atomic.Int64) error {
 	for {
 		err := f.capture(ctx, lane, func(samples []int16) {
-			heard = time.Now()
+			heard.Store(time.Now().UnixNano())
 			d.add(lane, samples)
 		})
 		d.gone(lane)
@@ -160,15 +167,13 @@ func (f *ffmpeg) keep(ctx context.Context, lane int, d *desk) error {
 			return nil
 		}
 		f.notes.missing(lane, plain(err))
-		// A lane that never had a device costs little to look after, and may
-		// have one later; the other lane decides when to end.
-		if time.Since(heard) >= patience {
+		if time.Now().UnixNano()-heard.Load() >= int64(patience) {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(again):
+		case <-time.After(relist):
 		}
 	}
 }

@@ -81,6 +81,11 @@ func parseDevices(goos, printed string) []Device {
 			d.Origin = hearken.System
 		}
 		d.Default = !slices.ContainsFunc(all, func(o Device) bool { return o.Origin == d.Origin })
+		if d.Default && d.Origin == hearken.Microphone && goos == "darwin" {
+			// Here ffmpeg knows which one the user has chosen.
+			d.Default = false
+			all = append(all, Device{Name: "default", Title: "the default input", Origin: hearken.Microphone, Default: true})
+		}
 		all = append(all, d)
 	}
 	return all

@@ -14,6 +14,7 @@ const (
 	tolerance = 10 * millisecond        // off by so little, a lane is right
 	jump      = 100 * millisecond       // off by more, it is set right at once
 	window    = 2 * hearken.SampleRate  // how long a lane is watched before it is set right
+	first     = 300 * millisecond       // the same for sound that has just begun
 	piece     = 5 * millisecond         // one sample in so many is taken out or put in
 	most      = 30 * hearken.SampleRate // is kept for a reader that does not take it
 	unknown   = math.MinInt64 / 2       // below every real value, and safe to count with
@@ -33,6 +34,7 @@ type lane struct {
 	live  bool  // sound comes: worth waiting for
 	last  int64 // when sound came last
 
+	fresh  bool  // it has begun just now, and may be set right at once
 	best   int64 // how far the sound of this window was ahead of its arrival, at most
 	settle int64 // when the window ends
 	debt   int64 // samples to put in, or if negative to take out
@@ -55,8 +57,7 @@ func (l *lane) add(samples []int16, at int64) {
 	if ahead := l.end() - at; ahead > jump {
 		// It came in a burst, after silence had been put in its place. The
 		// newest is kept.
-		n := min(ahead, int64(len(l.buf)))
-		l.buf = l.buf[:copy(l.buf, l.buf[n:])]
+		l.cut(ahead)
 	}
 	l.best = max(l.best, l.end()-at)
 	if at >= l.settle {
@@ -69,20 +70,28 @@ func (l *lane) add(samples []int16, at int64) {
 	}
 }
 
+// cut takes the oldest samples out, so that the others come earlier.
+func (l *lane) cut(n int64) {
+	n = min(max(n, 0), int64(len(l.buf)))
+	l.buf = l.buf[:copy(l.buf, l.buf[n:])]
+}
+
 // begin says that sound comes again, the first of it at the given position.
-func (l *lane) begin(first, at int64) {
+func (l *lane) begin(pos, at int64) {
 	if len(l.buf) == 0 {
-		l.start = max(l.start, first)
-	} else if gap := first - l.end(); gap > 0 {
+		l.start = max(l.start, pos)
+	} else if gap := pos - l.end(); gap > 0 {
 		l.buf = append(l.buf, make([]int16, gap)...)
 	}
-	l.live = true
-	l.best, l.debt, l.settle = unknown, 0, at+window
+	l.live, l.fresh = true, true
+	l.best, l.debt, l.settle = unknown, 0, at+first
 }
 
 // correct looks back on a window and sets the lane right.
 func (l *lane) correct(at int64) {
 	switch best := l.best; {
+	case l.fresh: // the very first arrival was late by this
+		l.cut(best)
 	case best < -jump: // something was lost on the way
 		l.buf = append(l.buf, make([]int16, -best)...)
 		l.debt = 0
@@ -91,7 +100,7 @@ func (l *lane) correct(at int64) {
 	default:
 		l.debt = 0
 	}
-	l.best, l.settle = unknown, at+window
+	l.fresh, l.best, l.settle = false, unknown, at+window
 }
 
 // write appends samples, and pays of the debt what can be paid unheard.

@@ -136,9 +136,9 @@ func (c *Capture) channels() int {
 	return 2
 }
 
-// Run delivers sound until ctx ends, which is no error, in pieces of 50 ms or
-// little more, at most 100 ms after it was heard. deliver may not keep the
-// slices. Run may be called again after it has returned, but not meanwhile.
+// Run delivers sound until ctx ends, which is no error, in pieces of 50 to
+// 100 ms, some 100 ms after it was heard. deliver may not keep the slices. Run
+// may be called again after it has returned, but not meanwhile.
 func (c *Capture) Run(ctx context.Context, deliver func(channels ...[]int16) error) error {
 	if !c.running.CompareAndSwap(false, true) {
 		return hearken.Errorf(hearken.Busy, "This capture is running already.")

@@ -13,7 +13,7 @@ import (
 )
 
 // fragment is how much sound the server sends at a time.
-const fragment = 20 * time.Millisecond
+const fragment = 40 * time.Millisecond
 
 // A stream is the sound of one source on its way to a lane.
 type stream struct {

@@ -68,8 +68,8 @@ func TestCapture_OneSide(t *testing.T) {
 
 func TestCapture_Defaults(t *testing.T) {
 	s := startServer(t)
-	s.load("module-null-sink", "sink_name=hall sink_properties=device.description=Hall")
-	s.load("module-null-sink", "sink_name=headset sink_properties=device.description=Headset")
+	s.load("module-null-sink", "sink_name=hall norewinds=1 sink_properties=device.description=Hall")
+	s.load("module-null-sink", "sink_name=headset norewinds=1 sink_properties=device.description=Headset")
 	s.tone("mike", 400)
 	s.tone("headset", 700)
 	s.tone("hall", 1500)
@@ -110,7 +110,7 @@ func TestCapture_Unplugged(t *testing.T) {
 	h.hears(t, 0, 1000)
 	h.says(t, "Microphone is not captured: there is no microphone.")
 
-	s.load("module-null-sink", "sink_name=mike rate=16000")
+	s.load("module-null-sink", "sink_name=mike norewinds=1 rate=16000")
 	end = s.tone("mike", 700)
 	s.do(&proto.SetDefaultSource{SourceName: "mike.monitor"})
 	h.hears(t, 700, 1000)
@@ -120,7 +120,7 @@ func TestCapture_Unplugged(t *testing.T) {
 	s.do(&proto.UnloadModule{ModuleIndex: s.moduleOf("mike")})
 	h.hears(t, 0, 0)
 	h.says(t, "System audio is not captured: there is no output device.")
-	s.load("module-null-sink", "sink_name=speakers")
+	s.load("module-null-sink", "sink_name=speakers norewinds=1")
 	s.tone("speakers", 1500)
 	h.hears(t, 0, 1500)
 }
@@ -136,7 +136,7 @@ func TestCapture_NamedUnplugged(t *testing.T) {
 	s.do(&proto.UnloadModule{ModuleIndex: s.moduleOf("mike")})
 	h.hears(t, 0, 0)
 	h.says(t, `There is no output device "mike".`)
-	s.load("module-null-sink", "sink_name=mike")
+	s.load("module-null-sink", "sink_name=mike norewinds=1")
 	s.tone("mike", 700)
 	h.hears(t, 0, 700)
 }

@@ -75,8 +75,8 @@ func (s *soundServer) start() {
 	s.cmd = exec.Command("pulseaudio", "-n", "--daemonize=no", "--system=false", "--use-pid-file=no",
 		"--exit-idle-time=-1", "--log-target=stderr", "--log-level=warn",
 		"-L", "module-native-protocol-unix socket="+filepath.Join(s.dir, "native"),
-		"-L", "module-null-sink sink_name=speakers rate=48000 sink_properties=device.description=Speakers",
-		"-L", "module-null-sink sink_name=mike rate=44100 sink_properties=device.description=Mike")
+		"-L", "module-null-sink sink_name=speakers norewinds=1 rate=48000 sink_properties=device.description=Speakers",
+		"-L", "module-null-sink sink_name=mike norewinds=1 rate=44100 sink_properties=device.description=Mike")
 	s.cmd.Env = append(os.Environ(), "HOME="+s.dir, "XDG_RUNTIME_DIR="+s.dir, "PULSE_RUNTIME_PATH="+s.dir,
 		"XDG_CONFIG_HOME="+s.dir, "DBUS_SESSION_BUS_ADDRESS=unix:path="+filepath.Join(s.dir, "no-bus"))
 	s.cmd.Stderr = &s.said
@@ -161,7 +161,7 @@ type heard struct {
 	stop     func() error
 }
 
-// listen runs a capture until the test ends.
+// listen opens a capture and runs it until the test ends.
 func listen(t *testing.T, cfg Config, change ...func(*pulse)) *heard {
 	t.Helper()
 	capture, err := Open(t.Context(), cfg)
@@ -171,6 +171,12 @@ func listen(t *testing.T, cfg Config, change ...func(*pulse)) *heard {
 	for _, f := range change {
 		f(capture.backend.(*pulse))
 	}
+	return run(t, capture)
+}
+
+// run runs a capture until the test ends.
+func run(t *testing.T, capture *Capture) *heard {
+	t.Helper()
 	h := &heard{Capture: capture}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
