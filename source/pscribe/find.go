@@ -21,6 +21,9 @@ const useInstead = "or set SCRIBE_BACKEND=native to let Hearken listen by itself
 func Find(path string) (string, error) {
 	path = cmp.Or(path, defaultPath)
 	found, err := exec.LookPath(path)
+	if e, ok := errors.AsType[*exec.Error](err); ok {
+		err = e.Err // which does not name the path once more
+	}
 	switch {
 	case err == nil && isSelf(found):
 		return "", hearken.Errorf(hearken.Invalid, "The ParrotScribe CLI at %s is Hearken itself.", found).
