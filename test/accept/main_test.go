@@ -25,15 +25,21 @@ import (
 
 func TestMain(m *testing.M) { hubtest.Main(m) }
 
-// installed is the path of a file in a client's directory, as scripts/accept
-// laid it out. Without it the test is skipped, with the client's name.
+// installed is the path of a file in a client's packages, as npm laid them out.
 func installed(t *testing.T, client string, path ...string) string {
+	t.Helper()
+	return fetched(t, client, append([]string{"node_modules"}, path...)...)
+}
+
+// fetched is the path of a file in a client's directory, where scripts/accept
+// put it. Without it the test is skipped, with the client's name.
+func fetched(t *testing.T, client string, path ...string) string {
 	t.Helper()
 	dir := os.Getenv("HEARKEN_ACCEPT_CLIENTS")
 	if dir == "" {
 		t.Skip("HEARKEN_ACCEPT_CLIENTS is not set: run scripts/accept")
 	}
-	file := filepath.Join(append([]string{dir, client, "node_modules"}, path...)...)
+	file := filepath.Join(append([]string{dir, client}, path...)...)
 	if _, err := os.Stat(file); err != nil {
 		t.Skipf("%s is not installed: %v", client, err)
 	}
