@@ -1,6 +1,7 @@
-// Package thread goes once through the whole house: a real recording over the
-// audio WebSocket, the real engine, the journal, the store, and the words out
-// through a tool, with the hub killed in between.
+// Package thread goes through the whole house with real recordings: over the
+// audio WebSocket to the real engine, the journal, the store, and the words out
+// through a tool, with the hub killed in between; and from hub to hub over a
+// bad network.
 package thread
 
 import (
@@ -37,7 +38,7 @@ func TestThread_KilledInTheMiddle(t *testing.T) {
 	if err := models.Ready(root); err != nil {
 		t.Skipf("no engine: %v", err)
 	}
-	sound, reference := talk(t)
+	sound, reference := talk(t, recordings...)
 	h := hubtest.Start(t, "HEARKEN_MODELS="+root)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -78,7 +79,7 @@ func TestThread_KilledInTheMiddle(t *testing.T) {
 }
 
 // talk is the recordings' sound with a second between them, and their text.
-func talk(t *testing.T) (pcm []int16, text string) {
+func talk(t *testing.T, names ...string) (pcm []int16, text string) {
 	t.Helper()
 	dir := os.Getenv("HEARKEN_SPEECH")
 	if dir == "" {
@@ -94,7 +95,7 @@ func talk(t *testing.T) (pcm []int16, text string) {
 			refs[f[0]] = f[2]
 		}
 	}
-	for _, name := range recordings {
+	for _, name := range names {
 		recording, err := file.Open(filepath.Join(dir, name), file.Options{})
 		if err != nil {
 			t.Fatal(err)
