@@ -60,7 +60,7 @@ func (s *Scribe) which(ctx context.Context, id string) (string, error) {
 		return "", err
 	}
 	if len(found) == 0 {
-		return "", hearken.Errorf(hearken.SessionNotFound, "There is no transcript yet: nothing was captured on this computer.").WithTry("pscribe_start")
+		return "", hearken.Errorf(hearken.SessionNotFound, "No active transcript: nothing was captured on this computer yet.").WithTry("pscribe_start")
 	}
 	return found[0].ID, nil
 }

@@ -229,3 +229,7 @@ func appendQuoted(b []byte, s string) []byte {
 	}
 	return append(b, '"')
 }
+
+// AppendRow writes plain values with commas between, as the rows of a table
+// are written.
+func AppendRow(b []byte, cells ...any) []byte { return appendRow(b, cells) }

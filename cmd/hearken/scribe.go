@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// scribeCmd takes the commands and flags of the pscribe CLI and prints its
+// rows, so that programs made for that one work with this one.
+type scribeCmd struct {
+	Start  scribeStartCmd  `cmd:"" help:"Begin to transcribe this computer's microphone and system audio."`
+	Stop   scribeStopCmd   `cmd:"" help:"Stop."`
+	Status scribeStatusCmd `cmd:"" help:"Tell whether it runs, in which session, and for how long."`
+	Tail   scribeTailCmd   `cmd:"" help:"Show the newest entries, or those from a line on."`
+	Cat    scribeCatCmd    `cmd:"" help:"Show whole sessions."`
+	List   scribeListCmd   `cmd:"" help:"List the captures of this computer, newest first."`
+	Grep   scribeGrepCmd   `cmd:"" help:"Find entries by a regular expression."`
+	New    scribeNewCmd    `cmd:"" help:"Go on in a new session, losing no sound."`
+}
+
+// scribeName is what the program is called where it stands in for that CLI.
+const scribeName = "pscribe"
+
+// asScribe makes `pscribe tail` of a link to this program what `hearken scribe
+// tail` is.
+func asScribe(name string, args []string) []string {
+	if strings.TrimSuffix(filepath.Base(name), ".exe") != scribeName {
+		return args
+	}
+	return append([]string{"scribe"}, args...)
+}
+
+type scribeStartCmd struct{}
+
+func (*scribeStartCmd) Run(ctx context.Context, p *program) error {
+	return p.withScribe(ctx, true, func(s hearken.Scribe) error { return p.scribeStatus(s.Start(ctx)) })
+}
+
+type scribeNewCmd struct{}
+
+func (*scribeNewCmd) Run(ctx context.Context, p *program) error {
+	return p.withScribe(ctx, true, func(s hearken.Scribe) error { return p.scribeStatus(s.New(ctx)) })
+}
+
+type scribeStopCmd struct{}
+
+func (*scribeStopCmd) Run(ctx context.Context, p *program) error {
+	return p.withScribe(ctx, false, func(s hearken.Scribe) error { return p.scribeStatus(s.Stop(ctx)) })
+}
+
+type scribeStatusCmd struct{}
+
+func (*scribeStatusCmd) Run(ctx context.Context, p *program) error {
+	return p.withScribe(ctx, false, func(s hearken.Scribe) error { return p.scribeStatus(s.Status(ctx)) })
+}
+
+func (p *program) scribeStatus(st *hearken.ScribeStatus, err error) error {
+	if err != nil {
+		return err
+	}
+	if st.Raw != "" { // a foreign scribe speaks for itself
+		fmt.Fprintln(p.stdout, strings.TrimSpace(st.Raw))
+		return nil
+	}
+	state := "stopped"
+	if st.Running {
+		state = "running"
+	}
+	fmt.Fprintln(p.stdout, "status:", state)
+	if st.Session != "" {
+		fmt.Fprintln(p.stdout, "session:", st.Session)
+		fmt.Fprintln(p.stdout, "started:", st.Since.Local().Format(rowTime))
+		fmt.Fprintln(p.stdout, "duration:", clock(st.Length.Seconds()))
+	}
+	for _, note := range st.Notes {
+		fmt.Fprintln(p.stdout, "note:", tame(note))
+	}
+	return nil
+}
+
+type scribeTailCmd struct {
+	N       string `short:"n" default:"10" help:"How many entries; +N for those from line N on."`
+	Status  string `default:"all" enum:"all,confirmed,unconfirmed,translated,speech" help:"all, confirmed, unconfirmed, translated or speech."`
+	Session string `help:"Id of the session; default: the current one."`
+	Echo    bool   `help:"Also what the microphone heard of the far side."`
+}
+
+func (c *scribeTailCmd) Run(ctx context.Context, p *program) error {
+	req := hearken.TailRequest{Session: c.Session, Filter: hearken.StatusFilter(c.Status), Echo: c.Echo}
+	count, since := strings.CutPrefix(c.N, "+")
+	n, err := strconv.Atoi(count)
+	if err != nil || n < 1 {
+		return hearken.Errorf(hearken.Invalid, "-n is %q; allowed is a number from 1 on, or one with a + before it.", c.N)
+	}
+	if req.N = n; since {
+		req.SinceLine, req.N = n, tailAll
+	}
+	return p.withScribe(ctx, false, func(s hearken.Scribe) error {
+		page, err := s.Tail(ctx, req)
+		if err != nil {
+			return err
+		}
+		// A line beyond the end is a line beyond the end, as tail has it.
+		if since && page.Next < req.SinceLine {
+			return nil
+		}
+		return p.rows("", *page)
+	})
+}
+
+// tailAll is how many entries "from a line on" are at most.
+const tailAll = 1_000_000
+
+type scribeCatCmd struct {
+	Sessions []string `arg:"" optional:"" help:"Ids of sessions; default: the current one."`
+	Since    string   `help:"Sessions that started at or after this time."`
+	Until    string   `help:"Sessions that started before it."`
+	Last     int      `help:"The last N sessions."`
+	Status   string   `default:"confirmed" enum:"all,confirmed,unconfirmed,translated,speech" help:"all, confirmed, unconfirmed, translated or speech."`
+	Echo     bool     `help:"Also what the microphone heard of the far side."`
+}
+
+func (c *scribeCatCmd) Run(ctx context.Context, p *program) error {
+	req := hearken.CatRequest{Sessions: c.Sessions, Last: c.Last, Filter: hearken.StatusFilter(c.Status), Echo: c.Echo}
+	if c.Last < 0 {
+		return hearken.Errorf(hearken.Invalid, "--last is %d; allowed is a number from 1 on.", c.Last)
+	}
+	var err error
+	if req.Since, req.Until, err = startedBetween(c.Since, c.Until); err != nil {
+		return err
+	}
+	return p.withScribe(ctx, false, func(s hearken.Scribe) error {
+		pages, err := s.Cat(ctx, req)
+		if err != nil {
+			return err
+		}
+		return p.rows("", pages...)
+	})
+}
+
+type scribeListCmd struct {
+	Limit int `default:"20" help:"How many."`
+}
+
+func (c *scribeListCmd) Run(ctx context.Context, p *program) error {
+	if c.Limit < 1 {
+		return hearken.Errorf(hearken.Invalid, "--limit is %d; allowed is a number from 1 on.", c.Limit)
+	}
+	return p.withScribe(ctx, false, func(s hearken.Scribe) error {
+		list, err := s.Sessions(ctx, c.Limit)
+		if err != nil {
+			return err
+		}
+		return p.sessionRows(list)
+	})
+}
+
+type scribeGrepCmd struct {
+	Pattern    string `arg:"" help:"Regular expression."`
+	Since      string `help:"Sessions that started at or after this time."`
+	Until      string `help:"Sessions that started before it."`
+	Status     string `default:"confirmed" enum:"all,confirmed,unconfirmed,translated,speech" help:"all, confirmed, unconfirmed, translated or speech."`
+	IgnoreCase bool   `short:"i" help:"Upper and lower case are the same."`
+	Count      bool   `short:"c" help:"Only how many, for each session."`
+	After      int    `short:"A" help:"Entries after a match."`
+	Before     int    `short:"B" help:"Entries before a match."`
+	Context    int    `short:"C" help:"Entries around a match."`
+}
+
+func (c *scribeGrepCmd) Run(ctx context.Context, p *program) error {
+	if min(c.After, c.Before, c.Context) < 0 {
+		return hearken.Errorf(hearken.Invalid, "-A, -B and -C are numbers from 0 on.")
+	}
+	req := hearken.GrepRequest{
+		Pattern: c.Pattern, Filter: hearken.StatusFilter(c.Status), IgnoreCase: c.IgnoreCase,
+		Before: max(c.Before, c.Context), After: max(c.After, c.Context),
+	}
+	if c.Count {
+		req.Before, req.After = 0, 0
+	}
+	var err error
+	if req.Since, req.Until, err = startedBetween(c.Since, c.Until); err != nil {
+		return err
+	}
+	return p.withScribe(ctx, false, func(s hearken.Scribe) error {
+		pages, err := s.Grep(ctx, req)
+		if err != nil {
+			return err
+		}
+		if !c.Count {
+			return p.rows(":", pages...)
+		}
+		for _, page := range pages {
+			fmt.Fprintf(p.stdout, "%s:%d\n", tame(page.Session), len(page.Entries))
+		}
+		return nil
+	})
+}
+
+// startedBetween reads the two ends of a time; either may be empty.
+func startedBetween(since, until string) (from, to time.Time, err error) {
+	for _, bound := range []struct {
+		flag, text string
+		at         *time.Time
+	}{{"--since", since, &from}, {"--until", until, &to}} {
+		if bound.text == "" {
+			continue
+		}
+		if *bound.at, err = parseTime(bound.text); err != nil {
+			return from, to, hearken.Errorf(hearken.Invalid, "%s is %q; allowed is a time such as 2026-11-05T09:30:00+01:00, or a date.", bound.flag, bound.text)
+		}
+	}
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		return from, to, hearken.Errorf(hearken.Invalid, "--since must be before --until.")
+	}
+	return from, to, nil
+}
+
+func parseTime(text string) (t time.Time, err error) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if t, err = time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return t, err
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"strconv"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/toon"
+)
+
+// rowTime is how rows show a time.
+const rowTime = "2006-01-02T15:04:05-07:00"
+
+// rows prints entries as the pscribe CLI does: bare rows without a header. If
+// there is a separator, each begins with its session.
+func (p *program) rows(separator string, pages ...hearken.ScribePage) error {
+	w := bufio.NewWriter(p.stdout)
+	for i := range pages {
+		page := &pages[i]
+		if page.Raw != "" {
+			fmt.Fprintln(w, page.Raw)
+		}
+		for j := range page.Entries {
+			if separator != "" {
+				w.WriteString(page.Session + separator)
+			}
+			w.Write(appendEntry(nil, &page.Entries[j]))
+			w.WriteByte('\n')
+		}
+	}
+	return w.Flush()
+}
+
+// appendEntry writes timestamp, source, status, segment, confidence, duration,
+// language and text. Of text that may still change only its place and its
+// words are known.
+func appendEntry(b []byte, s *hearken.Segment) []byte {
+	b = append(b, s.Timestamp.Local().Format(rowTime)...)
+	b = append(b, ',')
+	b = append(b, s.Origin...)
+	b = append(b, ',')
+	b = append(b, s.Status...)
+	b = append(b, ',')
+	b = strconv.AppendInt(b, int64(s.Line), 10)
+	b = append(b, ',')
+	settled := s.Status != hearken.Unconfirmed
+	if settled && s.Confidence != nil {
+		b = strconv.AppendFloat(b, *s.Confidence, 'f', 2, 64)
+	}
+	b = append(b, ',')
+	length := 0.0
+	if settled {
+		length = s.EndTime - s.StartTime
+	}
+	b = strconv.AppendFloat(b, length, 'f', 1, 64)
+	b = append(b, ',')
+	if settled {
+		b = append(b, s.Language...)
+	}
+	b = append(b, ',')
+	return toon.AppendRow(b, s.Text)
+}
+
+// sessionRows prints captures: id, start, duration in seconds, entries, state.
+func (p *program) sessionRows(list []hearken.ScribeSession) error {
+	w := bufio.NewWriter(p.stdout)
+	for i := range list {
+		s := &list[i]
+		if s.Raw != "" {
+			fmt.Fprintln(w, s.Raw)
+			continue
+		}
+		state, entries := "stopped", ""
+		if s.Running {
+			state = "running"
+		}
+		if s.Entries >= 0 {
+			entries = strconv.Itoa(s.Entries)
+		}
+		fmt.Fprintf(w, "%s,%s,%.1f,%s,%s\n", s.ID, s.StartedAt.Local().Format(rowTime), s.Length.Seconds(), entries, state)
+	}
+	return w.Flush()
+}
