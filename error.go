@@ -3,6 +3,7 @@ package hearken
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // A Code names a kind of failure in a way that programs can act on.
@@ -71,10 +72,14 @@ func (e *Error) WithTry(format string, args ...any) *Error {
 }
 
 func (e *Error) Error() string {
-	if e.Try != "" {
-		return e.Message + " Try: " + e.Try
+	if e.Try == "" {
+		return e.Message
 	}
-	return e.Message
+	stop := ""
+	if !strings.HasSuffix(e.Message, ".") && !strings.HasSuffix(e.Message, "?") {
+		stop = "."
+	}
+	return e.Message + stop + " Try: " + e.Try
 }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -3,6 +3,9 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -408,7 +411,7 @@ func TestGuard_AnyKey(t *testing.T) {
 		"Basic dXNlcjo=":    "loopback",
 		"Bearer " + secret:  id,
 		"token " + secret:   id,
-		"Bearer hk_expired": "other words: Invalid API key Try: hearken keys list",
+		"Bearer hk_expired": "other words: Invalid API key. Try: hearken keys list",
 	} {
 		if _, body := h.do(t, "GET", "/v1/other", "", "Authorization: "+auth); body != want {
 			t.Errorf("%s: %s", auth, body)
@@ -422,5 +425,27 @@ func TestGuard_AnyKey(t *testing.T) {
 	strict.serve(t)
 	if res, body := strict.do(t, "GET", "/v1/other", "", "Authorization: Bearer sk-theirs"); res.StatusCode != 401 {
 		t.Errorf("where a key is needed: %s: %s", res.Status, body)
+	}
+}
+
+// TestGuard_NoHost: some clients send an empty Host line, which no browser
+// does.
+func TestGuard_NoHost(t *testing.T) {
+	h := startAll(t)
+	for extra, want := range map[string]string{
+		"":                                 "HTTP/1.1 200",
+		"Origin: https://evil.example\r\n": "HTTP/1.1 403",
+		"Sec-Fetch-Site: cross-site\r\n":   "HTTP/1.1 403",
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(h.URL(), "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "GET /v1/extra HTTP/1.1\r\nHost:\r\n%sConnection: close\r\n\r\n", extra)
+		answer, err := io.ReadAll(conn)
+		if err != nil || !strings.HasPrefix(string(answer), want) {
+			t.Errorf("%q: %.100q, %v", extra, answer, err)
+		}
 	}
 }

@@ -65,6 +65,9 @@ func (n *names) relayed() bool {
 // computer's own name; on loopback it would not, as a neighbour on the network
 // can answer for it.
 func (n *names) serves(host string, d *door) bool {
+	if host == "" {
+		return true // a browser always says whom it means; some clients do not
+	}
 	name := hostname(host)
 	lower := strings.ToLower(name)
 	if n.hosts[lower] || (!d.loopback && n.lan[lower]) {

@@ -57,6 +57,8 @@ func (s served) mount(doors *api.API) {
 	for _, route := range upload.Routes {
 		doors.Mount(route, s.upload, api.Access{Stream: true, AnyKey: true, Refuse: upload.WriteError})
 	}
+	// What those services have besides is not here, and no key would help.
+	doors.Mount("/v1/", s.upload, api.Access{AnyKey: true, Refuse: upload.WriteError})
 }
 
 // names are the engines by name, the default one first.
