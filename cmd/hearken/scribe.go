@@ -28,9 +28,9 @@ type scribeCmd struct {
 const scribeName = "pscribe"
 
 // asScribe makes `pscribe tail` of a link to this program what `hearken scribe
-// tail` is.
+// tail` is. The hub that such a link starts is a hub under any name.
 func asScribe(name string, args []string) []string {
-	if strings.TrimSuffix(filepath.Base(name), ".exe") != scribeName {
+	if strings.TrimSuffix(filepath.Base(name), ".exe") != scribeName || len(args) > 0 && args[0] == "serve" {
 		return args
 	}
 	return append([]string{"scribe"}, args...)
