@@ -16,7 +16,6 @@ const (
 	showLate   = hearken.SampleRate
 	lateAfter  = 6 * hearken.SampleRate
 	busyShare  = 0.5 // of the cores in use: from here on always less often
-	tightShare = 0.8 // and from here on nothing is heard twice
 	draftSpare = 2   // tokens at the end of a draft that are likely to change
 )
 
@@ -83,8 +82,8 @@ func (s *stream) decoded(u *utterance, pcm []float32) {
 	if u.follows != nil {
 		before = u.follows.said
 	}
-	load, _ := s.sched.pressure()
-	h, err := s.ear.final(s.ctx, u, pcm, before, load < tightShare)
+	_, wait := s.sched.pressure()
+	h, err := s.ear.final(s.ctx, u, pcm, before, wait == 0) // nobody else waits
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
