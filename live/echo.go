@@ -10,7 +10,7 @@ import (
 // words stand in the transcript twice: once from S, where they were said, and
 // once from M, as if this side had said them. Such an entry on M is an echo.
 //
-// An entry is judged once, when it is confirmed, since it never changes
+// An entry is judged for good when it is confirmed, since it never changes
 // afterwards: against what S has confirmed by then and against what S shows as
 // unconfirmed. S hears its words first and shows them while they are said, so
 // that its text is there when the echo's pause ends. If S falls so far behind
@@ -32,8 +32,8 @@ const (
 	echoDepth = 64
 )
 
-// echoLocked tells whether an entry that is about to be confirmed repeats the
-// far side. A translation is an echo if what it translates is one.
+// echoLocked tells whether an entry that is about to be shown or confirmed
+// repeats the far side. A translation is an echo if what it translates is one.
 func (s *session) echoLocked(seg *hearken.Segment) bool {
 	if seg.Origin != hearken.Microphone || !seg.Spoken() {
 		return false
@@ -52,7 +52,7 @@ func (s *session) echoLocked(seg *hearken.Segment) bool {
 	if shown, ok := s.interim[hearken.System]; ok {
 		far = append(far, shown)
 	}
-	return seg.Status == hearken.Confirmed && isEcho(seg, far)
+	return seg.Status != hearken.Translated && isEcho(seg, far)
 }
 
 // A placed is a word with its place on the session's clock.

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hearken-dev/hearken"
+)
+
+func caption(o hearken.Origin, s hearken.Status, text string) hearken.Segment {
+	return hearken.Segment{Origin: o, Status: s, Text: text, Timestamp: time.Date(2026, 11, 15, 9, 30, 5, 0, time.Local)}
+}
+
+func TestCaptions_Plain(t *testing.T) {
+	var out bytes.Buffer
+	c := &captions{w: &out, width: func() int { return 0 }}
+	c.status(&meter{Levels: []float64{1}})
+	c.show([]hearken.Segment{
+		caption("M", "C", "good\x1b[2J morning"), caption("S", "C", "hello"), caption("S", "T", "hej"), caption("M", "N", ""), caption("E", "C", "[gap]"),
+	}, []hearken.Segment{caption("M", "U", "not y")})
+	c.say("done")
+	c.clear()
+	want := "09:30:05  M  good [2J morning\n09:30:05  S  hello\n09:30:05  S  → hej\n09:30:05  E  [gap]\n(done)\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// On a terminal what may change is below, and goes when it has changed.
+func TestCaptions_Terminal(t *testing.T) {
+	var out bytes.Buffer
+	c := &captions{w: &out, width: func() int { return 40 }, colour: true}
+	c.show(nil, []hearken.Segment{caption("M", "U", "one two three four five six seven eight")})
+	c.status(&meter{Length: 65 * time.Second, Levels: []float64{1, 0.004}, Lag: 0.25, Health: "provider_trouble"})
+	c.show([]hearken.Segment{caption("M", "C", "one two three")}, nil)
+	c.clear()
+	want := "\x1b[2m\x1b[36m09:30:05  M  …four five six seven eight\x1b[0m\n" +
+		"\x1b[1A\r\x1b[J\x1b[2m\x1b[36m09:30:05  M  …four five six seven eight\x1b[0m\n" +
+		"\x1b[31m●\x1b[0m 1:05  M ▮▮▮▮▮▮▮▮  S ▮▮▯▯▯▯▯▯  lag 0.2\n" +
+		"\x1b[2A\r\x1b[J\x1b[36m09:30:05  M  one two three\x1b[0m\n" +
+		"\x1b[31m●\x1b[0m 1:05  M ▮▮▮▮▮▮▮▮  S ▮▮▯▯▯▯▯▯  lag 0.2\n" +
+		"\x1b[1A\r\x1b[J"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+	for _, line := range strings.Split(out.String(), "\n") {
+		for _, colour := range []string{faint, red, normal, "\x1b[36m", "\x1b[J", "\x1b[1A", "\x1b[2A", "\r"} {
+			line = strings.ReplaceAll(line, colour, "")
+		}
+		if n := len([]rune(line)); n > 40 {
+			t.Errorf("a line of %d characters: %q", n, line)
+		}
+	}
+}
+
+// A told is a scribe with pages to tell of.
+type told struct {
+	hearken.Scribe
+	pages   chan *hearken.ScribePage
+	asked   []hearken.TailRequest
+	stopped bool
+}
+
+func (s *told) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.ScribePage, error) {
+	s.asked = append(s.asked, req)
+	select {
+	case page := <-s.pages:
+		return page, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (s *told) Stop(context.Context) (*hearken.ScribeStatus, error) {
+	s.stopped = true
+	return &hearken.ScribeStatus{}, nil
+}
+
+func TestListening(t *testing.T) {
+	var out bytes.Buffer
+	s := &told{pages: make(chan *hearken.ScribePage, 3)}
+	ctx, cancel := context.WithCancel(t.Context())
+	l := &listening{
+		scribe: s, session: "x", next: 1, screen: &captions{w: &out, width: func() int { return 0 }},
+		meter: func(context.Context) (*meter, error) {
+			if len(s.pages) == 0 {
+				cancel()
+			}
+			return &meter{Running: true, Session: "x"}, nil
+		},
+	}
+	s.pages <- &hearken.ScribePage{Next: 2, Entries: []hearken.Segment{caption("M", "C", "one"), caption("S", "U", "tw")}}
+	s.pages <- &hearken.ScribePage{Next: 3, Entries: []hearken.Segment{caption("S", "C", "two")}}
+	if err := l.follow(ctx); err != context.Canceled {
+		t.Errorf("follow: %v", err)
+	}
+	s.pages <- &hearken.ScribePage{Next: 4, Entries: []hearken.Segment{caption("M", "C", "bye")}}
+	if err := l.finish(t.Context()); err != nil || !s.stopped {
+		t.Errorf("finish: %v, stopped %v", err, s.stopped)
+	}
+	if want := "09:30:05  M  one\n09:30:05  S  two\n09:30:05  M  bye\n"; out.String() != want {
+		t.Errorf("shown:\n%s", out.String())
+	}
+	for i, req := range s.asked {
+		if req.Session != "x" || req.SinceLine < 1 || req.SinceLine > i+1 {
+			t.Errorf("request %d: %+v", i, req)
+		}
+	}
+}
+
+// A capture that ends by itself ends the captions, and says why.
+func TestListening_CaptureEnds(t *testing.T) {
+	s := &told{pages: make(chan *hearken.ScribePage)}
+	l := &listening{
+		scribe: s, session: "x", next: 1, screen: &captions{w: &bytes.Buffer{}, width: func() int { return 0 }},
+		meter: func(context.Context) (*meter, error) {
+			return &meter{Session: "x", Notes: []string{"The microphone is gone."}}, nil
+		},
+	}
+	if err := l.follow(t.Context()); hearken.CodeOf(err) != hearken.SessionAlreadyStopped || !strings.Contains(err.Error(), "The microphone is gone.") {
+		t.Errorf("follow: %v", err)
+	}
+}

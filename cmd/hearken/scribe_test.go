@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/pipe"
+)
+
+func TestAsScribe(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"/usr/bin/pscribe", []string{"tail", "-n", "5"}, []string{"scribe", "tail", "-n", "5"}},
+		{"pscribe.exe", nil, []string{"scribe"}},
+		{"/opt/pscribe/hearken", []string{"tail"}, []string{"tail"}},
+		{"pscribe", []string{"serve", "--detached"}, []string{"serve", "--detached"}},
+	} {
+		if got := asScribe(tt.name, tt.args); !slices.Equal(got, tt.want) {
+			t.Errorf("%s %v: %v", tt.name, tt.args, got)
+		}
+	}
+}
+
+// The rows are those that the pscribe CLI prints.
+func TestRows(t *testing.T) {
+	sure := 0.954
+	at := time.Date(2024, 1, 15, 14, 30, 0, 0, time.Local)
+	zone := at.Format("-07:00")
+	page := hearken.ScribePage{Session: "s1", Entries: []hearken.Segment{
+		{Timestamp: at, Origin: "M", Status: "C", Line: 1, Confidence: &sure, StartTime: 1, EndTime: 3.5, Language: "en", Text: "Hello world"},
+		{Timestamp: at, Origin: "S", Status: "C", Line: 2, StartTime: 4, EndTime: 7.1, Language: "sv", Text: `Hej, "där"`},
+		{Timestamp: at, Origin: "M", Status: "U", Line: 2, Confidence: &sure, StartTime: 8, EndTime: 9, Language: "en", Text: "and"},
+		{Timestamp: at, Origin: "M", Status: "N", Line: 3},
+	}}
+	var out bytes.Buffer
+	p := &program{stdout: &out}
+	if err := p.rows("", page); err != nil {
+		t.Fatal(err)
+	}
+	stamp := "2024-01-15T14:30:00" + zone
+	want := stamp + ",M,C,1,0.95,2.5,en,Hello world\n" +
+		stamp + `,S,C,2,,3.1,sv,"Hej, \"där\""` + "\n" +
+		stamp + ",M,U,2,,0.0,,and\n" +
+		stamp + `,M,N,3,,0.0,,""` + "\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+	out.Reset()
+	if err := p.rows(":", page); err != nil || !strings.HasPrefix(out.String(), "s1:2024-") {
+		t.Errorf("with its session: %s, %v", out.String(), err)
+	}
+}
+
+// A recited is a scribe that gives back what it was asked.
+type recited struct{ asked any }
+
+func (r *recited) Start(context.Context) (*hearken.ScribeStatus, error) {
+	return &hearken.ScribeStatus{Running: true, Session: "x", Length: time.Second, Notes: []string{"n"}}, nil
+}
+
+func (r *recited) Stop(context.Context) (*hearken.ScribeStatus, error) {
+	return nil, hearken.Errorf(hearken.SessionAlreadyStopped, "It is not running.").WithTry("pscribe_start")
+}
+
+func (r *recited) New(ctx context.Context) (*hearken.ScribeStatus, error)    { return r.Start(ctx) }
+func (r *recited) Status(ctx context.Context) (*hearken.ScribeStatus, error) { return r.Start(ctx) }
+
+func (r *recited) Sessions(_ context.Context, limit int) ([]hearken.ScribeSession, error) {
+	r.asked = limit
+	return []hearken.ScribeSession{{ID: "x", Entries: -1, Running: true}}, nil
+}
+
+func (r *recited) Tail(_ context.Context, req hearken.TailRequest) (*hearken.ScribePage, error) {
+	r.asked = req
+	return &hearken.ScribePage{Session: "x", Next: 7, Entries: []hearken.Segment{{Line: 6, Text: "six", Words: []hearken.Word{}}}}, nil
+}
+
+func (r *recited) Cat(_ context.Context, req hearken.CatRequest) ([]hearken.ScribePage, error) {
+	r.asked = req
+	return []hearken.ScribePage{{Session: "x"}, {Session: "y"}}, nil
+}
+
+func (r *recited) Grep(_ context.Context, req hearken.GrepRequest) ([]hearken.ScribePage, error) {
+	r.asked = req
+	return nil, nil
+}
+
+func (r *recited) Levels() []float64 { return []float64{0.5} }
+
+// What a command asks reaches the hub's scribe as it is, and so does the
+// answer.
+func TestRemoteScribe(t *testing.T) {
+	here, there := net.Pipe()
+	defer here.Close()
+	s := &recited{}
+	go func() {
+		dec, enc := json.NewDecoder(there), json.NewEncoder(there)
+		for {
+			var req struct {
+				Op     string
+				Scribe *scribeCall
+			}
+			if dec.Decode(&req) != nil {
+				return
+			}
+			var res controlResult
+			out, err := serveScribe(t.Context(), nil, s, req.Scribe)
+			if err == nil && req.Op == "scribe" {
+				res.Result, err = json.Marshal(out)
+			}
+			if err != nil {
+				res.Error = pipe.Refuse(err)
+			}
+			if enc.Encode(res) != nil {
+				return
+			}
+		}
+	}()
+	r, ctx := &remoteScribe{here}, t.Context()
+	if st, err := r.Start(ctx); err != nil || !st.Running || st.Length != time.Second || len(st.Notes) != 1 {
+		t.Errorf("start: %+v, %v", st, err)
+	}
+	if _, err := r.Stop(ctx); hearken.CodeOf(err) != hearken.SessionAlreadyStopped || !strings.Contains(err.Error(), "Try: hearken scribe start") {
+		t.Errorf("stop: %v", err)
+	}
+	tail := hearken.TailRequest{Session: "x", N: 3, SinceLine: 5, Filter: hearken.OnlySpeech, Wait: time.Second, Echo: true}
+	if page, err := r.Tail(ctx, tail); err != nil || page.Next != 7 || page.Entries[0].Text != "six" || s.asked != tail {
+		t.Errorf("tail: %+v, %v, asked %+v", page, err, s.asked)
+	}
+	cat := hearken.CatRequest{Sessions: []string{"x", "y"}, Since: time.Unix(1, 0).UTC(), Last: 2, Filter: hearken.OnlyConfirmed}
+	if pages, err := r.Cat(ctx, cat); err != nil || len(pages) != 2 {
+		t.Errorf("cat: %+v, %v", pages, err)
+	} else if diff := cmp.Diff(cat, s.asked); diff != "" {
+		t.Error(diff)
+	}
+	grep := hearken.GrepRequest{Pattern: "a|b", IgnoreCase: true, Before: 1, After: 2, Limit: 3}
+	if pages, err := r.Grep(ctx, grep); err != nil || pages != nil || s.asked != grep {
+		t.Errorf("grep: %+v, %v, asked %+v", pages, err, s.asked)
+	}
+	if list, err := r.Sessions(ctx, 9); err != nil || len(list) != 1 || list[0].Entries != -1 || s.asked != 9 {
+		t.Errorf("sessions: %+v, %v", list, err)
+	}
+	if m, err := r.meter(ctx); err != nil || !m.Running || m.Levels[0] != 0.5 {
+		t.Errorf("meter: %+v, %v", m, err)
+	}
+	if err := r.do(ctx, scribeCall{Do: "sing"}, nil); hearken.CodeOf(err) != hearken.Invalid {
+		t.Errorf("an unknown call: %v", err)
+	}
+	given, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := r.Status(given); err != context.Canceled {
+		t.Errorf("a call that was given up: %v", err)
+	}
+}
