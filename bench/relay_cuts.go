@@ -130,7 +130,7 @@ func (w *way) relay(ctx context.Context, b *bench) error {
 		}
 	})
 	if err := s.speak(ctx, w.sound); err != nil {
-		return fmt.Errorf("%s: %w", w.name, err)
+		return fmt.Errorf("%s: %w %s", w.name, err, h.logs)
 	}
 	stop()
 	if err := s.settled(ctx); err != nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -41,8 +40,13 @@ func (s *tracked) speak(ctx context.Context, pcm []int16) error {
 	sound := wireSound(pcm)
 	begun := time.Now()
 	for {
-		done, err := s.speakOnce(ctx, sound, begun)
-		if done || errors.Is(err, errForgot) || ctx.Err() != nil {
+		reason, err := s.speakOnce(ctx, sound, begun)
+		switch {
+		case reason == hearken.StopFinished:
+			return nil
+		case reason != "":
+			return fmt.Errorf("the session ended after %.0f s: %s", time.Since(begun).Seconds(), reason)
+		case errors.Is(err, errForgot) || ctx.Err() != nil:
 			return cmp.Or(err, ctx.Err())
 		}
 		wait(ctx, 100*time.Millisecond)
@@ -52,28 +56,28 @@ func (s *tracked) speak(ctx context.Context, pcm []int16) error {
 // errForgot is what a hub must never make true.
 var errForgot = errors.New("the hub asks again for sound that it had acknowledged")
 
-// speakOnce sends over one connection and tells whether the session has ended.
-func (s *tracked) speakOnce(ctx context.Context, sound []byte, begun time.Time) (done bool, err error) {
+// speakOnce sends over one connection and tells why the session has ended; ""
+// if only the connection has.
+func (s *tracked) speakOnce(ctx context.Context, sound []byte, begun time.Time) (reason string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c, _, err := websocket.Dial(ctx, s.endpoint, nil)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer c.CloseNow()
 	c.SetReadLimit(1 << 20)
 	var first frame
 	if err := readFrame(ctx, c, &first); err != nil {
-		return false, err
+		return "", err
 	}
 	if first.Type != "ready" {
-		return false, fmt.Errorf("the first frame is %q", first.Type)
+		return "", fmt.Errorf("the first frame is %q", first.Type)
 	}
 	s.connects++
 	if first.ReceivedSamples < s.acked {
-		return false, fmt.Errorf("%w: %d samples, now %d", errForgot, s.acked, first.ReceivedSamples)
+		return "", fmt.Errorf("%w: %d samples, now %d", errForgot, s.acked, first.ReceivedSamples)
 	}
-	var closed atomic.Bool
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
@@ -86,7 +90,7 @@ func (s *tracked) speakOnce(ctx context.Context, sound []byte, begun time.Time) 
 			case "ack":
 				s.acked = f.Samples // read again only after heard
 			case "closed":
-				closed.Store(true)
+				reason = f.Reason // as this is
 			}
 		}
 	}()
@@ -103,7 +107,7 @@ func (s *tracked) speakOnce(ctx context.Context, sound []byte, begun time.Time) 
 		cancel()
 	}
 	<-heard
-	return closed.Load(), err
+	return reason, err
 }
 
 // A frame is what the hub says to a sender, as far as it matters here.
@@ -111,6 +115,7 @@ type frame struct {
 	Type            string
 	ReceivedSamples int
 	Samples         int
+	Reason          string
 }
 
 func readFrame(ctx context.Context, c *websocket.Conn, f *frame) error {
