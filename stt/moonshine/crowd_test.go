@@ -147,7 +147,8 @@ func TestTorture_LongSession(t *testing.T) {
 		}
 	}
 	early, late := used[minutes/4], used[minutes-1]
-	t.Logf("%d minutes; %d MiB in use after a quarter of them, %d at the end", minutes, early>>20, late>>20)
+	t.Logf("%d minutes; %d MiB in use after a quarter of them, %d after a half, %d after three, %d at the end",
+		minutes, early>>20, used[minutes/2]>>20, used[3*minutes/4]>>20, late>>20)
 	if late > early+32<<20 {
 		t.Errorf("memory grew from %d to %d MiB", early>>20, late>>20)
 	}

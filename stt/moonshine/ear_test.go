@@ -2,6 +2,7 @@ package moonshine
 
 import (
 	"context"
+	"strconv"
 	"testing"
 
 	"github.com/hearken-dev/hearken"
@@ -43,6 +44,46 @@ func TestEar_Rescue(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			e := &ear{good: &shy{patience: tt.good}, quick: &shy{patience: tt.quick}, vocab: newVocabulary(nil, nil)}
 			h, err := e.final(t.Context(), u, pcm, nil, true)
+			if err != nil || h.text != tt.want {
+				t.Errorf("heard %q: %v", h.text, err)
+			}
+		})
+	}
+}
+
+// unsure is the surer the less silence it hears first, and says how much that
+// was.
+type unsure struct{ fakeModel }
+
+func (m *unsure) Transcribe(_ context.Context, pcm []float32, _ []int32) (Result, error) {
+	n := 0
+	for n < len(pcm) && pcm[n] == 0 {
+		n++
+	}
+	ms := 1000 * n / hearken.SampleRate
+	return Result{Text: strconv.Itoa(ms), Tokens: []int32{1}, LogProbs: []float32{-float32(ms) / 1000}}, nil
+}
+
+// A small model that is alone listens again where it is unsure and there is
+// time, and the surer text counts.
+func TestEar_Again(t *testing.T) {
+	const second = hearken.SampleRate
+	pcm := unitRange(say(1, []int{3, 4}))
+	u := &utterance{end: int64(len(pcm)), first: second, last: 2 * second, lead: second}
+	one, other := &unsure{}, &unsure{}
+	for _, tt := range []struct {
+		name  string
+		quick recognizer
+		spare bool
+		want  string
+	}{
+		{"Alone", one, true, "200"},
+		{"NoTime", one, false, "1000"},
+		{"TwoModels", other, true, "1000"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := &ear{good: one, quick: tt.quick, vocab: newVocabulary(nil, nil)}
+			h, err := e.final(t.Context(), u, pcm, nil, tt.spare)
 			if err != nil || h.text != tt.want {
 				t.Errorf("heard %q: %v", h.text, err)
 			}
