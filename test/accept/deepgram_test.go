@@ -198,7 +198,7 @@ func (d *deepgram) live(t *testing.T, first, second take) {
 	saw.check(t, d.edition, 1, append(sound, second.sound...))
 	hears(t, saw.text(0), first.text, second.text)
 	count := saw.count()
-	if count["interim"] < 5 || count["SpeechStarted"] < 2 || count["UtteranceEnd"] < 1 || count["speech_final"] < 1 || count["from_finalize"] < 1 {
+	if count["interim"] < 5 || count["SpeechStarted"] < 2 || count["UtteranceEnd"] < 1 || count["words and speech_final"] < 2 || count["from_finalize"] < 1 {
 		t.Errorf("messages %v", count)
 	}
 	if text := saw.text(0); !strings.Contains(text, "Americans") || !strings.ContainsAny(text, ".,") {
@@ -237,10 +237,13 @@ func (d *deepgram) twoChannels(t *testing.T, left, right take) {
 	}
 	saw := d.use(t, job{
 		Rate:    64000,
-		Options: raw(map[string]any{"channels": 2, "multichannel": true, "interim_results": true, "punctuate": true}),
+		Options: raw(map[string]any{"channels": 2, "multichannel": true, "interim_results": true, "punctuate": true, "endpointing": "false"}),
 		Steps:   []step{{"send", file(t, sound)}, {"finish", nil}},
 	})
 	saw.check(t, d.edition, 2, sound)
+	if n := saw.count()["speech_final"]; n > 0 {
+		t.Errorf("without endpointing %d results say speech_final", n)
+	}
 	hears(t, saw.text(0), left.text)
 	hears(t, saw.text(1), right.text)
 	m := remembers(t, d.hub, saw.session(), "Dashwood")

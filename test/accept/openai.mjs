@@ -71,6 +71,7 @@ const jobs = {
       large: await refusal(() => hear({}, createReadStream(LARGE))),
       translation: await refusal(() => openai.audio.translations.create({ file: file(), model: "whisper-1" })),
       unknown: await refusal(() => openai.models.retrieve("gpt-9")),
+      elsewhere: await refusal(() => openai.chat.completions.create({ model: "gpt-9", messages: [] })),
     };
   },
   async key() {

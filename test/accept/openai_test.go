@@ -46,6 +46,7 @@ func TestOpenAI(t *testing.T) {
 			"large":       {Name: "APIError", Status: 413, Param: "file", Message: "Maximum content size limit (1048576) exceeded"},
 			"translation": {Name: "BadRequestError", Status: 400, Param: "model", Code: "unsupported_operation", Message: "can translate"},
 			"unknown":     {Name: "NotFoundError", Status: 404, Param: "model", Code: "model_not_found", Message: "'gpt-9'"},
+			"elsewhere":   {Name: "NotFoundError", Status: 404, Code: "unknown_url", Message: "/v1/chat/completions"},
 		} {
 			saw[name].check(t, name, want)
 		}

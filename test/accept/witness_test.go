@@ -46,6 +46,7 @@ type message struct {
 	Channel         json.RawMessage // of Results; of the others a pair of numbers
 	Channels        int
 	SHA256          string
+	Timestamp       float64
 	LastWordEnd     float64 `json:"last_word_end"`
 	RequestID       string  `json:"request_id"`
 	Metadata        struct {
@@ -81,7 +82,8 @@ func (w *witness) count() map[string]int {
 	for _, m := range w.Messages {
 		n[m.Type]++
 		for kind, is := range map[string]bool{
-			"interim": m.Type == "Results" && !m.IsFinal, "speech_final": m.SpeechFinal, "from_finalize": m.FromFinalize,
+			"interim": m.Type == "Results" && !m.IsFinal, "from_finalize": m.FromFinalize, "speech_final": m.SpeechFinal,
+			"words and speech_final": m.SpeechFinal && strings.Contains(string(m.Channel), `"word":`),
 		} {
 			if is {
 				n[kind]++
@@ -136,10 +138,12 @@ func (w *witness) check(t *testing.T, edition string, channels int, sound []byte
 }
 
 // checkChannel: finals follow each other without a gap to the end of the
-// sound, interim results begin where they end, and words are in order.
+// sound, interim results begin where they end, and words are in order. An
+// utterance of one that was asked for by utterance_end_ms=1000 ends once, after
+// its last word and before the next one.
 func (w *witness) checkChannel(t *testing.T, index, channels int, seconds float64) {
 	t.Helper()
-	end, lastWord := 0.0, 0.0
+	end, lastWord, told := 0.0, 0.0, true
 	for _, m := range w.Messages {
 		switch m.Type {
 		case "Results":
@@ -156,12 +160,17 @@ func (w *witness) checkChannel(t *testing.T, index, channels int, seconds float6
 			}
 			end = m.Start + m.Duration
 			if len(words) > 0 {
-				lastWord = words[len(words)-1].End
+				lastWord, told = words[len(words)-1].End, false
+			}
+		case "SpeechStarted":
+			if channels == 1 && !told && m.Timestamp > lastWord+1.002 {
+				t.Errorf("speech starts at %.3f, and the utterance that ended at %.3f was not over", m.Timestamp, lastWord)
 			}
 		case "UtteranceEnd":
-			if channels == 1 && math.Abs(m.LastWordEnd-lastWord) > 0.002 {
-				t.Errorf("an utterance ends at %.3f, its last word at %.3f", m.LastWordEnd, lastWord)
+			if channels == 1 && (told || math.Abs(m.LastWordEnd-lastWord) > 0.002) {
+				t.Errorf("an utterance ends at %.3f, its last word at %.3f, told before: %t", m.LastWordEnd, lastWord, told)
 			}
+			told = true
 		}
 	}
 	if math.Abs(end-seconds) > 0.1 {
