@@ -36,3 +36,10 @@ func plain(err error) string {
 	}
 	return err.Error() + "."
 }
+
+// optional reports whether a lane may be missing at the start: it was not
+// named, and is what the computer plays, or a microphone that is not there. A
+// microphone that refuses is what people must hear of first.
+func optional(lane int, name string, err error) bool {
+	return name == "" && (lane == systemLane || hearken.CodeOf(err) == hearken.NotFound)
+}

@@ -20,7 +20,6 @@ import (
 
 // ffmpeg captures through the program of that name, one process for a device.
 type ffmpeg struct {
-	goos  string
 	cfg   Config
 	notes *notes
 	// How to talk to ffmpeg here. Tests put in devices that every computer has.
@@ -29,12 +28,8 @@ type ffmpeg struct {
 	capturing func(name string) []string
 }
 
-func newFFmpeg(goos string, cfg Config, n *notes) *ffmpeg {
-	return &ffmpeg{goos: goos, cfg: cfg, notes: n,
-		listing:   func() []string { return listArgs(goos) },
-		parse:     func(printed string) []Device { return parseDevices(goos, printed) },
-		capturing: func(name string) []string { return captureArgs(goos, name) },
-	}
+func newFFmpeg(cfg Config, n *notes) *ffmpeg {
+	return &ffmpeg{cfg: cfg, notes: n, listing: listArgs, parse: parseDevices, capturing: captureArgs}
 }
 
 func (f *ffmpeg) program() (string, error) {
@@ -47,9 +42,6 @@ func (f *ffmpeg) program() (string, error) {
 		return path, nil
 	}
 	e := hearken.Errorf(hearken.NotFound, "On this system ffmpeg captures the sound, and it is not installed (%w).", err)
-	if f.goos == "windows" {
-		return "", e.WithTry("winget install ffmpeg; or send sound to the audio WebSocket from another program")
-	}
 	return "", e.WithTry("brew install ffmpeg; or install ParrotScribe and set SCRIBE_BACKEND=pscribe; or send sound to the audio WebSocket from another program")
 }
 
@@ -88,9 +80,6 @@ func (f *ffmpeg) pick(lane int, all []Device) (Device, error) {
 		return Device{}, noDevice(lane, name, names)
 	case lane == microphoneLane:
 		return Device{}, hearken.Errorf(hearken.NotFound, "there is no microphone.").WithTry("plug one in")
-	case f.goos == "windows":
-		return Device{}, hearken.Errorf(hearken.NotFound, "Windows gives ffmpeg what it plays only through a device such as Stereo Mix or VB-CABLE, and there is none.").
-			WithTry("switch Stereo Mix on among the recording devices of the sound settings, or install VB-CABLE")
 	}
 	return Device{}, hearken.Errorf(hearken.NotFound, "macOS gives ffmpeg what it plays only through a loopback device such as BlackHole, and there is none.").
 		WithTry("install BlackHole and make a multi-output device with it; or use ParrotScribe, which needs none")
@@ -116,7 +105,7 @@ func (f *ffmpeg) check(ctx context.Context) error {
 		case f.cfg.wants(lane) != "":
 			return err
 		default:
-			f.notes.missing(lane, plain(err))
+			f.notes.absent(lane, err)
 			missing = cmp.Or(missing, err)
 		}
 	}
@@ -166,7 +155,7 @@ func (f *ffmpeg) keep(ctx context.Context, lane int, d *desk, heard *atomic.Int6
 		if ctx.Err() != nil {
 			return nil
 		}
-		f.notes.missing(lane, plain(err))
+		f.notes.absent(lane, err)
 		if time.Now().UnixNano()-heard.Load() >= int64(patience) {
 			return err
 		}
@@ -219,7 +208,7 @@ func (f *ffmpeg) capture(ctx context.Context, lane int, take func([]int16)) erro
 	}
 	cancel()
 	_ = cmd.Wait() // how it ended is in what it said
-	return hearken.Errorf(hearken.Busy, "ffmpeg stopped to capture %s (%s); trying again.", device.Title, complaint.last()).
+	return hearken.Errorf(hearken.Busy, "ffmpeg stopped to capture %s (%s).", device.Title, complaint.last()).
 		WithTry("allow the terminal or app that runs hearken to use the microphone in the privacy settings, and end programs that keep it to themselves")
 }
 

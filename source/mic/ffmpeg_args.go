@@ -9,11 +9,8 @@ import (
 )
 
 // loopbacks are parts of the names of devices that give what the computer
-// plays. Neither macOS nor Windows gives it to ffmpeg otherwise.
-var loopbacks = []string{
-	"blackhole", "loopback", "soundflower", "background music",
-	"stereo mix", "wave out mix", "what u hear", "cable output", "virtual-audio-capturer", "voicemeeter",
-}
+// plays. macOS gives it to ffmpeg by no other way.
+var loopbacks = []string{"blackhole", "loopback", "soundflower", "background music", "vb-cable"}
 
 func isLoopback(title string) bool {
 	return slices.ContainsFunc(loopbacks, func(l string) bool {
@@ -22,70 +19,50 @@ func isLoopback(title string) bool {
 }
 
 // listArgs make ffmpeg print the devices, as a complaint.
-func listArgs(goos string) []string {
-	if goos == "windows" {
-		return []string{"-nostdin", "-hide_banner", "-f", "dshow", "-list_devices", "true", "-i", "dummy"}
-	}
+func listArgs() []string {
 	return []string{"-nostdin", "-hide_banner", "-f", "avfoundation", "-list_devices", "true", "-i", ""}
 }
 
 // captureArgs make ffmpeg send the sound of a device as the hub wants it. A
-// name cannot be taken for an option, because something stands in front of it.
-func captureArgs(goos, name string) []string {
-	args := []string{"-nostdin", "-hide_banner", "-loglevel", "error", "-fflags", "nobuffer"}
-	if goos == "windows" {
-		args = append(args, "-f", "dshow", "-audio_buffer_size", "20", "-i", "audio="+name)
-	} else {
-		args = append(args, "-f", "avfoundation", "-i", ":"+name)
-	}
-	return append(args, "-map", "0:a:0", "-ac", "1", "-ar", "16000", "-c:a", "pcm_s16le", "-flush_packets", "1", "-f", "s16le", "pipe:1")
+// name cannot be taken for an option, because a colon stands in front of it,
+// behind which the sound is, and before which there is no picture.
+func captureArgs(name string) []string {
+	return []string{"-nostdin", "-hide_banner", "-loglevel", "error", "-fflags", "nobuffer",
+		"-f", "avfoundation", "-i", ":" + name,
+		"-map", "0:a:0", "-ac", "1", "-ar", "16000", "-c:a", "pcm_s16le", "-flush_packets", "1", "-f", "s16le", "pipe:1"}
 }
 
-var (
-	// [AVFoundation indev @ 0x7f8] [1] BlackHole 2ch
-	avfoundationLine = regexp.MustCompile(`^\[AVFoundation[^\]]*\] \[\d+\] (.+)$`)
-	// [dshow @ 000001] "Microphone (Realtek Audio)" (audio)
-	dshowLine = regexp.MustCompile(`^\[dshow[^\]]*\]\s+"(.+)"(?: \((\w[\w, ]*)\))?$`)
-)
+// deviceLine is a line like: [AVFoundation indev @ 0x7f8] [1] BlackHole 2ch
+var deviceLine = regexp.MustCompile(`^\[AVFoundation[^\]]*\] \[\d+\] (.+)$`)
 
 // parseDevices reads what ffmpeg printed for listArgs. Devices that are like a
-// loopback are for what the computer plays, the others are microphones; the
-// first of each is the default.
-func parseDevices(goos, printed string) []Device {
+// loopback are for what the computer plays, the others are microphones. The
+// default microphone is the one that the user has chosen, which ffmpeg knows.
+func parseDevices(printed string) []Device {
 	var all []Device
 	sound := false // below the heading of the audio devices
+	usual := map[hearken.Origin]bool{}
 	for line := range strings.Lines(printed) {
 		line = strings.TrimRight(line, "\r\n ")
 		switch {
-		case strings.HasSuffix(line, " audio devices:"), strings.HasSuffix(line, "DirectShow audio devices"):
+		case strings.HasSuffix(line, " audio devices:"):
 			sound = true
-			continue
-		case strings.HasSuffix(line, " video devices:"), strings.Contains(line, "DirectShow video devices"):
+		case strings.HasSuffix(line, " video devices:"):
 			sound = false
+		}
+		m := deviceLine.FindStringSubmatch(line)
+		if m == nil || !sound {
 			continue
 		}
-		name := ""
-		if goos == "windows" {
-			// Newer versions say behind each name what it is.
-			if m := dshowLine.FindStringSubmatch(line); m != nil && (strings.Contains(m[2], "audio") || m[2] == "" && sound) {
-				name = m[1]
-			}
-		} else if m := avfoundationLine.FindStringSubmatch(line); m != nil && sound {
-			name = m[1]
-		}
-		if name == "" || strings.HasPrefix(name, "@device_") {
-			continue
-		}
-		d := Device{Name: name, Title: name, Origin: hearken.Microphone}
-		if isLoopback(name) {
+		d := Device{Name: m[1], Title: m[1], Origin: hearken.Microphone}
+		switch {
+		case isLoopback(d.Title):
 			d.Origin = hearken.System
+			d.Default = !usual[d.Origin]
+		case !usual[d.Origin]:
+			all = append(all, Device{Name: "default", Title: "the default input", Origin: d.Origin, Default: true})
 		}
-		d.Default = !slices.ContainsFunc(all, func(o Device) bool { return o.Origin == d.Origin })
-		if d.Default && d.Origin == hearken.Microphone && goos == "darwin" {
-			// Here ffmpeg knows which one the user has chosen.
-			d.Default = false
-			all = append(all, Device{Name: "default", Title: "the default input", Origin: hearken.Microphone, Default: true})
-		}
+		usual[d.Origin] = true
 		all = append(all, d)
 	}
 	return all

@@ -25,87 +25,55 @@ const avfoundation = `[AVFoundation indev @ 0x14d604e10] AVFoundation video devi
 : Input/output error
 `
 
-const dshow = "[dshow @ 0000021b] \"Integrated Camera\" (video)\r\n" +
-	"[dshow @ 0000021b]   Alternative name \"@device_pnp_\\\\?\\usb#vid_04f2\"\r\n" +
-	"[dshow @ 0000021b] \"Microphone (Realtek(R) Audio)\" (audio)\r\n" +
-	"[dshow @ 0000021b]   Alternative name \"@device_cm_{33D9A762}\\wave_{1}\"\r\n" +
-	"[dshow @ 0000021b] \"Stereo Mix (Realtek(R) Audio)\" (audio)\r\n" +
-	"[dshow @ 0000021b] \"OBS\" (audio, video)\r\n" +
-	"dummy: Immediate exit requested\r\n"
-
-const dshowOld = `[dshow @ 0000021b] DirectShow video devices (some may be both video and audio devices)
-[dshow @ 0000021b]  "Integrated Camera"
-[dshow @ 0000021b]     Alternative name "@device_pnp_\\?\usb"
-[dshow @ 0000021b] DirectShow audio devices
-[dshow @ 0000021b]  "Microphone (USB)"
-[dshow @ 0000021b]     Alternative name "@device_cm_{33D9A762}"
-dummy: Immediate exit requested
-`
-
 func TestParseDevices(t *testing.T) {
 	const m, s = hearken.Microphone, hearken.System
-	for name, tt := range map[string]struct {
-		goos, printed string
-		want          []Device
-	}{
-		"macOS": {"darwin", avfoundation, []Device{
-			{"BlackHole 2ch", "BlackHole 2ch", s, true},
-			{"default", "the default input", m, true},
-			{"MacBook Pro Microphone", "MacBook Pro Microphone", m, false},
-			{"Jane's [old] AirPods", "Jane's [old] AirPods", m, false},
-		}},
-		"Windows": {"windows", dshow, []Device{
-			{"Microphone (Realtek(R) Audio)", "Microphone (Realtek(R) Audio)", m, true},
-			{"Stereo Mix (Realtek(R) Audio)", "Stereo Mix (Realtek(R) Audio)", s, true},
-			{"OBS", "OBS", m, false},
-		}},
-		"WindowsOld": {"windows", dshowOld, []Device{{"Microphone (USB)", "Microphone (USB)", m, true}}},
-		"None":       {"darwin", "[AVFoundation indev @ 0x1] AVFoundation audio devices:\n", nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, parseDevices(tt.goos, tt.printed)); diff != "" {
-				t.Error(diff)
-			}
-		})
+	want := []Device{
+		{"BlackHole 2ch", "BlackHole 2ch", s, true},
+		{"default", "the default input", m, true},
+		{"MacBook Pro Microphone", "MacBook Pro Microphone", m, false},
+		{"Jane's [old] AirPods", "Jane's [old] AirPods", m, false},
+	}
+	if diff := cmp.Diff(want, parseDevices(avfoundation)); diff != "" {
+		t.Error(diff)
+	}
+	if none := parseDevices("[AVFoundation indev @ 0x1] AVFoundation audio devices:\n"); none != nil {
+		t.Errorf("of nothing: %v", none)
 	}
 }
 
 // No name of a device is ever an option.
 func TestCaptureArgs(t *testing.T) {
-	for goos, want := range map[string]string{"darwin": ":-y", "windows": "audio=-y"} {
-		args := captureArgs(goos, "-y")
-		i := slices.Index(args, "-i")
-		if slices.Contains(args, "-y") || i < 0 || args[i+1] != want || args[len(args)-1] != "pipe:1" {
-			t.Errorf("%s: %q", goos, args)
-		}
-		if list := strings.Join(listArgs(goos), " "); !strings.Contains(list, "-list_devices true") {
-			t.Errorf("%s: %s", goos, list)
-		}
+	args := captureArgs("-y")
+	if i := slices.Index(args, "-i"); slices.Contains(args, "-y") || i < 0 || args[i+1] != ":-y" || args[len(args)-1] != "pipe:1" {
+		t.Errorf("%q", args)
+	}
+	if list := strings.Join(listArgs(), " "); !strings.Contains(list, "-list_devices true") {
+		t.Error(list)
 	}
 }
 
 // standIn is an ffmpeg backend whose devices are tones that the real ffmpeg
 // makes in real time, or another program that is given.
-func standIn(t *testing.T, goos, printed string, cfg Config) *Capture {
+func standIn(t *testing.T, printed string, cfg Config) *Capture {
 	t.Helper()
 	if _, err := exec.LookPath("ffmpeg"); err != nil && cfg.FFmpeg == "" {
 		t.Skip("ffmpeg is not installed")
 	}
 	n := &notes{log: slog.New(slog.DiscardHandler)}
-	f := newFFmpeg(goos, cfg, n)
+	f := newFFmpeg(cfg, n)
 	hz := map[string]int{"default": 400, "BlackHole 2ch": 1000}
 	f.listing = func() []string { return []string{"-hide_banner", "-i", "no such file"} }
 	f.capturing = func(name string) []string {
-		args := captureArgs(goos, name)
+		args := captureArgs(name)
 		i := slices.Index(args, "-i")
 		return slices.Concat(args[:i-2], []string{"-re", "-f", "lavfi", "-i", fmt.Sprintf("sine=%d", hz[name])}, args[i+2:])
 	}
-	f.parse = func(string) []Device { return parseDevices(goos, printed) }
+	f.parse = func(string) []Device { return parseDevices(printed) }
 	return &Capture{cfg: cfg, notes: n, backend: f}
 }
 
 func TestFFmpeg_Capture(t *testing.T) {
-	c := standIn(t, "darwin", avfoundation, Config{})
+	c := standIn(t, avfoundation, Config{})
 	if err := c.backend.check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -118,19 +86,19 @@ func TestFFmpeg_Capture(t *testing.T) {
 
 func TestFFmpeg_Check(t *testing.T) {
 	for name, tt := range map[string]struct {
-		goos, printed string
-		cfg           Config
-		code          hearken.Code
-		holds         string // of the error, or else of the notes
+		printed string
+		cfg     Config
+		code    hearken.Code
+		holds   string // of the error, or else of the notes
 	}{
-		"NotInstalled": {"windows", dshow, Config{FFmpeg: "no-such-ffmpeg"}, hearken.NotFound, "winget install ffmpeg"},
-		"NoLoopback":   {"windows", dshowOld, Config{}, "", "System audio is not captured: Windows gives ffmpeg what it plays only through a device"},
-		"Nothing":      {"darwin", "", Config{}, hearken.NotFound, "Nothing can be captured: there is no microphone."},
-		"Unknown":      {"darwin", avfoundation, Config{Microphone: "studio"}, hearken.NotFound, "one of: BlackHole 2ch, default"},
-		"Named":        {"darwin", avfoundation, Config{Microphone: "macbook pro microphone", System: Off}, "", "Microphone: MacBook Pro Microphone."},
+		"NotInstalled": {avfoundation, Config{FFmpeg: "no-such-ffmpeg"}, hearken.NotFound, "brew install ffmpeg"},
+		"NoLoopback":   {strings.ReplaceAll(avfoundation, "BlackHole", "Studio"), Config{}, "", "System audio is not captured: macOS gives ffmpeg what it plays only through a loopback device"},
+		"Nothing":      {"", Config{}, hearken.NotFound, "Nothing can be captured: there is no microphone."},
+		"Unknown":      {avfoundation, Config{Microphone: "studio"}, hearken.NotFound, "one of: BlackHole 2ch, default"},
+		"Named":        {avfoundation, Config{Microphone: "macbook pro microphone", System: Off}, "", "Microphone: MacBook Pro Microphone."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := standIn(t, tt.goos, tt.printed, tt.cfg)
+			c := standIn(t, tt.printed, tt.cfg)
 			err := c.backend.check(t.Context())
 			said := strings.Join(c.Notes(), "\n")
 			if err != nil {
@@ -154,7 +122,7 @@ func TestFFmpeg_Ends(t *testing.T) {
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c := standIn(t, "darwin", avfoundation, Config{FFmpeg: program, System: Off})
+	c := standIn(t, avfoundation, Config{FFmpeg: program, System: Off})
 	h := run(t, c)
 	h.says(t, "ffmpeg stopped to capture the default input (device is busy)")
 	installed, err := exec.LookPath("ffmpeg")

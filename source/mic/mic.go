@@ -12,9 +12,10 @@
 // device is missing, must not make one side of a call out of the other. A
 // stream that turns out to be elsewhere gives silence until it is back.
 //
-// On macOS and Windows ffmpeg captures, where it is installed: the microphone
-// always, what the computer plays only where a device for that exists. With
-// PULSE_SERVER set, that server is used on every system.
+// On Windows it is WASAPI, with the output listened to. On macOS ffmpeg
+// captures, where it is installed: the microphone always, what the computer
+// plays only where there is a loopback device. With PULSE_SERVER set, that
+// server is used on every system.
 //
 // Defaults that change are followed. Devices come and go, and so may the sound
 // server for a minute; meanwhile there is silence, and the session's clock
@@ -25,7 +26,6 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,8 +43,8 @@ type Config struct {
 	// Microphone and System are the name or the title of a device (see
 	// [Devices]), empty for the default one, or [Off].
 	Microphone, System string
-	// FFmpeg is the program that captures where there is no sound server to
-	// talk to. If it is empty, ffmpeg is looked for in PATH.
+	// FFmpeg is the program that captures on macOS. If it is empty, ffmpeg is
+	// looked for in PATH.
 	FFmpeg string
 	Log    *slog.Logger // may be nil
 }
@@ -85,12 +85,10 @@ type backend interface {
 // newBackend chooses by what can be reached, and not by the system alone: a
 // sound server may be across a pipe, as under WSL.
 func newBackend(cfg Config, n *notes) backend {
-	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
-		if os.Getenv("PULSE_SERVER") == "" {
-			return newFFmpeg(runtime.GOOS, cfg, n)
-		}
+	if os.Getenv("PULSE_SERVER") != "" {
+		return &pulse{cfg: cfg, notes: n}
 	}
-	return &pulse{cfg: cfg, notes: n}
+	return platform(cfg, n)
 }
 
 // Devices lists what can be captured.

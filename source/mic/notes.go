@@ -37,6 +37,11 @@ func (n *notes) missing(lane int, why string) {
 	n.set(lane, fmt.Sprintf("%s is not captured: %s", laneTitles[lane], why))
 }
 
+// absent says that there is no device for a lane.
+func (n *notes) absent(lane int, why error) {
+	n.missing(lane, plain(why)+" There is silence until there is one.")
+}
+
 // set tells of a lane. What is new, though not the first news, is a change.
 func (n *notes) set(lane int, state string) {
 	n.mu.Lock()

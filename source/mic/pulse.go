@@ -69,17 +69,17 @@ func (p *pulse) check(ctx context.Context) error {
 		}
 		t, err := w.pick(lane, name)
 		if err == nil {
-			if err = try(&conn.client, lane, t, p.movable); err != nil {
-				return err
-			}
+			err = try(&conn.client, lane, t, p.movable)
+		}
+		if err == nil {
 			p.notes.captured(lane, t.note())
 			found++
 			continue
 		}
-		if name != "" {
+		if !optional(lane, name, err) {
 			return err
 		}
-		p.notes.missing(lane, plain(err))
+		p.notes.absent(lane, err)
 		missing = cmp.Or(missing, err)
 	}
 	if found == 0 {
@@ -110,7 +110,7 @@ func (p *pulse) run(ctx context.Context, d *desk) error {
 		}
 		for _, lane := range p.lanes() {
 			d.gone(lane)
-			p.notes.missing(lane, "the sound server is gone; there is silence until it is back.")
+			p.notes.missing(lane, "the sound server is gone. There is silence until it is back.")
 		}
 		if time.Since(lost) >= patience {
 			return err
@@ -131,6 +131,7 @@ func (p *pulse) follow(ctx context.Context, d *desk, connected func()) error {
 		return err
 	}
 	defer conn.close()
+	defer context.AfterFunc(ctx, func() { conn.conn.Close() })()
 	f.client = &conn.client
 	events := proto.SubscriptionMaskSink | proto.SubscriptionMaskSource | proto.SubscriptionMaskSourceInput | proto.SubscriptionMaskServer
 	if err := f.client.Request(&proto.Subscribe{Mask: events}, nil); err != nil {
@@ -221,7 +222,7 @@ func (f *follower) tuneLane(lane int, w *world) error {
 	t, err := w.pick(lane, f.cfg.wants(lane))
 	if err != nil {
 		f.drop(lane)
-		f.notes.missing(lane, plain(err)+" There is silence until there is one.")
+		f.notes.absent(lane, err)
 		return nil
 	}
 	if s := on.stream; s != nil && (s.killed.Load() || s.target.index != t.index || s.target.name != t.name || s.target.sink != t.sink) {
@@ -261,10 +262,16 @@ func (f *follower) tuneLane(lane int, w *world) error {
 		f.drop(lane)
 		return nil
 	}
-	if err == nil && on.stream.right.Load() {
+	switch {
+	case err != nil:
+		return err
+	case t.suspended && time.Since(on.stream.since) > 2*again:
+		// A device sleeps when nobody listens, but now somebody does.
+		f.notes.missing(lane, t.title+" is suspended, because another program has taken it or it was switched off. There is silence until it is back.")
+	case on.stream.right.Load():
 		f.notes.captured(lane, t.note())
 	}
-	return err
+	return nil
 }
 
 // drop ends the stream of a lane.

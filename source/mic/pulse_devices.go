@@ -40,12 +40,15 @@ type target struct {
 	title string
 	sink  uint32 // whose monitor it is, or proto.Undefined
 	rate  int
-	muted bool
+
+	muted, suspended bool
 }
+
+const stateSuspended = 2
 
 func newTarget(s *proto.GetSourceInfoReply) target {
 	return target{index: s.SourceIndex, name: s.SourceName, title: title(s.Device, s.SourceName),
-		sink: s.MonitorSourceIndex, rate: int(s.Rate), muted: s.Mute}
+		sink: s.MonitorSourceIndex, rate: int(s.Rate), muted: s.Mute, suspended: s.State == stateSuspended}
 }
 
 // note is what people are told of a lane that is taken from here.

@@ -9,7 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -31,16 +31,16 @@ func addresses(env func(string) string, uid int, machine, host string) []address
 	}
 	var paths []string
 	if dir := env("PULSE_RUNTIME_PATH"); dir != "" {
-		paths = append(paths, filepath.Join(dir, "native"))
+		paths = append(paths, path.Join(dir, "native"))
 	}
 	if dir := env("XDG_RUNTIME_DIR"); dir != "" {
-		paths = append(paths, filepath.Join(dir, "pulse", "native"))
+		paths = append(paths, path.Join(dir, "pulse", "native"))
 	}
 	if uid >= 0 {
 		paths = append(paths, fmt.Sprintf("/run/user/%d/pulse/native", uid))
 	}
 	if home := env("HOME"); home != "" && machine != "" {
-		paths = append(paths, filepath.Join(home, ".config", "pulse", machine+"-runtime", "native"))
+		paths = append(paths, path.Join(home, ".config", "pulse", machine+"-runtime", "native"))
 	}
 	paths = append(paths, "/run/pulse/native")
 	var found []address
@@ -89,8 +89,8 @@ func withPort(s string) string {
 
 // machineID is what PulseAudio calls a computer.
 func machineID() string {
-	for _, path := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
-		if b, err := os.ReadFile(path); err == nil {
+	for _, name := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
+		if b, err := os.ReadFile(name); err == nil {
 			return strings.TrimSpace(string(b))
 		}
 	}
@@ -102,10 +102,10 @@ func machineID() string {
 func cookie(env func(string) string) []byte {
 	config := env("XDG_CONFIG_HOME")
 	if config == "" {
-		config = filepath.Join(env("HOME"), ".config")
+		config = path.Join(env("HOME"), ".config")
 	}
-	for _, path := range []string{env("PULSE_COOKIE"), filepath.Join(config, "pulse", "cookie"), filepath.Join(env("HOME"), ".pulse-cookie")} {
-		if b, err := os.ReadFile(path); err == nil && len(b) >= 256 {
+	for _, name := range []string{env("PULSE_COOKIE"), path.Join(config, "pulse", "cookie"), path.Join(env("HOME"), ".pulse-cookie")} {
+		if b, err := os.ReadFile(name); err == nil && len(b) >= 256 {
 			return b[:256]
 		}
 	}
@@ -148,7 +148,9 @@ func dialOne(ctx context.Context, a address, callback func(any)) (*connection, e
 	c.client.Open(struct {
 		io.Reader
 		io.Writer
-	}{&frames{r: bufio.NewReader(conn), gone: c.gone}, conn})
+	}{&frames{r: bufio.NewReader(conn), gone: c.gone}, introduced(conn)})
+	// No answer is waited for once ctx has ended.
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	var auth proto.AuthReply
 	if err := c.client.Request(&proto.Auth{Version: c.client.Version(), Cookie: cookie(os.Getenv)}, &auth); err != nil {
 		c.close()

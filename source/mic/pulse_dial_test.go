@@ -6,11 +6,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jfreymuth/pulse/proto"
@@ -170,6 +172,22 @@ func TestOpen_NoServer(t *testing.T) {
 	}
 }
 
+// A sound server that is gone for good ends the capture, after a while.
+func TestPulse_GivesUp(t *testing.T) {
+	t.Setenv("PULSE_SERVER", "unix:"+filepath.Join(t.TempDir(), "none"))
+	synctest.Test(t, func(t *testing.T) {
+		n := &notes{log: slog.New(slog.DiscardHandler)}
+		c := &Capture{notes: n, backend: &pulse{notes: n}}
+		h := &heard{}
+		if err := c.Run(t.Context(), h.take); hearken.CodeOf(err) != hearken.NotFound {
+			t.Errorf("Run: %v", err)
+		}
+		if seconds := len(h.channels[0]) / hearken.SampleRate; seconds < 59 || seconds > 61 {
+			t.Errorf("it went on for %d s", seconds)
+		}
+	})
+}
+
 func TestOpen_Refuses(t *testing.T) {
 	if _, err := Open(t.Context(), Config{Microphone: Off, System: Off}); hearken.CodeOf(err) != hearken.Invalid {
 		t.Errorf("both off: %v", err)
@@ -190,7 +208,7 @@ func TestOpen_Refuses(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the other side is enough: %v", err)
 	}
-	want := []string{"Microphone is not captured: there is no microphone.", "System audio: monitor of Speakers.", consent}
+	want := []string{"Microphone is not captured: there is no microphone. There is silence until there is one.", "System audio: monitor of Speakers.", consent}
 	if diff := cmp.Diff(want, capture.Notes()); diff != "" {
 		t.Error(diff)
 	}

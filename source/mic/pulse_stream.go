@@ -19,6 +19,7 @@ const fragment = 40 * time.Millisecond
 type stream struct {
 	lane   int
 	target target
+	since  time.Time
 	index  uint32      // on this connection
 	output uint32      // on the server
 	right  atomic.Bool // it was seen to come from its target
@@ -57,7 +58,7 @@ func open(c *proto.Client, lane int, t target, movable bool) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stream{lane: lane, target: t, index: reply.StreamIndex, output: reply.SourceOutputIndex}
+	s := &stream{lane: lane, target: t, since: time.Now(), index: reply.StreamIndex, output: reply.SourceOutputIndex}
 	if rate != hearken.SampleRate {
 		s.resampler = audio.NewResampler(rate)
 	}

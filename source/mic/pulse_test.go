@@ -225,6 +225,25 @@ func TestCapture_Muted(t *testing.T) {
 	h.hears(t, 0, 0)
 }
 
+// A device that another program has taken for itself.
+func TestCapture_Suspended(t *testing.T) {
+	s := startServer(t)
+	s.load("module-remap-source", "master=mike.monitor source_name=headset source_properties=device.description=Headset")
+	s.do(&proto.SetDefaultSource{SourceName: "headset"})
+	s.tone("mike", 400)
+	s.tone("speakers", 1000)
+	h := listen(t, Config{})
+	h.hears(t, 400, 1000)
+	taken := &proto.SuspendSource{SourceIndex: s.source("headset"), Suspend: true}
+	s.do(taken)
+	h.hears(t, 0, 1000)
+	h.says(t, "Microphone is not captured: Headset is suspended")
+	taken.Suspend = false
+	s.do(taken)
+	h.hears(t, 400, 1000)
+	eventually(t, "it is captured again", func() bool { return h.Notes()[0] == "Microphone: Headset." })
+}
+
 func TestDevices(t *testing.T) {
 	startServer(t)
 	got, err := Devices(t.Context())
@@ -238,5 +257,17 @@ func TestDevices(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A server on this computer knows its user without a cookie, each time.
+func TestDial_Often(t *testing.T) {
+	startServer(t)
+	for i := range 300 {
+		conn, err := dial(t.Context(), func(any) {})
+		if err != nil {
+			t.Fatalf("connection %d: %v", i, err)
+		}
+		conn.close()
 	}
 }

@@ -60,13 +60,13 @@ func startServer(t *testing.T) *soundServer {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	s := &soundServer{t: t, dir: dir}
 	t.Setenv("PULSE_SERVER", "unix:"+filepath.Join(dir, "native"))
-	s.start()
 	t.Cleanup(func() {
 		s.stop()
 		if t.Failed() {
 			t.Logf("pulseaudio said: %s", &s.said)
 		}
 	})
+	s.start()
 	return s
 }
 
@@ -102,7 +102,9 @@ func (s *soundServer) stop() {
 	if s.cmd == nil {
 		return
 	}
-	s.conn.close()
+	if s.conn != nil {
+		s.conn.close()
+	}
 	s.cmd.Process.Kill()
 	s.cmd.Wait()
 	s.cmd = nil

@@ -1,0 +1,270 @@
+package mic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// wasapi captures with Windows' own sound interface, which lets a program
+// listen to what an output plays.
+type wasapi struct {
+	cfg   Config
+	notes *notes
+}
+
+func platform(cfg Config, n *notes) backend { return &wasapi{cfg, n} }
+
+func (w *wasapi) devices(context.Context) ([]Device, error) {
+	var all []Device
+	err := withEnumerator(func(enumerator *object) error {
+		for lane, origin := range origins {
+			usual := ""
+			if e, err := defaultEndpoint(enumerator, lane); err == nil {
+				usual = e.id
+				e.device.release()
+			}
+			list, err := listEndpoints(enumerator, lane)
+			if err != nil {
+				return err
+			}
+			for _, e := range list {
+				all = append(all, Device{Name: e.id, Title: e.title, Origin: origin, Default: e.id == usual})
+				e.device.release()
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (w *wasapi) check(context.Context) error {
+	return withEnumerator(func(enumerator *object) error {
+		var missing error
+		found := 0
+		for lane := range origins {
+			name := w.cfg.wants(lane)
+			if name == Off {
+				w.notes.captured(lane, Off)
+				continue
+			}
+			var s *endpointStream
+			e, err := pickEndpoint(enumerator, lane, name)
+			if err == nil {
+				s, err = openEndpoint(lane, e)
+			}
+			if err == nil {
+				w.notes.captured(lane, s.note())
+				s.close()
+				found++
+				continue
+			}
+			if !optional(lane, name, err) {
+				return err
+			}
+			w.notes.absent(lane, err)
+			missing = cmp.Or(missing, err)
+		}
+		if found == 0 {
+			return nothing(missing)
+		}
+		return nil
+	})
+}
+
+func (w *wasapi) run(ctx context.Context, d *desk) error {
+	var lanes sync.WaitGroup
+	for lane := range origins {
+		if w.cfg.wants(lane) == Off {
+			continue
+		}
+		lanes.Go(func() {
+			for ctx.Err() == nil {
+				err := withEnumerator(func(enumerator *object) error { return w.follow(ctx, enumerator, lane, d) })
+				d.gone(lane)
+				if err == nil {
+					continue // ended, or another device
+				}
+				w.notes.absent(lane, err)
+				select {
+				case <-ctx.Done():
+				case <-time.After(again):
+				}
+			}
+		})
+	}
+	lanes.Wait()
+	return nil
+}
+
+// follow captures a lane from the device that it should come from now, until
+// that is another one.
+func (w *wasapi) follow(ctx context.Context, enumerator *object, lane int, d *desk) error {
+	e, err := pickEndpoint(enumerator, lane, w.cfg.wants(lane))
+	if err != nil {
+		return err
+	}
+	s, err := openEndpoint(lane, e)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := s.client.call(clientStart); err != nil {
+		return endpointError(e, err)
+	}
+	w.notes.captured(lane, s.note())
+	sound, look := time.NewTicker(20*time.Millisecond), time.NewTicker(again)
+	defer sound.Stop()
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-sound.C:
+			if err := s.read(func(samples []int16) { d.add(lane, samples) }); err != nil {
+				return endpointError(e, err)
+			}
+		case <-look.C:
+			now, err := pickEndpoint(enumerator, lane, w.cfg.wants(lane))
+			if err != nil {
+				return err
+			}
+			now.device.release()
+			if now.id != e.id {
+				return nil
+			}
+		}
+	}
+}
+
+// An endpointStream is the sound of one device.
+type endpointStream struct {
+	lane    int
+	from    *endpoint
+	client  *object
+	capture *object
+	samples []int16
+}
+
+// A waveFormat says what sound is like.
+type waveFormat struct {
+	kind           uint16
+	channels       uint16
+	rate           uint32
+	bytesPerSecond uint32
+	frameSize      uint16
+	bits           uint16
+	extra          uint16
+}
+
+// Methods of IAudioClient and IAudioCaptureClient.
+const (
+	clientInitialize  = 3
+	clientStart       = 10
+	clientStop        = 11
+	clientService     = 14
+	captureGet        = 3
+	captureRelease    = 4
+	capturePacketSize = 5
+)
+
+// Flags for a stream.
+const (
+	loopback       = 0x00020000 // listen to what an output plays
+	autoConvert    = 0x80000000 // give sound as we want it
+	defaultQuality = 0x08000000
+)
+
+// openEndpoint asks a device for a stream. It takes the device over.
+func openEndpoint(lane int, e *endpoint) (*endpointStream, error) {
+	s := &endpointStream{lane: lane, from: e}
+	if err := s.open(); err != nil {
+		s.close()
+		return nil, endpointError(e, err)
+	}
+	return s, nil
+}
+
+func (s *endpointStream) open() error {
+	if err := s.from.device.call(deviceActivate, uintptr(unsafe.Pointer(&clientInterface)), anyContext, 0, uintptr(unsafe.Pointer(&s.client))); err != nil {
+		return err
+	}
+	format := waveFormat{kind: 1, channels: 1, rate: hearken.SampleRate, bytesPerSecond: 2 * hearken.SampleRate, frameSize: 2, bits: 16}
+	flags := uintptr(autoConvert | defaultQuality)
+	if s.lane == systemLane {
+		flags |= loopback
+	}
+	const half = 5_000_000 // a second, in units of 100 ns: what may wait for us
+	var err error
+	if unsafe.Sizeof(uintptr(0)) == 8 {
+		err = s.client.call(clientInitialize, 0, flags, half, 0, uintptr(unsafe.Pointer(&format)), 0)
+	} else { // the times take two places each
+		err = s.client.call(clientInitialize, 0, flags, half, 0, 0, 0, uintptr(unsafe.Pointer(&format)), 0)
+	}
+	if err != nil {
+		return err
+	}
+	return s.client.call(clientService, uintptr(unsafe.Pointer(&captureInterface)), uintptr(unsafe.Pointer(&s.capture)))
+}
+
+func (s *endpointStream) close() {
+	if s.client != nil {
+		_ = s.client.call(clientStop)
+	}
+	s.capture.release()
+	s.client.release()
+	s.from.device.release()
+}
+
+func (s *endpointStream) note() string {
+	if s.lane == systemLane {
+		return "what " + s.from.title + " plays"
+	}
+	return s.from.title
+}
+
+// read takes all sound that there is. An output that plays nothing has none.
+func (s *endpointStream) read(take func([]int16)) error {
+	for {
+		var waiting uint32
+		if err := s.capture.call(capturePacketSize, uintptr(unsafe.Pointer(&waiting))); err != nil || waiting == 0 {
+			return err
+		}
+		const silent = 2
+		var data *int16
+		var frames, flags uint32
+		if err := s.capture.call(captureGet, uintptr(unsafe.Pointer(&data)), uintptr(unsafe.Pointer(&frames)), uintptr(unsafe.Pointer(&flags)), 0, 0); err != nil {
+			return err
+		}
+		if flags&silent != 0 || data == nil {
+			s.samples = append(s.samples[:0], make([]int16, frames)...)
+		} else {
+			s.samples = append(s.samples[:0], unsafe.Slice(data, frames)...)
+		}
+		if err := s.capture.call(captureRelease, uintptr(frames)); err != nil {
+			return err
+		}
+		take(s.samples)
+	}
+}
+
+// endpointError says why a device gave no sound.
+func endpointError(e *endpoint, err error) error {
+	switch {
+	case errors.Is(err, accessDenied):
+		return hearken.Errorf(hearken.Forbidden, "Windows does not allow this program to use %s (%w).", e.title, err).
+			WithTry("Settings > Privacy & security > Microphone: let desktop apps access it")
+	case errors.Is(err, deviceInUse), errors.Is(err, exclusiveOnly):
+		return hearken.Errorf(hearken.Busy, "%s is taken by another program (%w).", e.title, err).
+			WithTry("end the program that keeps it to itself, or name another device")
+	case errors.Is(err, serviceNotReady):
+		return hearken.Errorf(hearken.NotFound, "The Windows Audio service is not running (%w).", err).
+			WithTry("net start Audiosrv")
+	}
+	return hearken.Errorf(hearken.NotFound, "%s cannot be captured (%w).", e.title, err)
+}

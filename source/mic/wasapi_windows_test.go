@@ -1,0 +1,46 @@
+package mic
+
+import (
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// This wants a Windows with sound, or Wine with a sound server, which does not
+// let one listen to outputs. HEARKEN_TEST_TONES says which tones the microphone
+// and the output hold.
+func TestWASAPI(t *testing.T) {
+	n := &notes{log: slog.New(slog.DiscardHandler)}
+	w := &wasapi{notes: n}
+	devices, err := w.devices(t.Context())
+	if err != nil || len(devices) == 0 {
+		t.Skipf("no sound device: %v", err)
+	}
+	t.Log(devices)
+	if err := w.check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(n.list())
+	unknown := &wasapi{cfg: Config{Microphone: "studio"}, notes: n}
+	if err := unknown.check(t.Context()); hearken.CodeOf(err) != hearken.NotFound {
+		t.Errorf("a device that does not exist: %v", err)
+	}
+	h := run(t, &Capture{notes: n, backend: w})
+	var want []int
+	for _, s := range strings.Fields(os.Getenv("HEARKEN_TEST_TONES")) {
+		hz, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, hz)
+	}
+	if want != nil {
+		h.hears(t, want...)
+		return
+	}
+	eventually(t, "a second was delivered", func() bool { return h.last(systemLane, 1e9) != nil })
+}
