@@ -2,145 +2,299 @@ package toon
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// Decode reads what [Encode] writes. Numbers come back as float64. It is
-// strict: lengths must be right, indentation must be two spaces for each
-// level, keys must not be repeated.
+// Decode reads an object. Numbers come back as float64, a list of uniform
+// objects as the [Table] that it was written as. It is strict: lengths must be
+// right, indentation must be two spaces for each level, keys must be quoted
+// where the notation says so and must not be repeated.
 func Decode(b []byte) (Object, error) {
-	if !utf8.Valid(b) {
-		return nil, fmt.Errorf("toon: not UTF-8")
-	}
-	d := &decoder{}
-	if len(b) > 0 {
-		d.lines = strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
-	}
-	o, err := d.object(0)
-	if err == nil && d.at < len(d.lines) {
-		err = fmt.Errorf("unexpected indentation")
-	}
+	v, err := DecodeValue(b)
 	if err != nil {
-		return nil, fmt.Errorf("toon: line %d: %w", d.at+1, err)
+		return nil, err
+	}
+	o, ok := v.(Object)
+	if !ok {
+		return nil, fmt.Errorf("toon: not an object")
 	}
 	return o, nil
 }
 
+// DecodeValue reads a value of any kind, as strictly as [Decode].
+func DecodeValue(b []byte) (any, error) {
+	if !utf8.Valid(b) {
+		return nil, fmt.Errorf("toon: not UTF-8")
+	}
+	d := &decoder{}
+	if err := d.split(string(b)); err != nil {
+		return nil, fmt.Errorf("toon: %w", err)
+	}
+	v, err := d.root()
+	if err == nil && d.at < len(d.lines) {
+		err = fmt.Errorf("unexpected %q", clip(d.lines[d.at].text))
+	}
+	if err != nil {
+		n := len(d.lines)
+		if d.at < n {
+			n = d.lines[d.at].number
+		}
+		return nil, fmt.Errorf("toon: line %d: %w", n, err)
+	}
+	return v, nil
+}
+
+// A line has its indentation taken off; blank ones are left out.
+type line struct {
+	number int
+	depth  int
+	text   string
+	after  bool // there is a blank line before it
+}
+
 type decoder struct {
-	lines []string
+	lines []line
 	at    int
 }
 
-// peek returns the current line without its indentation if it has exactly the
-// given depth.
-func (d *decoder) peek(depth int) (string, bool) {
-	if d.at >= len(d.lines) {
-		return "", false
+func (d *decoder) split(doc string) error {
+	after := false
+	n := 0
+	for text := range strings.SplitSeq(doc, "\n") {
+		n++
+		if strings.Trim(text, " ") == "" {
+			after = true
+			continue
+		}
+		rest := strings.TrimLeft(text, " ")
+		indent := len(text) - len(rest)
+		switch {
+		case rest[0] == '\t':
+			return fmt.Errorf("line %d: a tab in the indentation", n)
+		case indent%2 != 0:
+			return fmt.Errorf("line %d: an indentation of %d spaces", n, indent)
+		}
+		d.lines = append(d.lines, line{n, indent / 2, rest, after})
+		after = false
 	}
-	line := d.lines[d.at]
-	rest := strings.TrimLeft(line, " ")
-	return rest, len(line)-len(rest) == 2*depth && rest != ""
+	return nil
 }
 
-func (d *decoder) object(depth int) (Object, error) {
-	o := Object{}
-	for {
-		line, ok := d.peek(depth)
-		if !ok {
-			return o, nil
-		}
-		f, err := d.field(line, depth)
+// peek is the current line if it has exactly the given depth.
+func (d *decoder) peek(depth int) (string, bool) {
+	if d.at >= len(d.lines) || d.lines[d.at].depth != depth {
+		return "", false
+	}
+	return d.lines[d.at].text, true
+}
+
+func (d *decoder) root() (any, error) {
+	if len(d.lines) == 0 {
+		return Object{}, nil
+	}
+	first, ok := d.peek(0)
+	if !ok {
+		return nil, fmt.Errorf("unexpected indentation")
+	}
+	if first == "[]" {
+		d.at++
+		return []any{}, nil
+	}
+	if first[0] == '[' {
+		h, err := readHeader(first)
 		if err != nil {
 			return nil, err
 		}
-		for _, other := range o {
-			if other.Key == f.Key {
-				return nil, fmt.Errorf("key %q is repeated", f.Key)
-			}
+		return d.array(h, 1)
+	}
+	if len(d.lines) == 1 && !isField(first) {
+		d.at++
+		return readCell(strings.TrimRight(first, " "))
+	}
+	return d.object(0)
+}
+
+// object reads the fields at one depth.
+func (d *decoder) object(depth int) (Object, error) {
+	o := Object{}
+	for {
+		text, ok := d.peek(depth)
+		if !ok {
+			return o, nil
+		}
+		f, err := d.field(text, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(o, func(other Field) bool { return other.Key == f.Key }) {
+			return nil, fmt.Errorf("key %q is repeated", clip(f.Key))
 		}
 		o = append(o, f)
 	}
 }
 
-func (d *decoder) field(line string, depth int) (Field, error) {
-	key, rest, err := readKey(line, ":[")
-	if err != nil {
-		return Field{}, err
-	}
-	f := Field{Key: key}
-	if strings.HasPrefix(rest, "[") {
-		f.Value, err = d.array(rest, depth)
-		return f, err
-	}
-	switch rest {
-	case ":":
-		d.at++
-		f.Value, err = d.object(depth + 1)
-		return f, err
-	case ": []":
-		d.at++
-		f.Value = []any{}
-		return f, nil
-	}
-	rest, ok := strings.CutPrefix(rest, ": ")
-	if !ok {
-		return f, fmt.Errorf("no space after the colon")
-	}
-	cells, err := readRow(rest)
+// field reads a key with its value, whose own lines are at the given depth.
+func (d *decoder) field(text string, depth int) (f Field, err error) {
+	key, rest, err := readKey(text, ":[")
 	if err != nil {
 		return f, err
 	}
-	if len(cells) != 1 {
-		return f, fmt.Errorf("a comma in a plain value")
+	f.Key = key
+	if rest[0] == '[' {
+		h, err := readHeader(rest)
+		if err != nil {
+			return f, err
+		}
+		f.Value, err = d.array(h, depth)
+		return f, err
 	}
 	d.at++
-	f.Value = cells[0]
-	return f, nil
+	switch value := strings.Trim(rest[1:], " "); {
+	case value == "":
+		f.Value, err = d.object(depth)
+	case rest[1] != ' ':
+		err = fmt.Errorf("no space after the colon")
+	case value == "[]":
+		f.Value = []any{}
+	default:
+		f.Value, err = readCell(value)
+	}
+	return f, err
 }
 
-// array reads a list or a table from its length on.
-func (d *decoder) array(s string, depth int) (any, error) {
-	length, s, ok := strings.Cut(s[1:], "]")
-	n, err := strconv.Atoi(length)
-	if !ok || err != nil || n < 1 || length != strconv.Itoa(n) {
-		return nil, fmt.Errorf("length %q", length)
+// A header announces an array: its length, what separates its values, the
+// columns of a table, and the values that stand on the same line.
+type header struct {
+	length    int
+	delimiter byte
+	columns   []string
+	values    string
+	inline    bool
+}
+
+// readHeader reads from the bracket on.
+func readHeader(s string) (h header, err error) {
+	inside, s, ok := strings.Cut(s[1:], "]")
+	h.delimiter = ','
+	if n := len(inside) - 1; n >= 0 && (inside[n] == '\t' || inside[n] == '|') {
+		h.delimiter, inside = inside[n], inside[:n]
 	}
-	if list, ok := strings.CutPrefix(s, ": "); ok {
-		cells, err := readRow(list)
-		if err == nil && len(cells) != n {
-			err = fmt.Errorf("%d values, not %d", len(cells), n)
-		}
-		d.at++
-		return cells, err
+	h.length, err = strconv.Atoi(inside)
+	if !ok || err != nil || h.length < 0 || inside != strconv.Itoa(h.length) {
+		return h, fmt.Errorf("length %q", clip(inside))
 	}
-	s, ok = strings.CutPrefix(s, "{")
-	if !ok {
-		return nil, fmt.Errorf("neither a list nor a table")
-	}
-	t := Table{}
-	for {
-		var column string
-		if column, s, err = readKey(s, ",}"); err != nil {
-			return nil, err
-		}
-		t.Columns = append(t.Columns, column)
-		if s[0] == '}' {
-			break
+	if rest, ok := strings.CutPrefix(s, "{"); ok {
+		for s = rest; ; s = s[1:] {
+			var column string
+			if column, s, err = readKey(s, string(h.delimiter)+"}"); err != nil {
+				return h, err
+			}
+			if slices.Contains(h.columns, column) {
+				return h, fmt.Errorf("column %q is repeated", clip(column))
+			}
+			h.columns = append(h.columns, column)
+			if s[0] == '}' {
+				break
+			}
 		}
 		s = s[1:]
 	}
-	if s != "}:" {
-		return nil, fmt.Errorf("%q after the columns", s)
+	if !strings.HasPrefix(s, ":") {
+		return h, fmt.Errorf("%q after the length", clip(s))
 	}
+	h.values = strings.Trim(s[1:], " ")
+	h.inline = h.values != ""
+	switch {
+	case h.inline && s[1] != ' ':
+		return h, fmt.Errorf("no space after the colon")
+	case h.inline && h.columns != nil:
+		return h, fmt.Errorf("values beside the columns")
+	}
+	return h, nil
+}
+
+// array reads the values that a header announces; those with lines of their
+// own are at the given depth.
+func (d *decoder) array(h header, depth int) (any, error) {
 	d.at++
-	for range n {
-		line, ok := d.peek(depth + 1)
-		if !ok {
-			return nil, fmt.Errorf("%d rows, not %d", len(t.Rows), n)
+	switch {
+	case h.inline:
+		cells, err := readRow(h.values, h.delimiter)
+		if err == nil && len(cells) != h.length {
+			err = fmt.Errorf("%d values, not %d", len(cells), h.length)
 		}
-		row, err := readRow(line)
+		return cells, err
+	case h.columns != nil:
+		return d.table(h, depth)
+	}
+	list := []any{}
+	for {
+		text, ok := d.peek(depth)
+		if !ok || !strings.HasPrefix(text, "- ") && text != "-" {
+			break
+		}
+		if d.lines[d.at].after {
+			return nil, fmt.Errorf("a blank line inside of an array")
+		}
+		item, err := d.item(strings.Trim(text[1:], " "), depth)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+	}
+	if len(list) != h.length {
+		return nil, fmt.Errorf("%d items, not %d", len(list), h.length)
+	}
+	return list, nil
+}
+
+// item reads what stands after a hyphen at the given depth.
+func (d *decoder) item(text string, depth int) (any, error) {
+	switch {
+	case text == "":
+		d.at++
+		return Object{}, nil
+	case text == "[]":
+		d.at++
+		return []any{}, nil
+	case text[0] == '[':
+		h, err := readHeader(text)
+		if err == nil && h.columns != nil {
+			err = fmt.Errorf("a table without a key")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return d.array(h, depth+1)
+	case !isField(text):
+		d.at++
+		return readCell(text)
+	}
+	first, err := d.field(text, depth+2)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := d.object(depth + 1)
+	if slices.ContainsFunc(rest, func(f Field) bool { return f.Key == first.Key }) {
+		return nil, fmt.Errorf("key %q is repeated", clip(first.Key))
+	}
+	return append(Object{first}, rest...), err
+}
+
+func (d *decoder) table(h header, depth int) (any, error) {
+	t := Table{Columns: h.columns}
+	for {
+		text, ok := d.peek(depth)
+		if !ok || !isRow(text, h.delimiter) {
+			break
+		}
+		if d.lines[d.at].after {
+			return nil, fmt.Errorf("a blank line inside of an array")
+		}
+		row, err := readRow(text, h.delimiter)
 		if err != nil {
 			return nil, err
 		}
@@ -150,123 +304,11 @@ func (d *decoder) array(s string, depth int) (any, error) {
 		t.Rows = append(t.Rows, row)
 		d.at++
 	}
-	if _, more := d.peek(depth + 1); more {
-		return nil, fmt.Errorf("more than %d rows", n)
+	if len(t.Rows) != h.length {
+		return nil, fmt.Errorf("%d rows, not %d", len(t.Rows), h.length)
+	}
+	if len(t.Rows) == 0 {
+		return []any{}, nil
 	}
 	return t, nil
-}
-
-// readKey reads a key up to one of the given characters, which it leaves.
-func readKey(s, ends string) (key, rest string, err error) {
-	if strings.HasPrefix(s, `"`) {
-		key, rest, err = readQuoted(s)
-	} else {
-		i := strings.IndexAny(s, ends)
-		if i < 0 {
-			return "", "", fmt.Errorf("a key without an end")
-		}
-		key, rest = s[:i], s[i:]
-		if !plainKey(key) {
-			return "", "", fmt.Errorf("key %q is not quoted", key)
-		}
-	}
-	if err == nil && (rest == "" || !strings.Contains(ends, rest[:1])) {
-		err = fmt.Errorf("a key without an end")
-	}
-	return key, rest, err
-}
-
-func readRow(s string) ([]any, error) {
-	var cells []any
-	for {
-		var cell any
-		if strings.HasPrefix(s, `"`) {
-			text, rest, err := readQuoted(s)
-			if err != nil {
-				return nil, err
-			}
-			cell, s = text, rest
-		} else {
-			i := strings.IndexByte(s, ',')
-			if i < 0 {
-				i = len(s)
-			}
-			var err error
-			if cell, err = readPlain(s[:i]); err != nil {
-				return nil, err
-			}
-			s = s[i:]
-		}
-		cells = append(cells, cell)
-		if s == "" {
-			return cells, nil
-		}
-		if s[0] != ',' {
-			return nil, fmt.Errorf("%q after a quoted value", s)
-		}
-		s = s[1:]
-	}
-}
-
-func readPlain(s string) (any, error) {
-	switch s {
-	case "null":
-		return nil, nil
-	case "true":
-		return true, nil
-	case "false":
-		return false, nil
-	}
-	if s != "" && looksNumeric(s) && s[0] != '+' {
-		f, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return nil, fmt.Errorf("number %q", s)
-		}
-		return f, nil
-	}
-	if mustQuote(s) {
-		return nil, fmt.Errorf("value %q is not quoted", s)
-	}
-	return s, nil
-}
-
-func readQuoted(s string) (text, rest string, err error) {
-	var b strings.Builder
-	for i := 1; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"':
-			return b.String(), s[i+1:], nil
-		case c < ' ':
-			return "", "", fmt.Errorf("a control character in a string")
-		case c != '\\':
-			b.WriteByte(c)
-		case i+1 == len(s):
-			return "", "", fmt.Errorf("a string without an end")
-		default:
-			i++
-			switch s[i] {
-			case '"', '\\':
-				b.WriteByte(s[i])
-			case 'n':
-				b.WriteByte('\n')
-			case 'r':
-				b.WriteByte('\r')
-			case 't':
-				b.WriteByte('\t')
-			case 'u':
-				if i+4 >= len(s) {
-					return "", "", fmt.Errorf("a string without an end")
-				}
-				n, err := strconv.ParseUint(s[i+1:i+5], 16, 16)
-				if err != nil {
-					return "", "", fmt.Errorf("escape %q", s[i-1:i+5])
-				}
-				b.WriteRune(rune(n))
-				i += 4
-			default:
-				return "", "", fmt.Errorf("escape %q", s[i-1:i+1])
-			}
-		}
-	}
-	return "", "", fmt.Errorf("a string without an end")
 }

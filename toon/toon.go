@@ -1,14 +1,16 @@
 // Package toon writes the token-saving notation in which language models read
-// transcripts: TOON, version 4, as far as objects, tables and lists of plain
-// values go. A table of 100 entries takes half of the tokens that JSON takes.
+// transcripts: TOON. A table of 100 entries takes half of the tokens that JSON
+// takes.
 //
 //	session: 2f1c…
 //	transcript[2]{timestamp,source,text}:
 //	  "2026-01-15T14:30:00+01:00",M,Hello world
 //	  "2026-01-15T14:30:05+01:00",S,"Hej, där"
 //
-// [Decode] reads the same notation back, strictly; it is what tests and
-// readers of other programs' output use.
+// [Decode] reads the notation back, strictly; it is what tests and readers of
+// other programs' output use. Both are held to the specification's fixtures
+// and to the reference library, as far as the notation's version 3 goes with
+// its default options; what version 4 added is neither written nor read.
 package toon
 
 import (
@@ -23,7 +25,7 @@ import (
 type Object []Field
 
 // A Field has a key and a value: nil, a bool, an int, an int64, a float64, a
-// string, a []any of those, an [Object] or a [Table].
+// string, an [Object], a [Table], or a []any of such values.
 type Field struct {
 	Key   string
 	Value any
@@ -47,8 +49,20 @@ func (o Object) Get(key string) any {
 }
 
 // Encode writes an object. There is no newline at the end.
-func Encode(o Object) []byte {
-	return bytes.TrimSuffix(appendObject(nil, o, 0), []byte("\n"))
+func Encode(o Object) []byte { return EncodeValue(o) }
+
+// EncodeValue writes a value of any kind that a [Field] may have.
+func EncodeValue(v any) []byte {
+	var b []byte
+	switch v := v.(type) {
+	case Object:
+		b = appendObject(nil, v, 0)
+	case Table, []any:
+		b = appendArray(nil, v, 0, "[]", true)
+	default:
+		b = appendValue(nil, v)
+	}
+	return bytes.TrimSuffix(b, []byte("\n"))
 }
 
 func appendObject(b []byte, o Object, depth int) []byte {
@@ -59,17 +73,8 @@ func appendObject(b []byte, o Object, depth int) []byte {
 		case Object:
 			b = append(b, ":\n"...)
 			b = appendObject(b, v, depth+1)
-		case Table:
-			b = appendTable(b, v, depth)
-		case []any:
-			if len(v) == 0 {
-				b = append(b, ": []\n"...)
-				break
-			}
-			b = append(b, '[')
-			b = strconv.AppendInt(b, int64(len(v)), 10)
-			b = append(b, "]: "...)
-			b = append(appendRow(b, v), '\n')
+		case Table, []any:
+			b = appendArray(b, v, depth, ": []", true)
 		default:
 			b = append(b, ": "...)
 			b = append(appendValue(b, v), '\n')
@@ -78,10 +83,106 @@ func appendObject(b []byte, o Object, depth int) []byte {
 	return b
 }
 
-func appendTable(b []byte, t Table, depth int) []byte {
-	if len(t.Rows) == 0 {
-		return append(b, ": []\n"...)
+// appendArray writes what follows the key of an array at some depth, or the
+// hyphen of one that has no key. How an empty one looks depends on that, and
+// whether it can be a table.
+func appendArray(b []byte, v any, depth int, empty string, tabular bool) []byte {
+	list, _ := v.([]any)
+	t, ok := v.(Table)
+	if ok && !tabular {
+		list = t.list()
 	}
+	if !ok && tabular {
+		t, ok = tableOf(list)
+	}
+	switch {
+	case ok && tabular && len(t.Rows) > 0:
+		return appendTable(b, t, depth)
+	case len(list) == 0:
+		return append(append(b, empty...), '\n')
+	}
+	b = append(b, '[')
+	b = strconv.AppendInt(b, int64(len(list)), 10)
+	b = append(b, "]:"...)
+	if !slices.ContainsFunc(list, compound) {
+		b = append(b, ' ')
+		return append(appendRow(b, list), '\n')
+	}
+	b = append(b, '\n')
+	for _, item := range list {
+		b = appendIndent(b, depth+1)
+		b = append(b, '-')
+		switch v := item.(type) {
+		case Object: // its first field stands beside the hyphen
+			if len(v) == 0 {
+				b = append(b, '\n')
+				break
+			}
+			b = append(b, appendObject(nil, v, depth+2)[2*(depth+2)-1:]...)
+		case Table, []any:
+			b = appendArray(append(b, ' '), v, depth+1, "[0]:", false)
+		default:
+			b = append(appendValue(append(b, ' '), v), '\n')
+		}
+	}
+	return b
+}
+
+// compound reports whether a value needs lines of its own.
+func compound(v any) bool {
+	switch v.(type) {
+	case Object, Table, []any:
+		return true
+	}
+	return false
+}
+
+// tableOf makes a table of objects that all have the same keys, and plain
+// values.
+func tableOf(list []any) (Table, bool) {
+	if len(list) == 0 {
+		return Table{}, false
+	}
+	first, ok := list[0].(Object)
+	if !ok || len(first) == 0 {
+		return Table{}, false
+	}
+	t := Table{Rows: make([][]any, 0, len(list))}
+	for _, f := range first {
+		t.Columns = append(t.Columns, f.Key)
+	}
+	for _, item := range list {
+		o, ok := item.(Object)
+		if !ok || len(o) != len(first) {
+			return Table{}, false
+		}
+		row := make([]any, len(first))
+		for i, key := range t.Columns {
+			at := slices.IndexFunc(o, func(f Field) bool { return f.Key == key })
+			if at < 0 || compound(o[at].Value) {
+				return Table{}, false
+			}
+			row[i] = o[at].Value
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, true
+}
+
+// list is a table as the list of objects that it stands for.
+func (t Table) list() []any {
+	list := make([]any, len(t.Rows))
+	for i, row := range t.Rows {
+		o := make(Object, len(t.Columns))
+		for j, column := range t.Columns {
+			o[j] = Field{column, row[j]}
+		}
+		list[i] = o
+	}
+	return list
+}
+
+func appendTable(b []byte, t Table, depth int) []byte {
 	b = append(b, '[')
 	b = strconv.AppendInt(b, int64(len(t.Rows)), 10)
 	b = append(b, "]{"...)
