@@ -82,7 +82,7 @@ func isEcho(near *hearken.Segment, far []hearken.Segment) bool {
 		return 0
 	})
 	heard := hearken.Terms(near.Text)
-	slips, window := int(echoSlips*float64(len(heard))), echoWindow
+	slips, window := int(echoSlips*float64(len(heard))+0.5), echoWindow
 	if len(heard) < echoShort {
 		slips, window = 0, echoClose
 	}

@@ -33,6 +33,7 @@ func TestIsEcho(t *testing.T) {
 		{"TheSame", 10.1, 15.1, said, far, true},
 		{"Unconfirmed", 10.1, 15.1, said, []hearken.Segment{interim}, true},
 		{"Misheard", 10.1, 15.1, "The contract for the Roterdam ware house ends in March as far as I know", far, true},
+		{"BadlyMisheard", 20.1, 23, "And the twig fell down in a fainting pit.", []hearken.Segment{heardOn(hearken.System, 20, 22.8, "and the twain fell down in a faint infeit.")}, true},
 		{"APart", 12.4, 14.1, "ends in March as far", far, true},
 		{"FirstWordsMissed", 10.9, 15.1, "for the Rotterdam warehouse ends in March, as far as I know.", far, true},
 		{"Short", 4.1, 5.0, "Good morning", far, true},
