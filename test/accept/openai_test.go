@@ -51,6 +51,21 @@ func TestOpenAI(t *testing.T) {
 			saw[name].check(t, name, want)
 		}
 	})
+	t.Run("Crowd", func(t *testing.T) {
+		short := newTake(t, "sb-spk2_snt1.wav")
+		var saw struct {
+			Texts []string
+			Busy  int
+		}
+		useOpenAI(t, h, &saw, "crowd", "SOUND="+short.path)
+		if saw.Busy == 0 || len(saw.Texts) != 40 {
+			t.Errorf("%d answers, %d times busy", len(saw.Texts), saw.Busy)
+		}
+		for _, text := range saw.Texts {
+			hears(t, text, short.text)
+		}
+		t.Logf("%d recordings at a time, %d times told to come back", len(saw.Texts), saw.Busy)
+	})
 	t.Run("Patience", func(t *testing.T) {
 		h.Kill()
 		var saw struct {
