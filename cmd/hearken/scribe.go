@@ -70,7 +70,7 @@ func (p *program) scribeStatus(st *hearken.ScribeStatus, err error) error {
 	}
 	state := "stopped"
 	if st.Running {
-		state = "running"
+		state = "listening"
 	}
 	fmt.Fprintln(p.stdout, "status:", state)
 	if st.Session != "" {
@@ -99,19 +99,40 @@ func (c *scribeTailCmd) Run(ctx context.Context, p *program) error {
 		return hearken.Errorf(hearken.Invalid, "-n is %q; allowed is a number from 1 on, or one with a + before it.", c.N)
 	}
 	if req.N = n; since {
-		req.SinceLine, req.N = n, tailAll
+		req.SinceLine, req.N, req.Echo = n, tailAll, true
 	}
 	return p.withScribe(ctx, false, func(s hearken.Scribe) error {
 		page, err := s.Tail(ctx, req)
 		if err != nil {
 			return err
 		}
-		// A line beyond the end is a line beyond the end, as tail has it.
-		if since && page.Next < req.SinceLine {
-			return nil
+		if since {
+			c.count(page, n)
 		}
 		return p.rows("", *page)
 	})
+}
+
+// count makes a row of each line from one on, and of each line a row: whoever
+// polls counts them to know where to go on. So what may still change is left
+// out, and the place of an echo is kept without its words.
+func (c *scribeTailCmd) count(page *hearken.ScribePage, from int) {
+	all := page.Entries
+	page.Entries = nil
+	if page.Next < from {
+		return // beyond the end, as tail has it, is beyond the end
+	}
+	for _, seg := range all {
+		switch {
+		case seg.Status == hearken.Unconfirmed && c.Status != string(hearken.OnlyUnconfirmed):
+			continue
+		case seg.Echo && !c.Echo && c.Status != string(hearken.AllEntries):
+			continue
+		case seg.Echo && !c.Echo:
+			seg.Status, seg.Text, seg.Confidence, seg.Language = hearken.NoSpeech, "", nil, ""
+		}
+		page.Entries = append(page.Entries, seg)
+	}
 }
 
 // tailAll is how many entries "from a line on" are at most.
@@ -145,7 +166,7 @@ func (c *scribeCatCmd) Run(ctx context.Context, p *program) error {
 }
 
 type scribeListCmd struct {
-	Limit int `default:"20" help:"How many."`
+	Limit int `default:"10" help:"How many."`
 }
 
 func (c *scribeListCmd) Run(ctx context.Context, p *program) error {

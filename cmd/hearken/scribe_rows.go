@@ -73,7 +73,7 @@ func (p *program) sessionRows(list []hearken.ScribeSession) error {
 		}
 		state, entries := "stopped", ""
 		if s.Running {
-			state = "running"
+			state = "listening"
 		}
 		if s.Entries >= 0 {
 			entries = strconv.Itoa(s.Entries)

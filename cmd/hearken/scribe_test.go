@@ -63,6 +63,37 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// Whoever counts the rows from a line on knows the next line.
+func TestScribeTail_RowsAreLines(t *testing.T) {
+	page := func() *hearken.ScribePage {
+		return &hearken.ScribePage{Next: 8, Entries: []hearken.Segment{
+			{Line: 5, Status: "C", Text: "five"}, {Line: 6, Status: "C", Text: "five", Echo: true, Origin: "M"}, {Line: 7, Status: "N"}, {Line: 7, Status: "U", Text: "ei"},
+		}}
+	}
+	for _, tt := range []struct {
+		cmd  scribeTailCmd
+		from int
+		want []string
+	}{
+		{scribeTailCmd{Status: "all"}, 5, []string{"C five", "N ", "N "}},
+		{scribeTailCmd{Status: "all", Echo: true}, 5, []string{"C five", "C five", "N "}},
+		{scribeTailCmd{Status: "speech"}, 5, []string{"C five"}},
+		{scribeTailCmd{Status: "unconfirmed"}, 5, []string{"U ei"}},
+		{scribeTailCmd{Status: "all"}, 9, nil},
+	} {
+		p := page()
+		p.Entries = slices.DeleteFunc(p.Entries, func(e hearken.Segment) bool { return !hearken.StatusFilter(tt.cmd.Status).Takes(e.Status) })
+		tt.cmd.count(p, tt.from)
+		var got []string
+		for _, e := range p.Entries {
+			got = append(got, string(e.Status)+" "+e.Text)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%+v: %s", tt.cmd, diff)
+		}
+	}
+}
+
 // A recited is a scribe that gives back what it was asked.
 type recited struct{ asked any }
 
