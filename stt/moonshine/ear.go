@@ -45,10 +45,11 @@ func (h *heard) speech() bool { return h.strange || h.text != "" }
 const shortLead = hearken.SampleRate / 5
 
 // How much sound the models hear at once, in samples. A small one alone has
-// time for more, and needs it more: with both, tiny made 81 to 99 errors in the
-// 650 words of the half of the English recordings that this was chosen on, in
-// four orders of them, and 91 to 119 with neither; in the 774 of the other half
-// 66 to 70, against 71 to 84. Whole files have 69 and 74.
+// time for more, and needs it more. With that and listening again, tiny made 81
+// to 99 errors in the 650 words of one half of the English recordings, in four
+// orders of them, and 91 to 119 with neither; in the 774 of the other half 66 to
+// 70, against 71 to 84. Whole files have 69 and 74. Some twenty settings were
+// tried with both halves in view, so neither is a test of the choice.
 const (
 	shortPassage = 12 * hearken.SampleRate
 	longPassage  = 18 * hearken.SampleRate

@@ -120,12 +120,13 @@ func TestStream_Finalize(t *testing.T) {
 	}
 }
 
-// Asking at every moment neither loses nor doubles a word.
+// Asking again and again, between words and inside them, neither loses nor
+// doubles one.
 func TestStream_FinalizeOften(t *testing.T) {
 	w := newWriter(t, hearken.StreamConfig{})
 	said := say(0.7, first, second)
 	var got []hearken.StreamEvent
-	step := 3 * hearken.SampleRate / 5 // a word and the gap after it
+	step := 3 * hearken.SampleRate / 5
 	for i := 0; i < len(said); i += step {
 		w.write(said[i:min(i+step, len(said))])
 		w.finalize()
