@@ -11,10 +11,10 @@ import (
 
 const (
 	tick  = 50 * time.Millisecond
-	block = 50 * millisecond  // is delivered at least,
-	large = 500 * millisecond // and at most, after a pause
-	lag   = 40 * millisecond  // how far behind the clock sound is delivered
-	hold  = 400 * millisecond // how long a device that was heard is waited for
+	block = 50 * millisecond   // is delivered at least,
+	large = 500 * millisecond  // and at most, after a pause
+	lag   = 40 * millisecond   // how far behind the clock sound is delivered
+	hold  = hearken.SampleRate // how long a device that was heard is waited for
 )
 
 // A desk brings the lanes together: at each moment it knows how much sound

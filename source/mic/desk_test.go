@@ -80,14 +80,14 @@ func TestDesk_SilenceWhereNothingComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := scripted(func(ctx context.Context, d *desk) error {
 			every(ctx, d, 0, 5, 20*time.Millisecond, time.Second)
-			wait(ctx, time.Second) // the device says nothing
+			wait(ctx, 2*time.Second) // the device says nothing
 			every(ctx, d, 0, 7, 20*time.Millisecond, time.Second)
 			d.gone(0)
 			<-ctx.Done()
 			return nil
 		})
-		got := runFor(t, c, 4*time.Second)
-		want := [][2]int{{5, 1000}, {0, 1000}, {7, 1000}, {0, 950}}
+		got := runFor(t, c, 5*time.Second)
+		want := [][2]int{{5, 1000}, {0, 2000}, {7, 1000}, {0, 950}}
 		runs := stretches(got[0])
 		if len(runs) != len(want) {
 			t.Fatalf("heard %v and not %v", runs, want)
@@ -108,19 +108,19 @@ func TestDesk_Late(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := scripted(func(ctx context.Context, d *desk) error {
 			every(ctx, d, 0, 1, 20*time.Millisecond, time.Second)
-			wait(ctx, 300*time.Millisecond) // the computer is busy
-			for v := range int16(15) {
+			wait(ctx, 900*time.Millisecond) // the computer is busy
+			for v := range int16(45) {
 				d.add(0, level(v+2, 20*time.Millisecond))
 			}
-			every(ctx, d, 0, 17, 20*time.Millisecond, time.Second)
+			every(ctx, d, 0, 47, 20*time.Millisecond, time.Second)
 			return nil
 		})
-		got := stretches(runFor(t, c, 3*time.Second)[0])
+		got := stretches(runFor(t, c, 4*time.Second)[0])
 		want := [][2]int{{1, 1000}}
-		for v := 2; v < 17; v++ {
+		for v := 2; v < 47; v++ {
 			want = append(want, [2]int{v, 20})
 		}
-		want = append(want, [2]int{17, 1000})
+		want = append(want, [2]int{47, 1000})
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
@@ -132,25 +132,25 @@ func TestDesk_TooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := scripted(func(ctx context.Context, d *desk) error {
 			every(ctx, d, 0, 1, 20*time.Millisecond, time.Second)
-			wait(ctx, time.Second)
-			for v := range int16(50) {
+			wait(ctx, 2*time.Second)
+			for v := range int16(100) {
 				d.add(0, level(v+2, 20*time.Millisecond))
 			}
-			every(ctx, d, 0, 99, 20*time.Millisecond, time.Second)
+			every(ctx, d, 0, 199, 20*time.Millisecond, time.Second)
 			<-ctx.Done()
 			return nil
 		})
-		got := runFor(t, c, 4*time.Second)[0]
+		got := runFor(t, c, 6*time.Second)[0]
 		at := func(d time.Duration) int16 { return got[d.Milliseconds()*millisecond] }
 		if v := at(1500 * time.Millisecond); v != 0 {
 			t.Errorf("%d where nothing had come", v)
 		}
-		for _, d := range []time.Duration{2200, 2500, 2900} {
-			if v := at(d * time.Millisecond); v != 99 {
+		for _, d := range []time.Duration{3200, 3500, 3900} {
+			if v := at(d * time.Millisecond); v != 199 {
 				t.Errorf("%d at %d ms", v, d)
 			}
 		}
-		if v := at(3200 * time.Millisecond); v != 0 {
+		if v := at(4200 * time.Millisecond); v != 0 {
 			t.Errorf("%d after the end", v)
 		}
 	})
@@ -294,7 +294,7 @@ func TestLane_Lost(t *testing.T) {
 	}
 	feed(3*time.Second, 1)
 	at += 200 * millisecond // the server threw this away
-	feed(5*time.Second, 2)
+	feed(time.Minute, 2)
 	if off := l.end() - at; off < -tolerance || off > tolerance {
 		t.Errorf("after a loss the lane is off by %d ms", off/millisecond)
 	}

@@ -13,7 +13,7 @@ const (
 
 	tolerance = 10 * millisecond        // off by so little, a lane is right
 	jump      = 100 * millisecond       // off by more, it is set right at once
-	window    = 2 * hearken.SampleRate  // how long a lane is watched before it is set right
+	window    = 15 * hearken.SampleRate // how long sound may be late before it is thought to be so
 	first     = 300 * millisecond       // the same for sound that has just begun
 	piece     = 5 * millisecond         // one sample in so many is taken out or put in
 	most      = 30 * hearken.SampleRate // is kept for a reader that does not take it
@@ -22,12 +22,13 @@ const (
 
 // A lane lays the sound of one device on the session's clock.
 //
-// Sound belongs to the moment at which it arrived. Single arrivals are late by
-// what the computer was busy with, but none is early; so what the earliest
-// arrivals of a window say is the truth about a device whose own clock is a
-// little fast or slow, or that lost something. It is followed by taking out or
-// doubling one sample in 5 ms where the wave is flattest, which nobody and no
-// engine hears. More than 100 ms are cut, or filled with silence, at once.
+// Sound belongs to the moment at which it arrived. Arrivals are late by what
+// the computer was busy with, which may last, but none is early. So a single
+// one that comes before its time says that the device's clock is fast, while
+// only the best of many seconds says that it is slow, or that something was
+// lost. Either is followed by taking out or doubling one sample in 5 ms where
+// the wave is flattest, which nobody and no engine hears. Only what is off by
+// more than 100 ms is cut, or filled with silence.
 type lane struct {
 	buf   []int16
 	start int64 // position of buf[0], or of what is to come
@@ -37,6 +38,7 @@ type lane struct {
 	fresh  bool  // it has begun just now, and may be set right at once
 	best   int64 // how far the sound of this window was ahead of its arrival, at most
 	settle int64 // when the window ends
+	behind int   // windows in a row in which much was missing
 	debt   int64 // samples to put in, or if negative to take out
 	lost   int64 // samples thrown away because nobody took them
 }
@@ -54,10 +56,13 @@ func (l *lane) add(samples []int16, at int64) {
 	}
 	l.last = at
 	l.write(samples)
-	if ahead := l.end() - at; ahead > jump {
+	switch ahead := l.end() - at; {
+	case ahead > jump:
 		// It came in a burst, after silence had been put in its place. The
 		// newest is kept.
 		l.cut(ahead)
+	case ahead > tolerance && !l.fresh:
+		l.debt = -ahead
 	}
 	l.best = max(l.best, l.end()-at)
 	if at >= l.settle {
@@ -83,22 +88,26 @@ func (l *lane) begin(pos, at int64) {
 	} else if gap := pos - l.end(); gap > 0 {
 		l.buf = append(l.buf, make([]int16, gap)...)
 	}
-	l.live, l.fresh = true, true
+	l.live, l.fresh, l.behind = true, true, 0
 	l.best, l.debt, l.settle = unknown, 0, at+first
 }
 
 // correct looks back on a window and sets the lane right.
 func (l *lane) correct(at int64) {
-	switch best := l.best; {
+	late := -l.best
+	switch {
 	case l.fresh: // the very first arrival was late by this
-		l.cut(best)
-	case best < -jump: // something was lost on the way
-		l.buf = append(l.buf, make([]int16, -best)...)
-		l.debt = 0
-	case best < -tolerance, best > tolerance:
-		l.debt = -best
+		l.cut(-late)
+	case late > jump:
+		if l.behind++; l.behind > 1 { // not late, but lost on the way
+			l.buf = append(l.buf, make([]int16, late)...)
+			l.behind = 0
+		}
+	case late > tolerance:
+		l.debt = late
+		l.behind = 0
 	default:
-		l.debt = 0
+		l.behind = 0
 	}
 	l.fresh, l.best, l.settle = false, unknown, at+window
 }

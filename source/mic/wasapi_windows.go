@@ -121,13 +121,21 @@ func (w *wasapi) follow(ctx context.Context, enumerator *object, lane int, d *de
 	sound, look := time.NewTicker(20*time.Millisecond), time.NewTicker(again)
 	defer sound.Stop()
 	defer look.Stop()
+	heard := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-sound.C:
-			if err := s.read(func(samples []int16) { d.add(lane, samples) }); err != nil {
+			err := s.read(func(samples []int16) {
+				heard = time.Now()
+				d.add(lane, samples)
+			})
+			if err != nil {
 				return endpointError(e, err)
+			}
+			if time.Since(heard) > 200*time.Millisecond {
+				d.gone(lane) // an output that plays nothing is not worth waiting for
 			}
 		case <-look.C:
 			now, err := pickEndpoint(enumerator, lane, w.cfg.wants(lane))
