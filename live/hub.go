@@ -174,7 +174,7 @@ func (h *Hub) plan(req StartRequest) (*hearken.Session, error) {
 		Status:    hearken.Active,
 		Language:  language,
 		Provider:  name,
-		StartedAt: h.cfg.Now().UTC(),
+		StartedAt: h.cfg.Now().UTC().Truncate(time.Millisecond), // as stores keep it
 		Principal: req.Principal,
 		Config: hearken.SessionConfig{
 			Model:      req.Model,

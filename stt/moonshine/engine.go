@@ -141,6 +141,9 @@ func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Recorded {
+		return p.open(ctx, cfg, v, whole)
+	}
 	return p.open(ctx, cfg, v, live.endpointing(cfg.Endpointing))
 }
 

@@ -35,6 +35,33 @@ func TestTranscribeAll(t *testing.T) {
 	}
 }
 
+// A stream of recorded sound hears as much at once as a whole recording does.
+func TestEngine_Recorded(t *testing.T) {
+	p := fakeProvider(t, &fakeModel{}, Config{Cores: 2})
+	pcm := say(1, first, second, first, second, first, second, first, second)
+	s, err := p.Open(t.Context(), hearken.StreamConfig{Language: "en", Recorded: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for pos := 0; pos < len(pcm); pos += 1600 {
+			if err := s.Write(hearken.Frame{Pos: int64(pos), PCM: pcm[pos:min(pos+1600, len(pcm))]}); err != nil {
+				t.Error(err)
+			}
+		}
+		_ = s.Close()
+	}()
+	n := 0
+	for e := range s.Events() {
+		if e.Kind == hearken.Final && e.Segment.Spoken() {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d segments", n)
+	}
+}
+
 func TestTranscribeAll_Cancelled(t *testing.T) {
 	m := &fakeModel{gate: make(chan struct{})}
 	p := fakeProvider(t, m, Config{Cores: 1})
