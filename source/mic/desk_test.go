@@ -283,6 +283,30 @@ func checkBeats(t *rapid.T, out []int16) {
 	}
 }
 
+// A computer that is too busy for a while delays sound, and tears nothing.
+func TestLane_Busy(t *testing.T) {
+	l := &lane{}
+	const size = 20 * millisecond
+	chunk := make([]int16, size)
+	var want []int16
+	for i := range int64(1000) {
+		for j := range chunk {
+			chunk[j] = int16(i*7 + int64(j)*3)
+		}
+		late := int64(0)
+		if i > 100 && i < 800 { // for 14 s, by up to 0.7 s
+			late = min(i-100, 800-i) * 2 * millisecond
+		}
+		l.add(chunk, (i+1)*size+late)
+		want = append(want, chunk...)
+	}
+	got := make([]int16, len(want))
+	l.take(got, 0)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("sound was cut or moved")
+	}
+}
+
 func TestLane_Lost(t *testing.T) {
 	l := &lane{}
 	at := int64(0)

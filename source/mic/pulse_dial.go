@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -102,9 +103,9 @@ func machineID() string {
 func cookie(env func(string) string) []byte {
 	config := env("XDG_CONFIG_HOME")
 	if config == "" {
-		config = path.Join(env("HOME"), ".config")
+		config = filepath.Join(env("HOME"), ".config")
 	}
-	for _, name := range []string{env("PULSE_COOKIE"), path.Join(config, "pulse", "cookie"), path.Join(env("HOME"), ".pulse-cookie")} {
+	for _, name := range []string{env("PULSE_COOKIE"), filepath.Join(config, "pulse", "cookie"), filepath.Join(env("HOME"), ".pulse-cookie")} {
 		if b, err := os.ReadFile(name); err == nil && len(b) >= 256 {
 			return b[:256]
 		}
