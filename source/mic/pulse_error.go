@@ -12,13 +12,18 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// dialError says why no sound server was reached.
+// dialError says why no sound server was reached, of those that were tried, or
+// why one that was reached does not answer any more.
 func dialError(err error, tried []address) error {
 	var where []string
 	for _, a := range tried {
 		where = append(where, a.addr)
 	}
 	looked := strings.Join(where, ", ")
+	server := "The sound server"
+	if looked != "" {
+		server += " at " + looked
+	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
@@ -29,7 +34,7 @@ func dialError(err error, tried []address) error {
 		return hearken.Errorf(hearken.NotFound, "No sound server is running; looked for one at %s (%w).", looked, err).
 			WithTry("on a desktop: systemctl --user start pipewire-pulse, or pulseaudio --start; if neither is installed: apt install pipewire-pulse wireplumber. In a container or under another user set PULSE_SERVER to the server's socket")
 	}
-	return hearken.Errorf(hearken.NotFound, "The sound server at %s does not answer (%w).", looked, err).
+	return hearken.Errorf(hearken.NotFound, "%s does not answer (%w).", server, err).
 		WithTry("restart it: systemctl --user restart pipewire-pulse, or pulseaudio --kill and pulseaudio --start; look at PULSE_SERVER if it is set")
 }
 
