@@ -34,22 +34,35 @@ func placedWords(segments []hearken.Segment) (list []placed) {
 	return list
 }
 
+// placedSilence is where the engine says that it heard no words.
+func placedSilence(segments []hearken.Segment) (list []placed) {
+	for _, s := range segments {
+		if s.Status == hearken.NoSpeech && s.Origin == hearken.Microphone {
+			list = append(list, placed{"", s.StartTime, s.EndTime})
+		}
+	}
+	return list
+}
+
 // A verdict is what became of words on a way that should have changed nothing.
 type verdict struct {
 	words     int
 	lost      int
 	doubled   int
-	added     int // neither doubled nor in the place of another
-	otherwise int // there, but heard as something else
-	off       []float64
+	added     int       // neither doubled nor in the place of another
+	otherwise int       // there, but heard as something else
+	unclear   int       // where the engine says that it heard no speech, or none it understood
+	off       []float64 // how far words are from their places, in milliseconds
 	notes     []string
+
+	silent []placed
 }
 
 func (v *verdict) note(what string, w placed) {
 	v.notes = append(v.notes, fmt.Sprintf("%s %q at %.2f", what, w.text, w.start))
 }
 
-// worst is the largest time offset, in milliseconds.
+// worst is the largest of the offsets.
 func (v *verdict) worst() float64 {
 	if len(v.off) == 0 {
 		return 0
@@ -63,8 +76,9 @@ const within = 1.0
 // judgeWords holds the words of a run in which things went wrong against those
 // of one in which nothing did. Words that stand for each other are within a
 // second of each other; one that has none is lost or more than there was.
-func judgeWords(want, got []placed) *verdict {
-	v := &verdict{words: len(want)}
+func judgeWords(undisturbed, disturbed []hearken.Segment) *verdict {
+	want, got := placedWords(undisturbed), placedWords(disturbed)
+	v := &verdict{words: len(want), silent: placedSilence(disturbed)}
 	var strange []pair // since the last word that is the same in both
 	for _, p := range append(alignPlaced(want, got), pair{-1, -1}) {
 		if p.i < 0 || p.j < 0 || want[p.i].text != got[p.j].text {
@@ -100,6 +114,9 @@ func (v *verdict) judgeStretch(want, got []placed, stretch []pair) {
 		case p.i >= 0 && covered(want[p.i], there):
 			v.otherwise++
 			v.note("heard together", want[p.i])
+		case p.i >= 0 && slices.ContainsFunc(v.silent, func(s placed) bool { return covered(want[p.i], []placed{s}) }):
+			v.unclear++
+			v.note("not understood", want[p.i])
 		case p.i >= 0:
 			v.lost++
 			v.note("lost", want[p.i])
@@ -122,7 +139,7 @@ func covered(w placed, others []placed) bool {
 	if len(others) == 0 {
 		return false
 	}
-	const slack = 0.3
+	const slack = 0.5
 	middle := (w.start + w.end) / 2
 	return others[0].start-slack <= middle && middle <= others[len(others)-1].end+slack
 }

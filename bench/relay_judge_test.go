@@ -9,6 +9,19 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
+// entries make an entry of each word.
+func entries(words []placed) (list []hearken.Segment) {
+	for _, w := range words {
+		s := hearken.Segment{Origin: hearken.Microphone, Status: hearken.Confirmed, Text: w.text, StartTime: w.start, EndTime: w.end}
+		if w.text == "" {
+			s.Status = hearken.NoSpeech
+		}
+		s.Words = []hearken.Word{{Word: w.text, StartTime: w.start, EndTime: w.end}}
+		list = append(list, s)
+	}
+	return list
+}
+
 // said places words half a second apart.
 func said(text string) (words []placed) {
 	for i, w := range strings.Fields(text) {
@@ -22,8 +35,8 @@ func TestJudgeWords(t *testing.T) {
 	words := said(text)
 	heard := func(change func([]placed) []placed) []placed { return change(slices.Clone(words)) }
 	for name, tt := range map[string]struct {
-		got                             []placed
-		lost, doubled, added, otherwise int
+		got                                      []placed
+		lost, doubled, added, otherwise, unclear int
 	}{
 		"Same": {got: words},
 		"Lost": {lost: 1, got: heard(func(w []placed) []placed { return slices.Delete(w, 2, 3) })},
@@ -42,6 +55,9 @@ func TestJudgeWords(t *testing.T) {
 			w[6] = placed{"everyone", 3, 3.9}
 			return slices.Delete(w, 7, 8)
 		})},
+		"Unclear": {unclear: 3, got: heard(func(w []placed) []placed {
+			return slices.Replace(w, 2, 5, placed{"", 1, 2.4})
+		})},
 		"Late": {lost: 1, added: 1, got: heard(func(w []placed) []placed {
 			w[14].start += 1.1
 			w[14].end += 1.1
@@ -49,10 +65,10 @@ func TestJudgeWords(t *testing.T) {
 		})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := judgeWords(words, tt.got)
-			got := [...]int{v.lost, v.doubled, v.added, v.otherwise}
-			if want := [...]int{tt.lost, tt.doubled, tt.added, tt.otherwise}; got != want {
-				t.Errorf("lost, doubled, added, otherwise: %v, want %v: %v", got, want, v.notes)
+			v := judgeWords(entries(words), entries(tt.got))
+			got := [...]int{v.lost, v.doubled, v.added, v.otherwise, v.unclear}
+			if want := [...]int{tt.lost, tt.doubled, tt.added, tt.otherwise, tt.unclear}; got != want {
+				t.Errorf("lost, doubled, added, otherwise, unclear: %v, want %v: %v", got, want, v.notes)
 			}
 		})
 	}

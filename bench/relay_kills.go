@@ -46,9 +46,11 @@ func measureKills(ctx context.Context, b *bench) error {
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
-	v := judgeWords(placedWords(calm), placedWords(killed))
-	v.report(b, fmt.Sprintf("hub killed %d times in mid-utterance", kills), "",
-		fmt.Sprintf("%d connections; word errors against what was said %.2f %%, unkilled %.2f %%", connects, percent(tape.scores(killed)), percent(tape.scores(calm))))
+	v := judgeWords(calm, killed)
+	name := fmt.Sprintf("hub killed %d times in mid-utterance", kills)
+	v.report(b, name, fmt.Sprintf("%d connections; word errors against what was said %.2f %%, unkilled %.2f %%",
+		connects, percent(tape.scores(killed)), percent(tape.scores(calm))))
+	v.reportHearing(b, name)
 	return nil
 }
 
