@@ -3,6 +3,8 @@ package scribe
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -21,7 +23,9 @@ func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 		c.mu.Lock()
 		st.Session, st.Since = c.place.session, c.place.since
 		c.mu.Unlock()
-		st.Notes = append([]string{Consent}, c.sound.Notes()...)
+		if st.Notes = c.sound.Notes(); !slices.ContainsFunc(st.Notes, asksConsent) {
+			st.Notes = append([]string{Consent}, st.Notes...)
+		}
 	}
 	if st.Session == "" {
 		found, err := s.captures(ctx, hearken.SessionFilter{}, 1)
@@ -67,6 +71,9 @@ func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 	}
 	return st, nil
 }
+
+// asksConsent reports whether a note says what [Consent] says.
+func asksConsent(note string) bool { return strings.Contains(note, "on the call should know") }
 
 // Levels are how loud each channel is now, from 0 to 1: none if nothing is
 // captured.
