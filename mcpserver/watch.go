@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/scribe"
 	"github.com/hearken-dev/hearken/toon"
 )
 
@@ -39,7 +40,11 @@ func watch(ctx context.Context, d *desk, in watchIn) (toon.Object, error) {
 	began := time.Now()
 	limit := time.Duration(in.Timeout) * time.Second
 	req := hearken.TailRequest{Session: in.SessionID, N: 1, Filter: hearken.OnlyConfirmed}
-	page, err := d.scribe.Tail(ctx, req) // also tells whether there is such a session
+	tail, goesOn := d.scribe.Tail, d.captures
+	if d.hub != nil && hearken.ValidID(strings.ToLower(in.SessionID)) { // any session of the hub's
+		tail, goesOn = scribe.New(scribe.Config{Hub: d.hub}).Tail, d.active
+	}
+	page, err := tail(ctx, req) // also tells whether there is such a session
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +56,7 @@ func watch(ctx context.Context, d *desk, in watchIn) (toon.Object, error) {
 	for {
 		asked := time.Now()
 		req.Wait = max(0, min(watchTick, limit-time.Since(began)))
-		if page, err = d.scribe.Tail(ctx, req); err != nil {
+		if page, err = tail(ctx, req); err != nil {
 			return nil, err
 		}
 		found := around(page.Entries, behind, in.Context, matches)
@@ -71,13 +76,25 @@ func watch(ctx context.Context, d *desk, in watchIn) (toon.Object, error) {
 			continue
 		}
 		// It did not wait, so nothing more will come, or not this way.
-		if st, err := d.scribe.Status(ctx); err != nil || !st.Running || st.Session != page.Session {
+		if !goesOn(ctx, page.Session) {
 			return append(found.object(page), toon.Field{Key: "note", Value: "This session has ended."}), nil
 		}
 		if !pause(ctx, req.Wait-time.Since(asked)) {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// captures tells whether the scribe is still at work on a session.
+func (d *desk) captures(ctx context.Context, session string) bool {
+	st, err := d.scribe.Status(ctx)
+	return err == nil && st.Running && st.Session == session
+}
+
+// active tells whether a session of the hub's goes on.
+func (d *desk) active(ctx context.Context, session string) bool {
+	s, err := d.hub.Session(ctx, session)
+	return err == nil && s.Status == hearken.Active
 }
 
 // watchBatch is how many entries are looked at in one go.

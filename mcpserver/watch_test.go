@@ -118,3 +118,18 @@ func TestWatchTranscript_Waits(t *testing.T) {
 		t.Errorf("after the end: %v", o)
 	}
 }
+
+// A session that came in by another door can be watched, too.
+func TestWatchTranscript_OtherSessions(t *testing.T) {
+	h := newHouse(t, local)
+	id := call[started](h, "start_transcription", object{}).SessionID
+	h.speak(id, 10)
+	o := h.ask("watch_transcript", object{"session_id": strings.ToUpper(id), "phrases": []string{"line 3"}, "since_line": 1, "context": 0})
+	if r := rows(t, o); len(r) != 1 || !strings.HasPrefix(r[0]["text"].(string), "line 3 of") || o.Get("session") != id {
+		t.Errorf("%v", o)
+	}
+	call[status](h, "stop_transcription", object{"sessionId": id})
+	if o := h.ask("watch_transcript", object{"session_id": id, "keywords": []string{"zebra"}, "timeout_seconds": 300}); o.Get("note") == nil {
+		t.Errorf("after its end: %v", o)
+	}
+}

@@ -113,10 +113,12 @@ func (s *Scribe) follow(ctx context.Context, id string, v view, req hearken.Tail
 		read.From, read.Wait, deadline = 0, 0, time.Time{}
 	}
 	for {
+		asked := time.Now()
 		page, err := s.cfg.Hub.Read(ctx, read)
 		if err != nil {
 			return nil, err
 		}
+		early := len(page.Segments) == 0 && time.Since(asked) < read.Wait
 		out.Entries = v.add(out.Entries, page.Segments, req.N)
 		if len(out.Entries) == req.N {
 			out.Next = out.Entries[req.N-1].Line + 1
@@ -129,8 +131,9 @@ func (s *Scribe) follow(ctx context.Context, id string, v view, req hearken.Tail
 		out.Next = page.Next + 1
 		shown := v.unconfirmed(page)
 		out.Entries = append(out.Entries, shown[:min(len(shown), req.N-len(out.Entries))]...)
+		// A hub that ends has nobody wait any longer.
 		left := time.Until(deadline)
-		if len(out.Entries) > 0 || left <= 0 || page.Session.Status == hearken.Stopped {
+		if len(out.Entries) > 0 || left <= 0 || early || page.Session.Status == hearken.Stopped {
 			return out, nil
 		}
 		read.Wait = left

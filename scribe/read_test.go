@@ -114,6 +114,16 @@ func TestTail_Waits(t *testing.T) {
 	})
 }
 
+// Whoever waits when the hub ends is sent away, and does not ask again and
+// again. On this test's clock that would take for ever.
+func TestTail_HubEnds(t *testing.T) {
+	within(t, stttest.NewScripted("scripted", nil), func(h *house) {
+		h.start()
+		go h.scribe.Tail(context.Background(), hearken.TailRequest{SinceLine: 1, Wait: time.Hour, Filter: hearken.OnlyConfirmed})
+		after(time.Second)
+	})
+}
+
 // keep makes a stopped capture with these entries.
 func keep(store hearken.Store, n int, entries ...hearken.Segment) string {
 	start := time.Date(2026, 11, n, 9, 0, 0, 0, time.UTC)
