@@ -87,6 +87,12 @@ type Limited interface {
 	MaxStream() time.Duration
 }
 
+// An Offline is a [Provider] whose sound never leaves this computer: the hub
+// may go on with it without being told to.
+type Offline interface {
+	Offline()
+}
+
 // A Paced is a [Provider] that takes sound at most so many times faster than
 // it was spoken; 0 is as fast as it can.
 type Paced interface {

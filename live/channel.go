@@ -30,6 +30,9 @@ const (
 	// there was no word in it: the one before may not yet have noticed one that
 	// had just begun.
 	replayLead = hearken.SampleRate / 2
+	// livedLong is how long a stream must have lived to be no failure to begin,
+	// though it may have settled nothing: some utterances are long.
+	livedLong = 5 * time.Second
 	// lastWords is how long an engine that failed may take to say what it knew.
 	lastWords = time.Second
 )
@@ -51,6 +54,7 @@ type channel struct {
 	floor     int64    // nothing before is heard again: its words are confirmed
 	confirmed float64  // the channel's entries go up to here
 	lost      bool     // the last stream failed
+	missing   int64    // samples that were gone before an engine could have them
 	speakers  speakers // of the open stream
 
 	finish  atomic.Bool  // no more sound will come
@@ -136,6 +140,7 @@ func (c *channel) run(ctx context.Context) {
 	for c.waitForSound(ctx) {
 		before := c.through.Load()
 		engine := c.s.current()
+		opened := time.Now()
 		err := c.stream(ctx, engine)
 		c.lost = err != nil && !errors.Is(err, errAbandoned)
 		switch {
@@ -144,7 +149,7 @@ func (c *channel) run(ctx context.Context) {
 		case !c.lost:
 			failures = 0
 			continue
-		case c.through.Load() > before:
+		case c.through.Load() > before, time.Since(opened) >= livedLong:
 			failures = 0
 		}
 		if failures++; failures == 1 {
@@ -202,7 +207,7 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 		if through := c.through.Load(); first > through {
 			c.gap(through, first)
 		}
-		start = first
+		start = min(first, c.limit)
 	}
 	c.fed.Store(start)
 	cfg := c.s.streamConfig(engine, c.origin, start)
@@ -236,9 +241,9 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 		defer last.Stop()
 	}
 	err = <-heard
-	if cause := context.Cause(ctx); errors.Is(cause, errAbandoned) || errors.Is(cause, errBehind) || errors.Is(cause, errSilent) {
+	if ctx.Err() != nil { // what is not final by now was never said
 		c.fed.Store(c.through.Load())
-		return cause
+		return context.Cause(ctx)
 	}
 	if err == nil && fed != nil {
 		err = fed
@@ -289,6 +294,10 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 		}
 		if at > pos {
 			continue
+		}
+		if c.debt != nil {
+			c.gap(pos, c.limit) // there is no more of it
+			return nil
 		}
 		if c.finish.Load() {
 			return nil
@@ -345,6 +354,10 @@ func (c *channel) write(st hearken.Stream, f hearken.Frame) (err error) {
 
 // gap notes that sound was lost before the engine could have it.
 func (c *channel) gap(from, to int64) {
+	if to = min(to, c.limit); to <= from {
+		return
+	}
+	c.missing += to - from
 	c.s.note(seconds(from), seconds(to), "[gap: %.1f s of sound were lost]", seconds(to-from))
 	c.dealtWith(to)
 	c.tellProgress()

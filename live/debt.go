@@ -29,13 +29,15 @@ type debt struct {
 	From   int64          `json:"from"`
 	To     int64          `json:"to"`
 
-	wait  time.Duration // after the last failure
-	again time.Time     // not before
+	begin   int64         // From, before anything of it was paid
+	missing int64         // of it, what was gone before an engine could have it
+	wait    time.Duration // after the last failure
+	again   time.Time     // not before
 }
 
 // oweLocked notes that the words of a stretch are still to come.
 func (s *session) oweLocked(o hearken.Origin, from, to int64) {
-	s.debts = append(s.debts, &debt{Origin: o, From: from, To: to})
+	s.debts = append(s.debts, &debt{Origin: o, From: from, To: to, begin: from})
 	s.journal.post(s.headLocked())
 }
 
@@ -132,16 +134,35 @@ func (h *Hub) pay(s *session, d *debt) {
 	if c == nil {
 		return
 	}
-	from := d.From // nobody else changes it
 	var err error
-	for _, name := range s.engines {
+	for _, name := range h.payers(s) {
 		if err = c.stream(c.ctx, name); err == nil || c.ctx.Err() != nil {
 			break
 		}
 	}
 	c.cancel()
 	close(c.done)
-	s.paid(c, d, from, err)
+	s.paid(c, d, err)
+}
+
+// payers are the engines that may listen to what a session owes: its own, and
+// then the hub's, for who has to repair something may choose another. But what
+// was never to leave this computer does not leave it now.
+func (h *Hub) payers(s *session) []string {
+	names := slices.Clone(s.engines)
+	private := !slices.ContainsFunc(s.engines, func(name string) bool { return !h.offline(name) })
+	for _, name := range h.cfg.Chain {
+		if !slices.Contains(names, name) && (!private || h.offline(name)) {
+			names = append(names, name)
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return h.provider(name) == nil })
+}
+
+// offline reports whether an engine keeps what it hears on this computer.
+func (h *Hub) offline(name string) bool {
+	_, ok := h.provider(name).(hearken.Offline)
+	return ok
 }
 
 // newFill makes a channel that ends where the debt does; nil if the debt is
@@ -161,7 +182,7 @@ func (s *session) newFill(ctx context.Context, d *debt) *channel {
 }
 
 // paid settles a debt, or notes when to try again.
-func (s *session) paid(c *channel, d *debt, from int64, err error) {
+func (s *session) paid(c *channel, d *debt, err error) {
 	h := s.hub
 	s.mu.Lock()
 	s.fill = nil
@@ -172,6 +193,7 @@ func (s *session) paid(c *channel, d *debt, from int64, err error) {
 	}
 	writeOff := err != nil && s.info.StoppedAt != nil && h.cfg.Now().Sub(*s.info.StoppedAt) > oweFor
 	d.From = max(d.From, min(c.unheard(), d.To))
+	d.missing += c.missing
 	if err != nil && !writeOff {
 		d.wait = min(max(2*d.wait, 10*time.Second), maxReturnWait)
 		d.again = h.cfg.Now().Add(jitter(d.wait))
@@ -180,14 +202,15 @@ func (s *session) paid(c *channel, d *debt, from int64, err error) {
 		return
 	}
 	s.debts = slices.Delete(s.debts, i, i+1)
-	s.info.Config.Filled = s.info.Config.Filled || c.confirmed > seconds(from)
+	heard := d.To - d.begin - d.missing
+	s.info.Config.Filled = s.info.Config.Filled || heard > 0
 	s.journal.post(s.headLocked())
 	s.dirtyLocked()
 	s.mu.Unlock()
 	if writeOff {
 		s.note(seconds(d.From), seconds(d.To), "[gap: %.1f s of sound were never transcribed]", seconds(d.To-d.From))
-	} else {
-		s.note(seconds(from), seconds(d.To), "[%.1f s of sound were transcribed later]", seconds(d.To-from))
+	} else if heard > 0 {
+		s.note(seconds(d.begin), seconds(d.To), "[%.1f s of sound were transcribed later]", seconds(heard))
 	}
 	s.trim(c)
 	s.clear()

@@ -180,6 +180,7 @@ func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, erro
 		return n, storeFailed(err)
 	}
 	s.note(from, heard, "[the last %s were forgotten on request]", d)
+	s.clear() // perhaps nothing is owed any more
 	return n, nil
 }
 
@@ -203,13 +204,13 @@ func (s *session) forget(d time.Duration) (n, line int, from, heard float64, err
 	}
 	clear(s.interim)
 	s.forgotten, s.forgetFrom = heard, from // what an engine still says about it is not taken
-	s.debts = slices.DeleteFunc(s.debts, func(d *debt) bool { return d.To > position(from) })
-	if s.fill != nil && !slices.Contains(s.debts, s.fill.debt) {
-		s.fill.cancel()
-	}
+	s.clipDebtsLocked(position(from))
 	channels := s.channels
 	for _, c := range channels {
 		c.restart()
+		if unheard := max(c.through.Load(), position(lastWord(s.segments, c.origin))); unheard < position(from) {
+			s.oweLocked(c.origin, unheard, position(from)) // that much is not forgotten
+		}
 		end := c.spool.end()
 		c.fed.Store(end)
 		c.through.Store(end)
@@ -225,6 +226,21 @@ func (s *session) forget(d time.Duration) (n, line int, from, heard float64, err
 		err = errors.Join(err, c.spool.discard(position(from)))
 	}
 	return n, line, from, heard, err
+}
+
+// clipDebtsLocked leaves of what is owed only what comes before a position.
+func (s *session) clipDebtsLocked(from int64) {
+	clipped := map[*debt]bool{}
+	for _, d := range s.debts {
+		if d.To > from {
+			d.To = from
+			clipped[d] = true
+		}
+	}
+	s.debts = slices.DeleteFunc(s.debts, func(d *debt) bool { return d.From >= d.To })
+	if s.fill != nil && clipped[s.fill.debt] {
+		s.fill.cancel() // what is left of it is listened to anew
+	}
 }
 
 // forgottenThrough is the position before which a live channel may not listen

@@ -87,6 +87,7 @@ func (c *channel) behind() float64 {
 func (c *channel) final(ev hearken.StreamEvent) {
 	seg := ev.Segment
 	seg.Origin = c.origin
+	seg.StartTime = max(0, seg.StartTime) // some engines place the first word early
 	if seg.Status == "" {
 		seg.Status = hearken.Confirmed
 	}

@@ -54,6 +54,9 @@ func (h *Hub) recoverSession(id string) error {
 	s.segments = h.whole(id, segments)
 	s.speakers = nextSpeaker(s.segments)
 	s.debts = openDebts(head.Debts, s.segments)
+	if there := h.payers(s); !slices.ContainsFunc(s.engines, func(name string) bool { return h.provider(name) != nil }) && len(there) > 0 {
+		s.engines = there // its own are no longer configured
+	}
 	for _, seg := range s.segments {
 		s.info.SegmentCount = max(s.info.SegmentCount, seg.Line)
 	}
@@ -136,6 +139,7 @@ func (h *Hub) recoverStopped(s *session) {
 func openDebts(debts []debt, segments []hearken.Segment) []*debt {
 	var open []*debt
 	for _, d := range debts {
+		d.begin = d.From
 		for i := range segments {
 			seg := &segments[i]
 			if from, to := position(seg.StartTime), position(seg.EndTime); seg.Origin == d.Origin && from >= d.From && to <= d.To {

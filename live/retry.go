@@ -20,7 +20,8 @@ func (c *channel) worthRetrying(err error, failures int, since time.Time) bool {
 	case !retryable(err):
 		return false
 	case c.s.hasNext():
-		return !spent && !errors.Is(err, errBehind) && advice(err) <= patienceWithNext
+		behind := errors.Is(err, errBehind) || c.spool.end()-c.through.Load() > behindLimit
+		return !spent && !behind && advice(err) <= patienceWithNext
 	default:
 		return !spent || time.Since(since) < patience
 	}

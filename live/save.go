@@ -191,11 +191,14 @@ func (h *Hub) watchLoop() {
 // watch looks after a session's engines.
 func (s *session) watch() {
 	s.mu.Lock()
-	channels := s.channels
+	channels, fill := s.channels, s.fill
 	s.mu.Unlock()
 	now := s.hub.cfg.Now()
 	for _, c := range channels {
 		c.watch(now)
+	}
+	if fill != nil {
+		fill.watch(now)
 	}
 }
 

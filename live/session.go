@@ -220,7 +220,7 @@ func (s *session) show(seg hearken.Segment) {
 
 // forgottenLocked tells whether an engine speaks of what was to be forgotten.
 func (s *session) forgottenLocked(seg *hearken.Segment) bool {
-	return seg.Origin != hearken.Happening && seg.StartTime < s.forgotten && seg.EndTime > s.forgetFrom
+	return s.forgotten > 0 && seg.Origin != hearken.Happening && seg.StartTime < s.forgotten && seg.EndTime > s.forgetFrom
 }
 
 // utterance is the id that a channel's unconfirmed entry already has.

@@ -27,6 +27,7 @@ type spool struct {
 
 	mu      sync.Mutex // held for memory only
 	start   int64      // oldest sample still held
+	taken   int64      // the engine has had everything before
 	flushed int64      // everything before is on disk
 	tailAt  int64
 	tail    []int16
@@ -67,7 +68,7 @@ func (s *spool) append(pcm []int16) (dropped int64) {
 		// Whole seconds at a time, so that a long outage is not a thousand
 		// small gaps.
 		over = min(over+hearken.SampleRate, end-s.start)
-		dropped = over
+		dropped = max(0, s.start+over-max(s.start, s.taken)) // what the engine has is not lost yet
 		s.trimLocked(s.start + over)
 		s.flushed = max(s.flushed, s.start) // the disk did not want it
 		s.dropTailLocked(s.start)
@@ -146,6 +147,7 @@ func (s *spool) read(pos int64, buf []int16) (n int, at int64, err error) {
 func (s *spool) fed(pos int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.taken = max(s.taken, pos)
 	if s.dir != "" {
 		s.dropTailLocked(min(pos, s.flushed))
 	}

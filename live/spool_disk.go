@@ -244,34 +244,53 @@ func (s *spool) cut(pos int64) error {
 	return nil
 }
 
-// discard removes all sound, and of what was set aside to be kept the files
-// that hold any of the sound from a position on.
+// discard overwrites all sound from a position on with silence, also where it
+// was set aside to be kept. What comes before stays: somebody may still want
+// its words.
 func (s *spool) discard(from int64) error {
 	s.disk.Lock()
 	defer s.disk.Unlock()
 	s.mu.Lock()
-	end := s.tailAt + int64(len(s.tail))
-	clear(s.tail)
-	s.start, s.flushed, s.tailAt, s.tail = end, end, end, nil
+	clear(s.tail[min(max(0, from-s.tailAt), int64(len(s.tail))):])
 	s.mu.Unlock()
-	if s.file != nil {
-		s.file.Close()
-		s.file = nil
-	}
-	s.oldest = noFile
-	var errs []error
-	if s.dir != "" {
-		errs = append(errs, os.RemoveAll(s.dir))
-	}
 	kept := spool{dir: s.keep}
-	chunks, err := kept.chunks()
-	errs = append(errs, err)
+	return errors.Join(s.silence(from, false), kept.silence(from, true))
+}
+
+// silence overwrites the sound from a position on in all files. Those with
+// nothing else can go where no place in time depends on them.
+func (s *spool) silence(from int64, remove bool) error {
+	chunks, err := s.chunks()
+	if err != nil {
+		return fmt.Errorf("silence spool: %w", err)
+	}
 	for _, at := range chunks {
-		if size, err := fileSamples(kept.path(at)); err != nil || at+size > from {
-			errs = append(errs, err, os.Remove(kept.path(at)))
+		size, err := fileSamples(s.path(at))
+		if err != nil {
+			return fmt.Errorf("silence spool: %w", err)
+		}
+		switch {
+		case remove && at >= from:
+			if err := os.Remove(s.path(at)); err != nil {
+				return fmt.Errorf("silence spool: %w", err)
+			}
+		case at+size > from:
+			if err := overwrite(s.path(at), 2*max(0, from-at), 2*size); err != nil {
+				return fmt.Errorf("silence spool: %w", err)
+			}
 		}
 	}
-	return errors.Join(errs...)
+	return nil
+}
+
+// overwrite writes zeros into a file and has the disk take them.
+func overwrite(path string, from, to int64) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(make([]byte, to-from), from)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // close releases the open file after a last flush; the sound stays.

@@ -11,8 +11,13 @@ const (
 	// behindLimit is how far an engine may be behind before another goes on,
 	// unless it is catching up.
 	behindLimit = 30 * hearken.SampleRate
-	// slowFor is how long it is looked at for that.
-	slowFor = 10 * time.Second
+	// An engine that settles nothing for quietFor while it is behind, less than
+	// half of what was spoken meanwhile in slowFor, or not nearly all of it in
+	// lateFor, does not catch up. Finals come many seconds apart, so it takes
+	// as long as that to tell.
+	quietFor = 20 * time.Second
+	slowFor  = 30 * time.Second
+	lateFor  = 90 * time.Second
 	// silentFor is how long an engine may settle nothing of what waits for it
 	// before it is opened anew where there is no other.
 	silentFor = 2 * time.Minute
@@ -55,7 +60,7 @@ func (c *channel) expireIn(d time.Duration) {
 // watch ends a stream that is too slow, too silent or too old. It is called
 // every second.
 func (c *channel) watch(now time.Time) {
-	next := c.s.hasNext()
+	next := c.s.hasNext() || c.debt != nil
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.skip == nil {
@@ -63,24 +68,22 @@ func (c *channel) watch(now time.Time) {
 		return
 	}
 	through := c.through.Load()
-	waiting := c.spool.end() - through
+	waiting := min(c.spool.end(), c.limit) - through
 	if !c.expires.IsZero() && now.After(c.expires) && c.rollBy.IsZero() {
 		c.rollBy = now.Add(rollEarly / 2)
 	}
-	switch took := now.Sub(c.pulse.at); {
+	took := now.Sub(c.pulse.at)
+	settled := seconds(through-c.pulse.through) / took.Seconds()
+	switch {
 	case !c.rollBy.IsZero() && (waiting < hearken.SampleRate || now.After(c.rollBy)):
 		c.skip(errAbandoned)
-	case waiting <= behindLimit, c.pulse.at.IsZero():
+	case waiting <= behindLimit && c.debt == nil, waiting <= 0, c.pulse.at.IsZero():
 		c.pulse = pulse{now, through}
-	case took >= silentFor && through == c.pulse.through:
+	case next && (took >= quietFor && settled == 0 || took >= slowFor && settled < 0.5 || took >= lateFor && settled < 0.9):
+		c.skip(errBehind)
+	case took >= silentFor && settled == 0:
 		c.skip(errSilent)
-	case took >= slowFor && seconds(through-c.pulse.through) < took.Seconds():
-		if next {
-			c.skip(errBehind)
-		} else if through > c.pulse.through {
-			c.pulse = pulse{now, through}
-		}
-	case took >= slowFor:
+	case took >= lateFor && settled > 0:
 		c.pulse = pulse{now, through}
 	}
 }

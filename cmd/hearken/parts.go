@@ -157,6 +157,9 @@ func (l *lateEngine) close(ctx context.Context) error {
 // Name is "local".
 func (l *lateEngine) Name() string { return "local" }
 
+// Offline says that nothing leaves this computer.
+func (l *lateEngine) Offline() {}
+
 // Check asks the engine.
 func (l *lateEngine) Check(ctx context.Context, cfg hearken.StreamConfig) error {
 	return l.get().Check(ctx, cfg)
