@@ -319,7 +319,7 @@ func TestHub_ProviderFails(t *testing.T) {
 			h.send(in, 4)
 			h.engine.FailAt(5, 100, broken)
 			h.send(in, 3)
-			after(30 * time.Second)
+			after(90 * time.Second)
 			s, err := h.hub.Session(h.Context(), id)
 			if err != nil || s.StopReason != hearken.StopProviderFailed {
 				h.Errorf("session %+v, %v", s, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,11 +16,11 @@ import (
 // mute takes sound and says nothing, until it is told to speak.
 type mute struct {
 	*stttest.Scripted
-	speaks bool
+	speaks atomic.Bool
 }
 
 func (m *mute) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
-	if m.speaks {
+	if m.speaks.Load() {
 		return m.Scripted.Open(ctx, cfg)
 	}
 	events := make(chan hearken.StreamEvent)
@@ -47,7 +48,7 @@ func TestHub_StopsBeforeTheEngineSpoke(t *testing.T) {
 		if st := h.status(id); st.Owed != 20 {
 			h.Errorf("%.1f s are owed", st.Owed)
 		}
-		engine.speaks = true
+		engine.speaks.Store(true)
 		after(2 * time.Minute)
 		h.heard(id, words(0, 10), "[gap: the last 20.0 s", "[20.0 s of sound were transcribed later]")
 	}, func(c *Config) {

@@ -10,9 +10,9 @@ import (
 )
 
 // patience is how long an engine is asked again at least where there is no
-// other: outages of some seconds are common, and a session that ends for one
-// helps nobody.
-const patience = 15 * time.Second
+// other: outages of some seconds are common, the spool holds minutes, and a
+// session that ends for one helps nobody.
+const patience = time.Minute
 
 // worthRetrying tells whether the same engine should be asked again.
 func (c *channel) worthRetrying(err error, failures int, since time.Time) bool {

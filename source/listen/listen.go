@@ -197,6 +197,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.transcribe(w, r)
 		return
 	}
+	if r.Header.Get("Sec-WebSocket-Version") != "13" || r.Header.Get("Sec-WebSocket-Key") == "" || r.ProtoMajor != 1 {
+		w.Header().Set("Sec-WebSocket-Version", "13")
+		Refuse(w, http.StatusUpgradeRequired, hearken.Errorf(hearken.Invalid, "This is no handshake of a WebSocket, version 13."))
+		return // before there is a session that nobody will use
+	}
 	c, err := h.begin(r)
 	if err != nil {
 		h.refuse(w, err)

@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"io"
@@ -34,6 +35,11 @@ func (h *Handler) transcribe(w http.ResponseWriter, r *http.Request) {
 		Refuse(w, http.StatusUnsupportedMediaType, hearken.Errorf(hearken.Invalid, "This hub fetches no recordings from elsewhere; send the sound itself as the body."))
 		return
 	}
+	body := bufio.NewReader(r.Body)
+	if _, err := body.Peek(1); err != nil {
+		Refuse(w, http.StatusBadRequest, hearken.Errorf(hearken.Invalid, "There is no sound in this request."))
+		return // before there is a session without any
+	}
 	c, err := h.begin(r)
 	if err != nil {
 		h.refuse(w, err)
@@ -48,7 +54,7 @@ func (h *Handler) transcribe(w http.ResponseWriter, r *http.Request) {
 	go rec.collect(stop, func() {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // a body that hangs does not hold up the end
 	})
-	if err := rec.hear(r.Body); err != nil {
+	if err := rec.hear(body); err != nil {
 		h.refuse(w, err)
 		return
 	}

@@ -28,6 +28,7 @@ type form struct {
 	name   string // as the client calls it
 	size   int64
 	fields map[string][]string
+	held   int // bytes of the fields
 }
 
 // remove deletes the file. It works on nil too.
@@ -131,6 +132,9 @@ func (f *form) add(name string, r io.Reader) error {
 	b, err := io.ReadAll(io.LimitReader(r, maxField+1))
 	if err != nil {
 		return formError(err)
+	}
+	if f.held += len(b); f.held > maxForm {
+		return invalid("", "", "The fields of the form have more than %d bytes.", maxForm)
 	}
 	if open := strings.LastIndexByte(name, '['); open > 0 && strings.HasSuffix(name, "]") &&
 		strings.Trim(name[open+1:len(name)-1], "0123456789") == "" {

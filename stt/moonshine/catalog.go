@@ -97,7 +97,8 @@ func (p *Provider) choose(language, model string) ([]Found, error) {
 // noLanguage tells what there is instead of a language, and who else could
 // hear it.
 func (p *Provider) noLanguage(language, have string) error {
-	try := "a Moonshine model for it in " + filepath.Join(p.cfg.Dir, "moonshine", "base-"+primary(language)) + ", see docs/models.md"
+	// The place itself is nobody's business who only asks from afar.
+	try := "a Moonshine model for it as base-" + primary(language) + " in the model directory, see docs/models.md"
 	others := strings.Join(p.cfg.Others, " or ")
 	if others == "" {
 		return hearken.Errorf(hearken.ProviderNotConfigured,
