@@ -50,7 +50,7 @@ func TestScribe_Life(t *testing.T) {
 			h.Errorf("stopped: %+v", stopped)
 		}
 		// The words of the last sound are there when Stop returns.
-		page := h.tail(hearken.TailRequest{N: 100, Filter: hearken.OnlyConfirmed})
+		page := h.tail(hearken.TailRequest{N: 100, Filter: hearken.OnlyConfirmed, Echo: true})
 		want := []string{"C word 0 at 0.0", "C word 0 at 0.0", "C word 1 at 2.0", "C word 1 at 2.0", "C word 2 at 4.0", "C word 2 at 4.0"}
 		if diff := cmp.Diff(want, texts(page.Entries)); diff != "" || page.Session != first.Session {
 			h.Errorf("the transcript: %s", diff)
