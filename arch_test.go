@@ -19,7 +19,7 @@ const module = "github.com/hearken-dev/hearken"
 // wins. Rooms that are not named here may import only the root.
 var rules = map[string][]string{
 	"":              nil, // the root: the words, and nothing else
-	"live":          nil, // the verbs
+	"live":          {"audio"}, // the verbs
 	"scribe":        {"live"},
 	"act":           nil,
 	"audio":         nil, // pure

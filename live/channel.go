@@ -270,6 +270,8 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 	buf := make([]int16, frameSamples)
 	asked := false // the engine was asked for what it holds
 	wait := flushAfter
+	idle := time.NewTimer(wait) // one for all frames
+	defer idle.Stop()
 	for {
 		pos := c.fed.Load()
 		if pos >= c.limit {
@@ -311,7 +313,7 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 				return err
 			}
 		}
-		idle := time.NewTimer(wait)
+		idle.Reset(wait)
 		select {
 		case <-c.wake:
 		case <-idle.C:
@@ -329,13 +331,10 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 			}
 		case err := <-heard:
 			heard <- err // for stream, which reports it
-			idle.Stop()
 			return errEngineEnded
 		case <-ctx.Done():
-			idle.Stop()
 			return context.Cause(ctx)
 		}
-		idle.Stop()
 	}
 }
 

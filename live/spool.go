@@ -10,7 +10,7 @@ import (
 )
 
 // tailCap is how much memory, in samples, a spool keeps that is up to date.
-const tailCap = hearken.SampleRate / 2
+const tailCap = hearken.SampleRate * 3 / 4
 
 // A spool holds one channel's sound from its arrival until its words are
 // final: the newest in memory, all of it on disk, so that an engine can fall
@@ -30,7 +30,8 @@ type spool struct {
 	taken   int64      // the engine has had everything before
 	flushed int64      // everything before is on disk
 	tailAt  int64
-	tail    []int16
+	tail    []int16 // within room
+	room    []int16
 	err     error // the last failure to write
 
 	disk    sync.Mutex // one flush at a time; taken before mu
@@ -51,7 +52,7 @@ func (s *spool) startAt(pos int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if pos >= s.tailAt+int64(len(s.tail)) {
-		s.start, s.flushed, s.tailAt, s.tail = pos, pos, pos, nil
+		s.start, s.flushed, s.tailAt, s.tail = pos, pos, pos, s.room[:0]
 		return
 	}
 	s.trimLocked(pos)
@@ -62,7 +63,7 @@ func (s *spool) startAt(pos int64) {
 func (s *spool) append(pcm []int16) (dropped int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tail = append(s.tail, pcm...)
+	s.pushLocked(pcm)
 	end := s.tailAt + int64(len(s.tail))
 	if over := end - s.start - s.limit; over > 0 {
 		// Whole seconds at a time, so that a long outage is not a thousand
@@ -160,11 +161,31 @@ func (s *spool) dropTailLocked(pos int64) {
 		return
 	}
 	n = min(n, int64(len(s.tail)))
-	s.tail = s.tail[:copy(s.tail, s.tail[n:])]
+	s.tail = s.tail[n:]
 	s.tailAt += n
-	if cap(s.tail) > tailCap && len(s.tail) < cap(s.tail)/4 {
-		s.tail = slices.Clip(append([]int16(nil), s.tail...)) // what a slow disk made grow
+	if cap(s.room) > 4*tailCap && len(s.tail) < tailCap/2 {
+		s.makeRoomLocked(tailCap) // what a slow disk made grow
 	}
+}
+
+// pushLocked appends to the tail. Room is made by moving it down again, and
+// only if that is not enough by asking for more memory.
+func (s *spool) pushLocked(pcm []int16) {
+	need := len(s.tail) + len(pcm)
+	if need > cap(s.tail) {
+		if need <= cap(s.room) {
+			s.tail = s.room[:copy(s.room[:cap(s.room)], s.tail)]
+		} else {
+			s.makeRoomLocked(max(tailCap, 2*need))
+		}
+	}
+	s.tail = append(s.tail, pcm...)
+}
+
+// makeRoomLocked moves the tail to memory of another size.
+func (s *spool) makeRoomLocked(size int) {
+	s.room = make([]int16, 0, size)
+	s.tail = append(s.room, s.tail...)
 }
 
 // trim lets go of everything before pos: its words are final. The files go

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/audio"
 )
 
 // chunkSamples is how much sound one spool file holds: what is dealt with is
@@ -99,10 +99,7 @@ func readSamples(path string, off int64, buf []int16) (int, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return 0, fmt.Errorf("read spool: %w", err)
 	}
-	for i := range got / 2 {
-		buf[i] = int16(binary.LittleEndian.Uint16(raw[2*i:]))
-	}
-	return got / 2, nil
+	return len(audio.AppendPCM16(buf[:0], raw[:got])), nil
 }
 
 // flush writes what has gathered in memory to disk and removes the files that
@@ -152,10 +149,7 @@ var flushBuffers = sync.Pool{New: func() any { return new([]byte) }}
 func (s *spool) unflushed(buf *[]byte) (at int64, pcm []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	*buf = (*buf)[:0]
-	for _, v := range s.tail[min(s.flushed-s.tailAt, int64(len(s.tail))):] {
-		*buf = binary.LittleEndian.AppendUint16(*buf, uint16(v))
-	}
+	*buf = audio.AppendBytes((*buf)[:0], s.tail[min(s.flushed-s.tailAt, int64(len(s.tail))):])
 	return s.flushed, *buf
 }
 

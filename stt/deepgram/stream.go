@@ -2,16 +2,15 @@ package deepgram
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/audio"
 )
 
 var (
@@ -125,7 +124,7 @@ func (s *stream) Write(f hearken.Frame) error {
 	s.next += int64(len(pcm))
 	for len(pcm) > 0 {
 		n := min(len(pcm), soundMessage-len(s.buf)/2)
-		s.buf = appendPCM(s.buf, pcm[:n])
+		s.buf = audio.AppendBytes(s.buf, pcm[:n])
 		pcm = pcm[n:]
 		if len(s.buf)/2 < minMessage {
 			break
@@ -135,17 +134,6 @@ func (s *stream) Write(f hearken.Frame) error {
 		}
 	}
 	return nil
-}
-
-// appendPCM appends samples as linear16: two bytes each, the lower one first.
-func appendPCM(b []byte, pcm []int16) []byte {
-	at := len(b)
-	b = slices.Grow(b, 2*len(pcm))[:at+2*len(pcm)]
-	out := b[at:]
-	for i, x := range pcm {
-		binary.LittleEndian.PutUint16(out[2*i:], uint16(x))
-	}
-	return b
 }
 
 // jump goes on at a later position. Nothing that was being said goes on
