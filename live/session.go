@@ -144,6 +144,7 @@ func (s *session) confirm(seg hearken.Segment, told heard) {
 	seg.IsFinal = true
 	seg.Durable = true
 	seg.Timestamp = s.wallLocked(seg.StartTime)
+	seg.Echo = s.echoLocked(&seg)
 	if seg.ID == "" {
 		seg.ID = s.nextIDLocked(seg.Origin)
 	}
@@ -208,6 +209,7 @@ func (s *session) show(seg hearken.Segment) {
 	seg.Status = hearken.Unconfirmed
 	seg.IsFinal = false
 	seg.Timestamp = s.wallLocked(seg.StartTime)
+	seg.Echo = s.echoLocked(&seg)
 	if seg.Words == nil {
 		seg.Words = []hearken.Word{}
 	}

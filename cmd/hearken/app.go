@@ -43,8 +43,9 @@ type Options struct {
 	Store     hearken.Store      // in place of the configured one
 	Log       *slog.Logger
 	Now       func() time.Time
-	Fault     func(place string) // see [live.Config]
-	Yield     context.CancelFunc // makes room for a hub that a person starts; nil to stay
+	Fault     func(place string)                             // see [live.Config]
+	Capture   func(context.Context) (hearken.Capture, error) // in place of the computer's own sound
+	Yield     context.CancelFunc                             // makes room for a hub that a person starts; nil to stay
 }
 
 // App is the running hub with all its parts.
@@ -53,14 +54,16 @@ type App struct {
 	log *slog.Logger
 	now func() time.Time
 
-	lock     *pipe.Lock
-	listener net.Listener // the local socket; nil if Brief
-	local    *pipe.Server
-	store    hearken.Store
-	engines  engines
-	hub      *live.Hub
-	factory  *mcpserver.Factory
-	registry *prometheus.Registry
+	lock      *pipe.Lock
+	listener  net.Listener // the local socket; nil if Brief
+	local     *pipe.Server
+	store     hearken.Store
+	engines   engines
+	hub       *live.Hub
+	scribe    hearken.Scribe // this computer's own sound
+	endScribe func(context.Context) error
+	factory   *mcpserver.Factory
+	registry  *prometheus.Registry
 
 	sound   *ws.Handler   // takes the sound of sessions
 	served  served        // other services' ways to the hub's engines
@@ -115,8 +118,9 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 	if a.hub, err = live.Open(ctx, a.liveConfig(opts.Fault)); err != nil {
 		return nil, fmt.Errorf("open hub: %w", err)
 	}
+	a.openScribe(opts.Capture)
 	a.factory = mcpserver.New(mcpserver.Options{
-		Hub: a.hub, Version: versionString(), AudioURL: a.audioURL, Log: a.log,
+		Hub: a.hub, Scribe: a.scribe, Version: versionString(), AudioURL: a.audioURL, Log: a.log,
 	})
 	a.sound = ws.New(ws.Config{Sessions: a.hub, Principal: sender, Log: a.log})
 	a.served = a.openServed()
@@ -146,6 +150,9 @@ func (a *App) Close(ctx context.Context) error {
 	}
 	if a.listener != nil {
 		a.listener.Close()
+	}
+	if a.endScribe != nil {
+		errs = append(errs, a.endScribe(ctx)) // the hub has its last words to finish
 	}
 	if a.hub != nil {
 		errs = append(errs, a.hub.Close(ctx))

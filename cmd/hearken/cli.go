@@ -25,6 +25,8 @@ type grammar struct {
 
 	Serve      serveCmd      `cmd:"" default:"1" help:"Run the hub (the default)."`
 	Transcribe transcribeCmd `cmd:"" help:"Transcribe sound files, without a hub."`
+	Listen     listenCmd     `cmd:"" help:"Show live captions of this computer's microphone and system audio."`
+	Scribe     scribeCmd     `cmd:"" help:"Start, stop and follow the transcription of this computer's sound, as the pscribe CLI does."`
 	Sessions   sessionsCmd   `cmd:"" help:"List sessions, newest first."`
 	Show       showCmd       `cmd:"" help:"Show what was said in a session; --follow for one that goes on."`
 	Search     searchCmd     `cmd:"" help:"Find what was said, in all sessions."`
@@ -47,13 +49,14 @@ type program struct {
 	log            *slog.Logger
 	level          slog.LevelVar
 
-	providers []hearken.Provider // in place of the real engines, for tests
-	fault     func(string)       // see [live.Config], for tests
+	providers []hearken.Provider                             // in place of the real engines, for tests
+	fault     func(string)                                   // see [live.Config], for tests
+	capture   func(context.Context) (hearken.Capture, error) // in place of the computer's own sound, for tests
 }
 
 // open starts a hub in this process.
 func (p *program) open(ctx context.Context, opts Options) (*App, error) {
-	opts.Log, opts.Providers, opts.Fault = p.log, p.providers, p.fault
+	opts.Log, opts.Providers, opts.Fault, opts.Capture = p.log, p.providers, p.fault, p.capture
 	return Open(ctx, p.cfg, opts)
 }
 

@@ -54,6 +54,12 @@ type Config struct {
 	Models                string   `var:"HEARKEN_MODELS" group:"hearing" help:"Directory of the offline engine's models. Default: the cache directory."`
 	CacheDir              string   `var:"HEARKEN_CACHE_DIR" group:"hearing" help:"Directory for what can be fetched again. Default: hearken in the user's cache directory."`
 
+	ScribeBackend string `var:"SCRIBE_BACKEND" default:"auto" of:"auto,native,pscribe" group:"hearing" help:"Who hears this computer's microphone and system audio: Hearken itself (native), or ParrotScribe by its CLI (pscribe); auto takes the CLI where there is one."`
+	PscribePath   string `var:"PSCRIBE_PATH" default:"pscribe" group:"hearing" help:"ParrotScribe's CLI: a path, or a name to be found in PATH."`
+	ScribeKeep    bool   `var:"SCRIBE_KEEP" default:"false" group:"hearing" help:"Keep a copy of what ParrotScribe hears, as a session like others; without it nothing of that is stored."`
+	Microphone    string `var:"MICROPHONE" group:"hearing" help:"Name of the microphone that the scribe captures; off for none. Default: the system's."`
+	SystemAudio   string `var:"SYSTEM_AUDIO" group:"hearing" help:"Name of the output whose sound the scribe captures as the far side; off for none. Default: the system's."`
+
 	DataDir                 string `var:"HEARKEN_DATA_DIR" group:"keeping" help:"Directory of all state. Default: hearken in the user's data directory."`
 	StorageBackend          string `var:"STORAGE_BACKEND" default:"sqlite" of:"sqlite,postgres,json" group:"keeping" help:"Where sessions are kept."`
 	DatabaseURL             string `var:"DATABASE_URL" secret:"" group:"keeping" help:"File (sqlite), directory (json) or connection string (postgres). A relative path lies in the data directory. Default: hearken.db, or hearken.json.d."`

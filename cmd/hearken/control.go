@@ -19,6 +19,8 @@ type controlRequest struct {
 	Name     string   `json:"name,omitempty"`
 	ID       string   `json:"id,omitempty"`
 	Toolsets []string `json:"toolsets,omitempty"`
+
+	Scribe *scribeCall `json:"scribe,omitempty"`
 }
 
 type controlResult struct {
@@ -57,6 +59,8 @@ func (a *App) control(ctx context.Context, req controlRequest) (any, error) {
 		}
 		a.yield()
 		return struct{}{}, nil
+	case "scribe":
+		return serveScribe(ctx, a.hub, a.scribe, req.Scribe)
 	case "keys.create":
 		return a.createKey(ctx, req.Name, req.Toolsets)
 	case "keys.list":

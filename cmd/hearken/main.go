@@ -26,7 +26,7 @@ var version string
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second Ctrl-C does not wait
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	code := run(ctx, asScribe(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }

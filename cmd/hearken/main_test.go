@@ -23,15 +23,16 @@ import (
 // TestMain puts a program called hearken into the PATH of the scripts: this
 // one, with an engine that says a word every half a second.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"hearken": func() {
+	us := func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		p := &program{args: os.Args[1:], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
-		p.providers = []hearken.Provider{stttest.Every("local", 0.5)}
+		p := &program{args: asScribe(os.Args[0], os.Args[1:]), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+		p.providers, p.capture = []hearken.Provider{stttest.Every("local", 0.5)}, silence
 		p.fault = crashAt(os.Getenv("HEARKEN_TEST_CRASH"))
 		code := p.run(ctx)
 		stop()
 		os.Exit(code)
-	}})
+	}
+	testscript.Main(m, map[string]func(){"hearken": us, "pscribe": us})
 }
 
 func TestScript(t *testing.T) {
