@@ -269,7 +269,8 @@ func (c *conn) finalize(channel *int) {
 		origins = []hearken.Origin{originOf(*channel)}
 	}
 	if c.queue.put(item{finalize: req}) != nil {
-		return // the connection is about to be cut
+		_ = c.ws.CloseNow() // it asks and does not listen
+		return
 	}
 	if err := c.in.Finalize(origins...); err != nil && hearken.CodeOf(err) == "" {
 		c.h.cfg.Log.Warn("finalize failed", "session", c.session.ID, "error", err)

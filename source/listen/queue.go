@@ -45,6 +45,9 @@ func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
 func (q *queue) put(it item) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.bytes > maxQueued {
+		return errHopeless
+	}
 	it.size = sizeOf(it.InputEvent)
 	if !q.replaced(it) {
 		q.items = append(q.items, it)

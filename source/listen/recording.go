@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -18,6 +19,7 @@ type recording struct {
 	c    *conn
 	said [2][]spoken
 	over chan string // gets the reason for which the session stopped
+	less bool        // some of the sound was not transcribed; settled when over has it
 }
 
 // spoken is one segment.
@@ -99,6 +101,10 @@ func (rec *recording) hear(body io.Reader) error {
 		case hearken.StopShutdown:
 			return errClosing
 		}
+		if rec.less { // an error, and never a shorter text
+			return hearken.Errorf(hearken.ProviderConnectionFailed, "Some of the recording was not transcribed in time; the session gets the rest later.").
+				WithTry("get_transcription of session %s", c.session.ID)
+		}
 		return nil
 	case <-c.h.closing:
 		return errClosing
@@ -129,6 +135,9 @@ func (rec *recording) collect(stop chan struct{}, hurry func()) {
 				switch it.Kind {
 				case hearken.InputFinal:
 					rec.add(it.Segment)
+					rec.less = rec.less || it.Origin == hearken.Happening && strings.HasPrefix(it.Segment.Text, "[gap")
+				case hearken.InputDropped:
+					rec.less = true
 				case hearken.InputClosed:
 					rec.over <- it.Reason
 					return

@@ -55,19 +55,31 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// read takes an answer in whichever form it comes.
+// read takes an answer, unless it is more than anybody can have said.
 func (p *Provider) read(resp *http.Response, key string, show func(text string)) (*answer, error) {
+	a, err := p.readAny(resp, key, show)
+	if err == nil && len(a.text) > maxText {
+		return nil, p.garbled()
+	}
+	return a, err
+}
+
+// readAny takes an answer in whichever form it comes.
+func (p *Provider) readAny(resp *http.Response, key string, show func(text string)) (*answer, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, newRefusal(resp, key, time.Now()).explain(p.server)
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	body := io.LimitReader(resp.Body, maxAnswer)
+	body := io.LimitReader(resp.Body, maxAnswer+1)
 	if kind == "text/event-stream" {
 		return p.readEvents(body, key, show)
 	}
 	b, err := io.ReadAll(body)
 	if err != nil {
 		return nil, err
+	}
+	if len(b) > maxAnswer {
+		return nil, p.garbled()
 	}
 	b = bytes.TrimSpace(b)
 	switch {

@@ -22,9 +22,11 @@ const (
 	models         = "/models"
 
 	probeWithin = 10 * time.Second
-	// maxAnswer is far more than the longest answer about half a minute, so
-	// that a server that is none cannot fill the memory.
-	maxAnswer = 4 << 20
+	// maxAnswer and maxText are far more than the longest answer about half a
+	// minute and the most that anybody says in it, so that a server that is
+	// none can neither fill the memory nor the transcript.
+	maxAnswer = 1 << 20
+	maxText   = 16 << 10
 )
 
 // A manner is in which form a server is asked for its answer.
