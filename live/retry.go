@@ -23,7 +23,8 @@ func (c *channel) worthRetrying(err error, failures int, since time.Time) bool {
 		behind := errors.Is(err, errBehind) || c.spool.end()-c.through.Load() > behindLimit
 		return !spent && !behind && advice(err) <= patienceWithNext
 	default:
-		return !spent || time.Since(since) < patience
+		// One that is busy has room again when others are done.
+		return !spent || time.Since(since) < patience || hearken.CodeOf(err) == hearken.Busy
 	}
 }
 

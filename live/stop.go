@@ -81,6 +81,9 @@ func (h *Hub) complete(s *session, reason string) {
 	now := h.cfg.Now().UTC()
 	s.info.Duration = s.heardLocked()
 	s.phase = after
+	if after == owing {
+		reason = hearken.StopProviderFailed // whoever asked for it, words are missing
+	}
 	s.info.Status, s.info.StoppedAt, s.info.StopReason = hearken.Stopped, &now, reason
 	clear(s.interim)
 	s.journal.post(s.headLocked())

@@ -107,6 +107,17 @@ func TestRecording_EngineFails(t *testing.T) {
 	checkRefusal(t, response, http.StatusServiceUnavailable, "Service Unavailable", "engine failed")
 }
 
+// A text that is shorter than the sound is no success.
+func TestRecording_Incomplete(t *testing.T) {
+	h, _, url := serve(t)
+	h.drain = func(in *input) {
+		in.events <- hearken.InputEvent{Kind: hearken.InputFinal, Origin: hearken.Happening, Segment: &hearken.Segment{Origin: hearken.Happening, Text: "[gap: 1.0 s of sound were lost]"}}
+		in.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: hearken.StopFinished})
+	}
+	response := post(t, url+pcm16, "audio/raw", bytes.NewReader(make([]byte, 32000)))
+	checkRefusal(t, response, http.StatusServiceUnavailable, "Service Unavailable", "not transcribed")
+}
+
 // A client that goes in the middle ends the session.
 func TestRecording_Abandoned(t *testing.T) {
 	h, _, url := serve(t)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -203,6 +204,21 @@ func TestStream_Strangers(t *testing.T) {
 		err := failure(hear(t, f.inside(openai.Config{}), english, meetingSound))
 		if err == nil || err.Error() != c.want || hearken.CodeOf(err) != hearken.ProviderNotConfigured {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// More than anybody can have said is not taken for words.
+func TestStream_TooMuch(t *testing.T) {
+	for _, size := range []int{20 << 10, 2 << 20} {
+		f := newFake(meeting)
+		f.answer = func(w http.ResponseWriter, _ *request) bool {
+			body(200, strings.Repeat("a", size))(w)
+			return true
+		}
+		events := hear(t, f.inside(openai.Config{}), english, meetingSound)
+		if failure(events) == nil || slices.ContainsFunc(texts(events), func(s string) bool { return strings.Contains(s, "aaa") }) {
+			t.Errorf("%d bytes: %v", size, failure(events))
 		}
 	}
 }
