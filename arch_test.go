@@ -18,7 +18,7 @@ const module = "github.com/hearken-dev/hearken"
 // root. A rule for "store/*" holds for every leaf below; the most precise rule
 // wins. Rooms that are not named here may import only the root.
 var rules = map[string][]string{
-	"":              nil, // the root: the words, and nothing else
+	"":              nil,       // the root: the words, and nothing else
 	"live":          {"audio"}, // the verbs
 	"scribe":        {"live"},
 	"act":           nil,
