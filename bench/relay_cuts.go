@@ -164,8 +164,10 @@ func (v *verdict) reportHearing(b *bench, name string) {
 	}
 	b.rows.add(name+", times off, median", "max", 100, median(v.off), "ms",
 		fmt.Sprintf("%d of %d by more than 100 ms, where the engine began to hear at another place", late, len(v.off)))
-	b.rows.add(name+", words that the engine heard otherwise", "", 0, float64(v.otherwise), "",
-		fmt.Sprintf("%d not understood, %d more", v.unclear, v.added))
+	b.rows.add(name+", words that the engine heard otherwise", "", 0, float64(v.otherwise+v.unclear), "",
+		fmt.Sprintf("%d of them in what it did not understand; %d added", v.unclear, v.added))
+	b.rows.add(name+", words without counterpart by alignment alone", "", 0, float64(v.missing), "",
+		fmt.Sprintf("and %d the other way round; those where the engine had the sound are not counted as lost", v.more))
 }
 
 // startEngineHub starts a hub with the offline engine. Its model is given: one

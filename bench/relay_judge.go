@@ -52,10 +52,32 @@ type verdict struct {
 	added     int       // neither doubled nor in the place of another
 	otherwise int       // there, but heard as something else
 	unclear   int       // where the engine says that it heard no speech, or none it understood
+	missing   int       // words without a counterpart, whatever the reason
+	more      int       // the same from the other side
 	off       []float64 // how far words are from their places, in milliseconds
 	notes     []string
 
-	silent []placed
+	silent, same []placed
+}
+
+// sameSound is where both runs have an entry from the same place to the same:
+// whatever it says, the engine had all of that sound in one piece.
+func sameSound(undisturbed, disturbed []hearken.Segment) (list []placed) {
+	const most = 0.1
+	for _, a := range undisturbed {
+		if slices.ContainsFunc(disturbed, func(b hearken.Segment) bool {
+			return a.Spoken() && b.Spoken() && math.Abs(a.StartTime-b.StartTime) <= most && math.Abs(a.EndTime-b.EndTime) <= most
+		}) {
+			list = append(list, placed{"", a.StartTime, a.EndTime})
+		}
+	}
+	return list
+}
+
+// in tells whether a word lies in one of these stretches.
+func (w placed) in(stretches []placed) bool {
+	middle := (w.start + w.end) / 2
+	return slices.ContainsFunc(stretches, func(s placed) bool { return s.start <= middle && middle <= s.end })
 }
 
 func (v *verdict) note(what string, w placed) {
@@ -78,7 +100,7 @@ const within = 1.0
 // second of each other; one that has none is lost or more than there was.
 func judgeWords(undisturbed, disturbed []hearken.Segment) *verdict {
 	want, got := placedWords(undisturbed), placedWords(disturbed)
-	v := &verdict{words: len(want), silent: placedSilence(disturbed)}
+	v := &verdict{words: len(want), silent: placedSilence(disturbed), same: sameSound(undisturbed, disturbed)}
 	var strange []pair // since the last word that is the same in both
 	for _, p := range append(alignPlaced(want, got), pair{-1, -1}) {
 		if p.i < 0 || p.j < 0 || want[p.i].text != got[p.j].text {
@@ -108,13 +130,22 @@ func (v *verdict) judgeStretch(want, got []placed, stretch []pair) {
 	}
 	for _, p := range stretch {
 		switch {
+		case p.j < 0:
+			v.missing++
+		case p.i < 0:
+			v.more++
+		}
+		switch {
 		case p.i >= 0 && p.j >= 0:
 			v.otherwise++
 			v.note("instead of "+strconv.Quote(want[p.i].text)+" heard", got[p.j])
 		case p.i >= 0 && covered(want[p.i], there):
 			v.otherwise++
 			v.note("heard together", want[p.i])
-		case p.i >= 0 && slices.ContainsFunc(v.silent, func(s placed) bool { return covered(want[p.i], []placed{s}) }):
+		case p.i >= 0 && want[p.i].in(v.same):
+			v.otherwise++
+			v.note("not heard in the same sound", want[p.i])
+		case p.i >= 0 && want[p.i].in(v.silent):
 			v.unclear++
 			v.note("not understood", want[p.i])
 		case p.i >= 0:

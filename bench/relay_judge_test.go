@@ -74,6 +74,26 @@ func TestJudgeWords(t *testing.T) {
 	}
 }
 
+// A word that the engine leaves out of sound that it had in one piece is not
+// lost on the way; one at a place where the sound was cut in two is.
+func TestJudgeWords_SameSound(t *testing.T) {
+	words := said("well the best on it is this")
+	entry := func(words []placed, from, to float64) hearken.Segment {
+		s := hearken.Segment{Origin: hearken.Microphone, Status: hearken.Confirmed, Text: "words", StartTime: from, EndTime: to}
+		for _, w := range words {
+			s.Words = append(s.Words, hearken.Word{Word: w.text, StartTime: w.start, EndTime: w.end})
+		}
+		return s
+	}
+	whole := []hearken.Segment{entry(words, 0, 3.4)}
+	if v := judgeWords(whole, []hearken.Segment{entry(words[1:], 0.005, 3.405)}); v.lost != 0 || v.otherwise != 1 {
+		t.Errorf("%d lost, %d otherwise: %v", v.lost, v.otherwise, v.notes)
+	}
+	if v := judgeWords(whole, []hearken.Segment{entry(words[:3], 0, 1.6), entry(words[4:], 1.7, 3.4)}); v.lost != 1 {
+		t.Errorf("%d lost: %v", v.lost, v.notes)
+	}
+}
+
 func TestJudgeScript(t *testing.T) {
 	script, pcm := newScript(1, 20)
 	if len(script) < 20 || pcm[script[5].from] != firstWord+5 {
