@@ -58,6 +58,7 @@ type channel struct {
 	speakers  speakers // of the open stream
 
 	finish  atomic.Bool  // no more sound will come
+	late    atomic.Bool  // the engine is behind and does not catch up
 	wanted  atomic.Int64 // the words before are wanted now; see Finalize
 	fed     atomic.Int64 // the engine has taken everything before
 	through atomic.Int64 // its words are final for everything before
@@ -119,7 +120,7 @@ func (c *channel) setState(state string, skip func(error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.state, c.skip = state, skip
-	c.pulse, c.rollBy, c.expires = pulse{}, time.Time{}, time.Time{}
+	c.rollBy, c.expires = time.Time{}, time.Time{}
 }
 
 // restart abandons the open stream and everything it heard.
@@ -168,7 +169,16 @@ func (c *channel) run(ctx context.Context) {
 			return
 		}
 		failures = 0
+		c.forgive()
 	}
+}
+
+// forgive lets another engine begin with a clean sheet.
+func (c *channel) forgive() {
+	c.late.Store(false)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pulse = pulse{}
 }
 
 // waitForSound returns true once there is sound that was not yet fed, and

@@ -142,8 +142,9 @@ func openDebts(debts []debt, segments []hearken.Segment) []*debt {
 		d.begin = d.From
 		for i := range segments {
 			seg := &segments[i]
-			if from, to := position(seg.StartTime), position(seg.EndTime); seg.Origin == d.Origin && from >= d.From && to <= d.To {
-				d.From = max(d.From, to)
+			within := seg.StartTime >= seconds(d.begin)-overlapSlack && seg.EndTime <= seconds(d.To)+overlapSlack
+			if seg.Origin == d.Origin && within {
+				d.From = max(d.From, min(d.To, position(seg.EndTime)))
 			}
 		}
 		if d.From < d.To {

@@ -14,17 +14,24 @@ import (
 // session that ends for one helps nobody.
 const patience = time.Minute
 
+// patienceWithBusy is the same for one that has no room: it has some again when
+// others are done.
+const patienceWithBusy = 5 * time.Minute
+
 // worthRetrying tells whether the same engine should be asked again.
 func (c *channel) worthRetrying(err error, failures int, since time.Time) bool {
 	switch spent := failures > c.s.hub.cfg.Retries; {
 	case !retryable(err):
 		return false
 	case c.s.hasNext():
-		behind := errors.Is(err, errBehind) || c.spool.end()-c.through.Load() > behindLimit
-		return !spent && !behind && advice(err) <= patienceWithNext
+		// Nor is there time for it when only the last words are missing.
+		return !spent && !c.late.Load() && !c.finish.Load() && advice(err) <= patienceWithNext
 	default:
-		// One that is busy has room again when others are done.
-		return !spent || time.Since(since) < patience || hearken.CodeOf(err) == hearken.Busy
+		wait := patience
+		if hearken.CodeOf(err) == hearken.Busy {
+			wait = patienceWithBusy
+		}
+		return !spent || time.Since(since) < wait
 	}
 }
 

@@ -72,7 +72,7 @@ func (h *Hub) complete(s *session, reason string) {
 			}
 		}
 	}
-	after := s.settle()
+	after, missed := s.settle()
 	s.mu.Lock()
 	if s.phase == gone {
 		s.mu.Unlock()
@@ -81,8 +81,8 @@ func (h *Hub) complete(s *session, reason string) {
 	now := h.cfg.Now().UTC()
 	s.info.Duration = s.heardLocked()
 	s.phase = after
-	if after == owing {
-		reason = hearken.StopProviderFailed // whoever asked for it, words are missing
+	if missed {
+		reason = hearken.StopProviderFailed // whoever asked for it, its last words are missing
 	}
 	s.info.Status, s.info.StoppedAt, s.info.StopReason = hearken.Stopped, &now, reason
 	clear(s.interim)
@@ -99,22 +99,24 @@ func (h *Hub) complete(s *session, reason string) {
 }
 
 // settle notes what no engine has heard of a session that takes no more sound,
-// and tells what follows: if nothing is owed, the sound is let go.
-func (s *session) settle() phase {
+// and tells what follows, and whether its last words are missing. If nothing is
+// owed, the sound is let go.
+func (s *session) settle() (after phase, missed bool) {
 	s.mu.Lock()
 	channels := s.channels
 	for _, c := range channels {
 		if from, to := c.through.Load(), c.spool.end(); to > from && s.phase != gone {
 			s.oweLocked(c.origin, c.unheard(), to)
+			missed = true
 		}
 	}
 	owes := len(s.debts) > 0
 	s.mu.Unlock()
 	if owes {
-		return owing
+		return owing, missed
 	}
 	s.removeSpools(channels)
-	return ended
+	return ended, missed
 }
 
 // drain asks a session's engines for what they hold and waits until they have

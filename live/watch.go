@@ -60,29 +60,31 @@ func (c *channel) expireIn(d time.Duration) {
 // watch ends a stream that is too slow, too silent or too old. It is called
 // every second.
 func (c *channel) watch(now time.Time) {
-	next := c.s.hasNext() || c.debt != nil
+	next := c.s.hasNext() && c.debt == nil // nobody waits for what is owed
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.skip == nil {
-		c.pulse = pulse{}
-		return
+	skip := c.skip
+	if skip == nil {
+		skip = func(error) {}
 	}
 	through := c.through.Load()
 	waiting := min(c.spool.end(), c.limit) - through
-	if !c.expires.IsZero() && now.After(c.expires) && c.rollBy.IsZero() {
+	if c.skip != nil && !c.expires.IsZero() && now.After(c.expires) && c.rollBy.IsZero() {
 		c.rollBy = now.Add(rollEarly / 2)
 	}
 	took := now.Sub(c.pulse.at)
 	settled := seconds(through-c.pulse.through) / took.Seconds()
 	switch {
 	case !c.rollBy.IsZero() && (waiting < hearken.SampleRate || now.After(c.rollBy)):
-		c.skip(errAbandoned)
+		skip(errAbandoned)
 	case waiting <= behindLimit && c.debt == nil, waiting <= 0, c.pulse.at.IsZero():
 		c.pulse = pulse{now, through}
+		c.late.Store(false)
 	case next && (took >= quietFor && settled == 0 || took >= slowFor && settled < 0.5 || took >= lateFor && settled < 0.9):
-		c.skip(errBehind)
+		c.late.Store(true) // also where it fails again and again before it is late
+		skip(errBehind)
 	case took >= silentFor && settled == 0:
-		c.skip(errSilent)
+		skip(errSilent)
 	case took >= lateFor && settled > 0:
 		c.pulse = pulse{now, through}
 	}
