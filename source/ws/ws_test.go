@@ -375,7 +375,7 @@ func TestHandler_HalfOpen(t *testing.T) {
 
 // One that is only quiet answers pings and stays.
 func TestHandler_Quiet(t *testing.T) {
-	h, _, url := serve(t, 30*time.Millisecond)
+	h, _, url := serve(t, 200*time.Millisecond)
 	pings := make(chan struct{}, 100)
 	ws, _, err := websocket.Dial(t.Context(), url+known, &websocket.DialOptions{
 		HTTPHeader:     http.Header{"X-Principal": {"a"}},
@@ -386,7 +386,7 @@ func TestHandler_Quiet(t *testing.T) {
 	}
 	defer ws.CloseNow()
 	go func() {
-		for range 6 {
+		for range 3 {
 			<-pings
 		}
 		h.sender().end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: hearken.StopRequested})
