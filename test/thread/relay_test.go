@@ -100,7 +100,7 @@ func TestRelay_BadNetwork(t *testing.T) {
 	if n := net.Stats().Connections; n < 4 {
 		t.Errorf("%d connections, so nothing was broken", n)
 	}
-	if strings.Contains(noted, "[gap") || strings.Contains(noted, "failed") {
+	if strings.Contains(noted, "lost") || strings.Contains(noted, "failed") {
 		t.Errorf("noted: %s", noted)
 	}
 	got, want := words(said), words(reference)
