@@ -40,8 +40,10 @@ bench: build ## Measure, and write the table in docs/benchmarks.md
 accept: ## Heavy acceptance: real agents, the official SDK, a browser, a clean room
 	scripts/accept
 
-torture: build ## Kill the hub hundreds of times and count the words
+torture: build ## Kill the hub, break its connections and talk for hours, and count the words
 	HEARKEN_TEST_KILLS=1000 HEARKEN_BIN=$(CURDIR)/bin/hearken go test -count=1 -timeout 60m -v -run 'Kill|Crash' ./live ./cmd/hearken ./test/...
+	HEARKEN_TEST_SEEDS=100 go test -count=1 -timeout 60m -run Recovery ./test/faults
+	HEARKEN_TEST_HOURS=2 go test -count=1 -timeout 60m -v -run Torture ./stt/moonshine
 
 cross: ## Build and vet for macOS, Windows and ARM, without a C compiler
 	scripts/cross all
