@@ -49,7 +49,7 @@ func TestHub_StopsBeforeTheEngineSpoke(t *testing.T) {
 			h.Errorf("%.1f s are owed", st.Owed)
 		}
 		engine.speaks.Store(true)
-		after(2 * time.Minute)
+		after(5 * time.Minute) // a stream that is still mute is given up after two
 		h.heard(id, words(0, 10), "[gap: the last 20.0 s", "[20.0 s of sound were transcribed later]")
 	}, func(c *Config) {
 		engine = &mute{Scripted: c.Providers[0].(*stttest.Scripted)}

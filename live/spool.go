@@ -10,7 +10,7 @@ import (
 )
 
 // tailCap is how much memory, in samples, a spool keeps that is up to date.
-const tailCap = hearken.SampleRate * 3 / 4
+const tailCap = hearken.SampleRate / 2
 
 // A spool holds one channel's sound from its arrival until its words are
 // final: the newest in memory, all of it on disk, so that an engine can fall
@@ -176,7 +176,7 @@ func (s *spool) pushLocked(pcm []int16) {
 		if need <= cap(s.room) {
 			s.tail = s.room[:copy(s.room[:cap(s.room)], s.tail)]
 		} else {
-			s.makeRoomLocked(max(tailCap, 2*need))
+			s.makeRoomLocked(max(tailCap, need+need/4))
 		}
 	}
 	s.tail = append(s.tail, pcm...)

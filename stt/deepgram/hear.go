@@ -126,7 +126,8 @@ func (s *stream) show(parts []part) {
 	}
 	p := parts[len(parts)-1]
 	p.segment.Status = hearken.Unconfirmed
-	s.open, s.openEnd = &p.segment, p.end
+	segment := p.segment // and not all that the server said beside it
+	s.open, s.openEnd = &segment, p.end
 	if s.interim {
 		s.offer(hearken.StreamEvent{Kind: hearken.Partial, Segment: p.segment})
 	}
