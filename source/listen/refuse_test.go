@@ -161,3 +161,27 @@ func TestRefuse(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What is no handshake makes no session.
+func TestRefuse_NoHandshake(t *testing.T) {
+	h, _, url := serve(t)
+	for name, header := range map[string]http.Header{
+		"NoKey":   {"Upgrade": {"websocket"}, "Connection": {"Upgrade"}, "Sec-Websocket-Version": {"13"}},
+		"Version": {"Upgrade": {"websocket"}, "Connection": {"Upgrade"}, "Sec-Websocket-Version": {"8"}, "Sec-Websocket-Key": {"dGhlIHNhbXBsZSBub25jZQ=="}},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http"+strings.TrimPrefix(url, "ws")+pcm16, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header = header
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		checkRefusal(t, response, http.StatusUpgradeRequired, "Upgrade Required", "handshake")
+		response.Body.Close()
+	}
+	if len(h.started) > 0 {
+		t.Error("a session was made")
+	}
+}

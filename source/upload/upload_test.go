@@ -75,6 +75,8 @@ func TestBadInput(t *testing.T) {
 			"Unsupported parameter: 'known_speaker_names'. The engines here do not know speakers by name.", "known_speaker_names", "unsupported_parameter"},
 		{"keyword", "", upload{"a.wav", good, []string{"model", "local", "keywords[]", strings.Repeat("x", 201)}}, 400, "A keyword has at most 200 bytes.", "keywords", "invalid_value"},
 		{"field", "", upload{"a.wav", good, []string{"model", "local", "prompt", strings.Repeat("x", maxField+1)}}, 400, "The field prompt has more than 65536 bytes.", "prompt", ""},
+		{"long fields", "", upload{"a.wav", good, append(strings.Fields(strings.Repeat("x "+strings.Repeat("y", maxField)+" ", maxForm/maxField)), "model", "local")}, 400,
+			"The fields of the form have more than 1048576 bytes.", "", ""},
 		{"fields", "", upload{"a.wav", good, append(strings.Fields(strings.Repeat("x y ", maxFields)), "model", "local")}, 400, "The form has more than 256 fields.", "", ""},
 		{"no translator", "/v1/audio/translations", upload{"a.wav", good, []string{"model", "local"}}, 400,
 			"The engine 'local' cannot translate. Try: /v1/audio/transcriptions, or the model whisper-1 for any engine that can", "model", "unsupported_operation"},
