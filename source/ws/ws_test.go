@@ -386,7 +386,7 @@ func TestHandler_Quiet(t *testing.T) {
 	}
 	defer ws.CloseNow()
 	go func() {
-		for range 3 {
+		for range 6 {
 			<-pings
 		}
 		h.sender().end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: hearken.StopRequested})

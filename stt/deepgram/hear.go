@@ -9,6 +9,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 const (
@@ -83,10 +84,10 @@ func (s *stream) listen() error {
 				return nil
 			}
 		case "Error":
-			s.complaint = plain(cmp.Or(m.Description, m.Message), s.key)
+			s.complaint = stt.Plain(cmp.Or(m.Description, m.Message), s.key)
 			s.log.Warn("deepgram told an error", "reason", s.complaint)
 		default:
-			s.log.Debug("deepgram message not known", "type", plain(m.Type, s.key))
+			s.log.Debug("deepgram message not known", "type", stt.Plain(m.Type, s.key))
 		}
 	}
 }

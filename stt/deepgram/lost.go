@@ -9,6 +9,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 // lost says what the end of the connection means: nil if the server had
@@ -41,7 +42,7 @@ func (s *stream) closeReason(code websocket.StatusCode, err error) string {
 	said := fmt.Sprintf("%d", code)
 	reason := ""
 	if e, ok := errors.AsType[websocket.CloseError](err); ok {
-		reason = plain(e.Reason, s.key)
+		reason = stt.Plain(e.Reason, s.key)
 	}
 	if reason != "" {
 		said += " " + reason

@@ -11,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 const (
@@ -58,7 +59,7 @@ func (p *Provider) dial(ctx context.Context, w wish, query url.Values) (*websock
 	switch {
 	case err == nil:
 		conn.SetReadLimit(maxMessage)
-		return conn, plain(resp.Header.Get("dg-request-id"), w.key), nil
+		return conn, stt.Plain(resp.Header.Get("dg-request-id"), w.key), nil
 	case ctx.Err() != nil:
 		return nil, "", context.Cause(ctx)
 	case within.Err() != nil:

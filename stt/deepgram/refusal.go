@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 // A Refusal is the cause of an error of [Provider.Open] when the server
@@ -43,7 +43,7 @@ func newRefusal(resp *http.Response, key string, now time.Time) *Refusal {
 	r := &Refusal{
 		Status:    resp.StatusCode,
 		Reason:    resp.Header.Get("dg-error"),
-		RequestID: plain(resp.Header.Get("dg-request-id"), key),
+		RequestID: stt.Plain(resp.Header.Get("dg-request-id"), key),
 		after:     retryAfter(resp.Header.Get("Retry-After"), now),
 	}
 	var body struct {
@@ -53,11 +53,11 @@ func newRefusal(resp *http.Response, key string, now time.Time) *Refusal {
 		RequestID string `json:"request_id"`
 	}
 	if b, err := io.ReadAll(resp.Body); err == nil && json.Unmarshal(b, &body) == nil {
-		r.Code = plain(body.Code, key)
+		r.Code = stt.Plain(body.Code, key)
 		r.Reason = cmp.Or(r.Reason, body.Message, body.Reason)
-		r.RequestID = cmp.Or(r.RequestID, plain(body.RequestID, key))
+		r.RequestID = cmp.Or(r.RequestID, stt.Plain(body.RequestID, key))
 	}
-	r.Reason = plain(r.Reason, key)
+	r.Reason = stt.Plain(r.Reason, key)
 	return r
 }
 
@@ -100,21 +100,6 @@ func (r *Refusal) explain() error {
 	}
 	e.Message += "."
 	return e
-}
-
-// plain makes a server's words fit to be shown: one line, not long, no key.
-func plain(s, key string) string {
-	if key != "" {
-		s = strings.ReplaceAll(s, key, "[key]")
-	}
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar
-	}), " ")
-	const enough = 200
-	if runes := []rune(s); len(runes) > enough {
-		s = string(runes[:enough]) + "..."
-	}
-	return s
 }
 
 // retryAfter reads the header of that name: seconds, or a date.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 var (
@@ -48,7 +49,7 @@ type stream struct {
 	ear      *ear
 	sched    *scheduler
 	detector detector
-	out      *outbox
+	out      *stt.Outbox
 	log      *slog.Logger
 	pace     pace
 	backlog  int    // utterances that may wait before Write does
@@ -85,7 +86,7 @@ type stream struct {
 
 func newStream(ctx context.Context, cfg hearken.StreamConfig, p pace, e *ear, sched *scheduler, d detector, release func()) *stream {
 	s := &stream{
-		ctx: ctx, cfg: cfg, pace: p, ear: e, sched: sched, detector: d, out: newOutbox(ctx), backlog: 3, release: release,
+		ctx: ctx, cfg: cfg, pace: p, ear: e, sched: sched, detector: d, out: stt.NewOutbox(ctx), backlog: 3, release: release,
 		log: slog.New(slog.DiscardHandler), said: cfg.Start, told: cfg.Start, reached: cfg.Start,
 	}
 	s.room.L = &s.mu
@@ -126,7 +127,7 @@ func (s *stream) Write(f hearken.Frame) error {
 }
 
 // Events delivers what was heard.
-func (s *stream) Events() <-chan hearken.StreamEvent { return s.out.ch }
+func (s *stream) Events() <-chan hearken.StreamEvent { return s.out.Events() }
 
 // Finalize ends what is being said where the sound ends. The part of a window
 // that is still to be detected goes to the model with it, and is heard again
@@ -215,7 +216,7 @@ func (s *stream) act(c changes) {
 	if c.began {
 		s.draft, s.held = nil, nil
 		s.nextShow = s.position(s.seg.onset) + firstShow
-		s.out.put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: at(s.position(s.seg.onset))})
+		s.out.Put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: at(s.position(s.seg.onset))})
 	}
 	if c.paused != nil {
 		s.guess(c.paused)
@@ -317,12 +318,12 @@ func (s *stream) tell() {
 	if len(s.pending) > 0 {
 		e.Lag = max(0, at(s.told-s.pending[0].due))
 	}
-	s.out.put(e)
+	s.out.Put(e)
 }
 
 // silence adds an entry for a stretch without speech that ends at end.
 func (s *stream) silence(end, through int64) {
-	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Through: s.upTo(through), Segment: hearken.Segment{
+	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Through: s.upTo(through), Segment: hearken.Segment{
 		Status: hearken.NoSpeech, IsFinal: true, StartTime: at(s.said), EndTime: at(end), Language: s.cfg.Language,
 	}})
 	s.said = end
@@ -353,7 +354,7 @@ func (s *stream) fail(err error) {
 	if hearken.CodeOf(err) == "" {
 		s.err = hearken.Errorf(hearken.ProviderConnectionFailed, "The offline engine failed: %w.", err)
 	}
-	s.out.put(hearken.StreamEvent{Kind: hearken.Failed, Err: s.err})
+	s.out.Put(hearken.StreamEvent{Kind: hearken.Failed, Err: s.err})
 	s.finish()
 }
 
@@ -391,7 +392,7 @@ func (s *stream) finish() {
 	}
 	s.pending, s.held = nil, nil
 	s.room.Broadcast()
-	s.out.close()
+	s.out.Close()
 	s.detector.Close()
 	s.release()
 }

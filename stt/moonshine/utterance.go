@@ -190,7 +190,7 @@ func (s *stream) settle() {
 	if len(s.pending) == 0 {
 		s.pending = nil
 		if s.held != nil {
-			s.out.put(hearken.StreamEvent{Kind: hearken.Partial, Segment: *s.held})
+			s.out.Put(hearken.StreamEvent{Kind: hearken.Partial, Segment: *s.held})
 			s.held = nil
 		}
 	}
@@ -199,7 +199,7 @@ func (s *stream) settle() {
 		if end-s.said >= noteSilence {
 			s.silence(end, end)
 		}
-		s.out.put(hearken.StreamEvent{Kind: hearken.Progress, Through: s.upTo(end)})
+		s.out.Put(hearken.StreamEvent{Kind: hearken.Progress, Through: s.upTo(end)})
 		s.finish()
 		return
 	}
@@ -226,7 +226,7 @@ func (s *stream) settled(u *utterance) {
 		s.silence(u.first, u.pos)
 	}
 	s.said = u.last
-	s.out.put(hearken.StreamEvent{
+	s.out.Put(hearken.StreamEvent{
 		Kind: hearken.Final, Through: s.upTo(u.through), Endpoint: u.pause, Segment: s.ear.segment(u, s.cfg),
 	})
 }
@@ -297,5 +297,5 @@ func (s *stream) present(p glimpse, u *utterance) {
 		s.held = &seg
 		return
 	}
-	s.out.put(hearken.StreamEvent{Kind: hearken.Partial, Segment: seg})
+	s.out.Put(hearken.StreamEvent{Kind: hearken.Partial, Segment: seg})
 }

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 // A Refusal is the cause of an error when the server answered, but not with
@@ -39,7 +39,7 @@ func (r *Refusal) RetryAfter() time.Duration { return r.after }
 func newRefusal(resp *http.Response, key string, now time.Time) *Refusal {
 	r := &Refusal{
 		Status:    resp.StatusCode,
-		RequestID: plain(resp.Header.Get("x-request-id"), key),
+		RequestID: stt.Plain(resp.Header.Get("x-request-id"), key),
 		after:     retryAfter(resp.Header, now),
 	}
 	const enough = 64 << 10
@@ -85,14 +85,14 @@ func (r *Refusal) parse(b []byte, key string) {
 	word := func(values ...any) string {
 		for _, v := range values {
 			if s, ok := v.(string); ok && s != "" {
-				return plain(s, key)
+				return stt.Plain(s, key)
 			}
 		}
 		return ""
 	}
 	r.Code = word(object.Code, body.Code, object.Type)
 	r.Param = word(object.Param, body.Param)
-	r.Reason = plain(cmp.Or(text, object.Message, body.Message), key)
+	r.Reason = stt.Plain(cmp.Or(text, object.Message, body.Message), key)
 }
 
 // aboutSound tells whether the server dislikes the file, and not how it was
@@ -162,21 +162,6 @@ func (r *Refusal) explain(server string) error {
 	}
 	e.Message += "."
 	return e
-}
-
-// plain makes a server's words fit to be shown: one line, not long, no key.
-func plain(s, key string) string {
-	if key != "" {
-		s = strings.ReplaceAll(s, key, "[key]")
-	}
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar
-	}), " ")
-	const enough = 200
-	if runes := []rune(s); len(runes) > enough {
-		s = string(runes[:enough]) + "..."
-	}
-	return s
 }
 
 // retryAfter is how long the server asks to be left alone: by the header of

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 var (
@@ -40,7 +41,7 @@ type stream struct {
 	cfg    hearken.StreamConfig
 	wish   wish
 	log    *slog.Logger
-	out    *outbox
+	out    *stt.Outbox
 
 	mu   sync.Mutex
 	room sync.Cond // an answer came, or all is over
@@ -65,7 +66,7 @@ type stream struct {
 
 func newStream(ctx context.Context, p *Provider, cfg hearken.StreamConfig, w wish, d Detector) *stream {
 	s := &stream{
-		ctx: ctx, p: p, cfg: cfg, wish: w, detector: d, out: newOutbox(ctx),
+		ctx: ctx, p: p, cfg: cfg, wish: w, detector: d, out: stt.NewOutbox(ctx),
 		log:  p.log.With("session", cfg.Session, "origin", cfg.Origin, "provider", p.Name()),
 		said: cfg.Start, told: cfg.Start, through: cfg.Start,
 	}
@@ -114,7 +115,7 @@ func (s *stream) Write(f hearken.Frame) error {
 }
 
 // Events delivers what was heard.
-func (s *stream) Events() <-chan hearken.StreamEvent { return s.out.ch }
+func (s *stream) Events() <-chan hearken.StreamEvent { return s.out.Events() }
 
 // Close says that no more sound comes.
 func (s *stream) Close() error {
@@ -179,7 +180,7 @@ func (s *stream) listen(wait bool) error {
 		}
 		began, ended := s.cutter.push(prob, loudness(s.scratch[:]))
 		if began {
-			s.out.put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: seconds(s.position(s.cutter.onset))})
+			s.out.Put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: seconds(s.position(s.cutter.onset))})
 		}
 		if ended != nil {
 			s.send(ended)
@@ -246,7 +247,7 @@ func (s *stream) fail(err error) {
 		s.err = context.Cause(s.ctx)
 	} else {
 		s.err = err
-		s.out.put(hearken.StreamEvent{Kind: hearken.Failed, Err: err})
+		s.out.Put(hearken.StreamEvent{Kind: hearken.Failed, Err: err})
 	}
 	s.finish()
 }
@@ -270,7 +271,7 @@ func (s *stream) finish() {
 	s.pending = nil
 	s.tape = tape{}
 	s.room.Broadcast()
-	s.out.close()
+	s.out.Close()
 	if s.detector != nil {
 		s.detector.Close()
 	}

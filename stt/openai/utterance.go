@@ -162,7 +162,7 @@ func (s *stream) show(u *utterance, text string) {
 	if s.over || !s.cfg.Interim || len(s.pending) == 0 || s.pending[0] != u || !says(text) {
 		return
 	}
-	s.out.put(hearken.StreamEvent{Kind: hearken.Partial, Segment: hearken.Segment{
+	s.out.Put(hearken.StreamEvent{Kind: hearken.Partial, Segment: hearken.Segment{
 		Status: hearken.Unconfirmed, Text: text, Words: spread(text, u, seconds(u.first), seconds(u.last)), Estimated: true,
 		Language: s.wish.told, StartTime: seconds(u.first), EndTime: seconds(u.last),
 	}})

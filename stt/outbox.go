@@ -1,4 +1,6 @@
-package openai
+// Package stt is what the engines have in common: how a stream's events reach
+// their reader, and how a server's words are made fit to be shown.
+package stt
 
 import (
 	"context"
@@ -7,10 +9,10 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// An outbox carries a stream's events to its reader without ever holding up
+// An Outbox carries a stream's events to its reader without ever holding up
 // the stream. A reader that is slow finds only the newest of the unconfirmed
 // texts and of the progress, and every final.
-type outbox struct {
+type Outbox struct {
 	ctx context.Context
 	ch  chan hearken.StreamEvent
 
@@ -20,12 +22,16 @@ type outbox struct {
 	closed  bool
 }
 
-func newOutbox(ctx context.Context) *outbox {
-	return &outbox{ctx: ctx, ch: make(chan hearken.StreamEvent)}
+// NewOutbox makes an outbox for a stream that ends with ctx.
+func NewOutbox(ctx context.Context) *Outbox {
+	return &Outbox{ctx: ctx, ch: make(chan hearken.StreamEvent)}
 }
 
-// put queues an event; after close it is dropped.
-func (o *outbox) put(e hearken.StreamEvent) {
+// Events is where the reader finds them.
+func (o *Outbox) Events() <-chan hearken.StreamEvent { return o.ch }
+
+// Put queues an event; after Close it is dropped.
+func (o *Outbox) Put(e hearken.StreamEvent) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
@@ -44,9 +50,9 @@ func replaces(news, old hearken.StreamEventKind) bool {
 	return news == old && (news == hearken.Partial || news == hearken.Progress)
 }
 
-// close ends the channel after everything in it was read, or the stream's
+// Close ends the channel after everything in it was read, or the stream's
 // context has ended.
-func (o *outbox) close() {
+func (o *Outbox) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.closed {
@@ -56,14 +62,14 @@ func (o *outbox) close() {
 }
 
 // send sees to it that somebody delivers what is queued.
-func (o *outbox) send() {
+func (o *Outbox) send() {
 	if !o.sending {
 		o.sending = true
 		go o.deliver()
 	}
 }
 
-func (o *outbox) deliver() {
+func (o *Outbox) deliver() {
 	for e, ok := o.take(); ok; e, ok = o.take() {
 		select {
 		case o.ch <- e:
@@ -72,7 +78,7 @@ func (o *outbox) deliver() {
 	}
 }
 
-func (o *outbox) take() (e hearken.StreamEvent, ok bool) {
+func (o *Outbox) take() (e hearken.StreamEvent, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.queue) == 0 {
