@@ -105,7 +105,9 @@ func TestTail_Waits(t *testing.T) {
 			h.Errorf("the first words: %+v", page)
 		}
 		page = h.tail(hearken.TailRequest{SinceLine: 1, Wait: 45 * time.Second, Filter: hearken.OnlyConfirmed})
-		if len(page.Entries) != 2 && len(page.Entries) != 1 || page.Entries[0].Text != "at last somebody speaks" || page.Entries[0].Line != 1 {
+		// Both channels hold the same words. The microphone's are an echo, which
+		// is left out and may have been the first to be confirmed.
+		if first := page.Entries; len(first) != 1 && len(first) != 2 || first[0].Text != "at last somebody speaks" || first[0].Line > 2 || page.Next <= first[0].Line {
 			h.Errorf("confirmed: %+v", page)
 		}
 		if took := time.Since(began); took > 13*time.Second {
