@@ -21,8 +21,11 @@ var rules = map[string][]string{
 	"":              nil,       // the root: the words, and nothing else
 	"live":          {"audio"}, // the verbs
 	"scribe":        {"live"},
-	"act":           nil,
+	"act":           {"schedule", "act/evidence", "act/people"},
+	"act/*":         {"schedule"},
 	"audio":         nil, // pure
+	"schedule":      nil,
+	"audit":         nil,
 	"toon":          nil,
 	"export":        {"toon"},
 	"onnx":          {"onnx/graph"},
@@ -30,7 +33,7 @@ var rules = map[string][]string{
 	"models":        nil,
 	"pipe":          nil,
 	"store/*":       nil, // leaves never know each other
-	"action/*":      nil,
+	"action/*":      {"schedule"},
 	"bus/*":         nil,
 	"source/*":      {"audio"},
 	"source/upload": {"audio", "export"},

@@ -27,6 +27,33 @@ const (
 	NotFound     Code = "not_found"    // something other than a session
 	Busy         Code = "busy"         // no room now; try later
 	Undecodable  Code = "undecodable"  // sound that cannot be decoded
+	TooMany      Code = "rate_limited" // too many requests in too short a time
+)
+
+// The errors of actions, as agents see them in front of a colon.
+const (
+	ApprovalPending      Code = "approval_pending"
+	ActionWasDenied      Code = "denied"
+	ApprovalExpired      Code = "approval_expired"
+	ApprovalMismatch     Code = "approval_mismatch"
+	AmbiguousRecipient   Code = "ambiguous_recipient"
+	UnknownRecipient     Code = "unknown_recipient"
+	InvalidRecipient     Code = "invalid_recipient"
+	InvalidTime          Code = "invalid_time"
+	InvalidRepeat        Code = "invalid_repeat"
+	DurationOutOfRange   Code = "duration_out_of_range"
+	TimeInPast           Code = "time_in_past"
+	ScopeDenied          Code = "scope_denied"
+	PolicyDenied         Code = "policy_denied"
+	DailyLimit           Code = "daily_limit"
+	AuditUnavailable     Code = "audit_unavailable"
+	ConnectorMissing     Code = "connector_not_configured"
+	ProviderTemporary    Code = "provider_temporary"
+	ProviderRejected     Code = "provider_rejected"
+	OutcomeUnknown       Code = "outcome_unknown"
+	ActionsPaused        Code = "paused"
+	ActionWasCancelled   Code = "cancelled"
+	ActionCannotBeUndone Code = "cannot_undo"
 )
 
 // RPC is the code's number as a JSON-RPC error.
@@ -46,6 +73,8 @@ func (c Code) RPC() int64 {
 		return 401
 	case Forbidden:
 		return 403
+	case TooMany:
+		return 429
 	}
 	return -32000
 }

@@ -52,4 +52,11 @@ type Key struct {
 	RevokedAt *time.Time `json:"revokedAt,omitempty"`
 	// Toolsets limits what the key may use; empty is everything.
 	Toolsets []string `json:"toolsets,omitempty"`
+	// Approver is who may approve what the key asks for: the owner alone if
+	// it is empty, or [ApproverClient].
+	Approver string `json:"approver,omitempty"`
 }
+
+// ApproverClient lets the client that asks for an action also approve it, by
+// asking whoever sits before it.
+const ApproverClient = "client"

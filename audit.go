@@ -1,0 +1,54 @@
+package hearken
+
+import (
+	"context"
+	"time"
+)
+
+// What the audit tells of. Actions are written down at every step; the others
+// are what could change who may do what.
+const (
+	AuditProposed  = "action.proposed"
+	AuditDecided   = "action.decided"
+	AuditExecuting = "action.executing" // on disk before anything happens
+	AuditResult    = "action.result"
+	AuditUndone    = "action.undone"
+	AuditFired     = "reminder.fired"
+	AuditRefused   = "auth.refused" // wrong key, wrong PIN, no right
+	AuditLimited   = "auth.limited"
+	AuditKey       = "key.changed"
+	AuditGrant     = "grant.changed"
+	AuditOwner     = "owner.changed"
+	AuditPaused    = "hub.paused"
+	AuditHub       = "hub.state" // started, stopped
+)
+
+// An AuditRecord is one line of the audit. Fields that do not apply are left
+// out.
+type AuditRecord struct {
+	Type      string   `json:"type"`
+	Action    string   `json:"action,omitempty"`
+	Principal string   `json:"key,omitempty"`
+	Tool      string   `json:"tool,omitempty"`
+	Target    string   `json:"target,omitempty"`
+	Digest    string   `json:"digest,omitempty"`
+	State     string   `json:"state,omitempty"`
+	By        string   `json:"by,omitempty"`
+	From      string   `json:"from,omitempty"`
+	Grant     string   `json:"grant,omitempty"`
+	Receipt   string   `json:"receipt,omitempty"`
+	Error     string   `json:"error,omitempty"`
+	Evidence  []string `json:"evidence,omitempty"` // arg=source:session/segment
+	// When are the times of an appointment or reminder.
+	When *time.Time `json:"when,omitempty"`
+	// Texts are free texts by their names. They are written as an HMAC, never
+	// in clear, so that what a person wants forgotten can be forgotten.
+	Texts map[string]string `json:"texts,omitempty"`
+}
+
+// An Audit is the tamper-evident record of everything that was done, refused
+// or decided. It may be used concurrently.
+type Audit interface {
+	// Append writes a record; it is on disk when Append returns without error.
+	Append(ctx context.Context, r AuditRecord) error
+}
