@@ -85,41 +85,71 @@ func (h *hub) stop() {
 
 // call calls a tool the plain way and decodes its structured content.
 func (h *hub) call(ctx context.Context, tool string, args, result any) error {
+	answer, err := h.ask(ctx, tool, args)
+	if err != nil || result == nil {
+		return err
+	}
+	return json.Unmarshal(answer.StructuredContent, result)
+}
+
+// text calls a tool that answers in text.
+func (h *hub) text(ctx context.Context, tool string, args any) (string, error) {
+	answer, err := h.ask(ctx, tool, args)
+	switch {
+	case err != nil:
+		return "", err
+	case len(answer.Content) == 0 || answer.IsError:
+		return "", fmt.Errorf("%s: %v", tool, answer.Content)
+	}
+	return answer.Content[0].Text, nil
+}
+
+// A toolAnswer is what a tool answers with.
+type toolAnswer struct {
+	StructuredContent json.RawMessage
+	Content           []struct{ Text string }
+	IsError           bool
+}
+
+func (h *hub) ask(ctx context.Context, tool string, args any) (*toolAnswer, error) {
+	if args == nil {
+		args = struct{}{}
+	}
 	body, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
 		"params": map[string]any{"name": tool, "arguments": args},
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url+"/mcp", bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var answer struct {
-		Result struct{ StructuredContent json.RawMessage }
+		Result *toolAnswer
 		Error  *struct{ Message string }
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
-		return fmt.Errorf("%s: %w in %.200s", tool, err, data)
+		return nil, fmt.Errorf("%s: %w in %.200s", tool, err, data)
 	}
 	if answer.Error != nil {
-		return fmt.Errorf("%s: %s", tool, answer.Error.Message)
+		return nil, fmt.Errorf("%s: %s", tool, answer.Error.Message)
 	}
-	if result == nil {
-		return nil
+	if answer.Result == nil {
+		return nil, fmt.Errorf("%s: no result in %.200s", tool, data)
 	}
-	return json.Unmarshal(answer.Result.StructuredContent, result)
+	return answer.Result, nil
 }
 
 // usage is what the program has used so far: processor time, and the most

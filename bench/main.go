@@ -43,6 +43,7 @@ var measurements = []measurement{
 	{"relay-cuts", "a provider's connection cut again and again", measureCuts},
 	{"relay-kills", "the hub killed while somebody speaks", measureKills},
 	{"relay-load", "many sessions relayed to another provider", measureRelay},
+	{"scribe-delay", "from what this computer hears to the rows of its transcript", measureScribeDelay},
 }
 
 // bench is what measurements share.

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/toon"
+)
+
+// A saidWord is one of a tape, with the moment at which its last sound was
+// spoken.
+type saidWord struct {
+	word    string // as words are compared
+	at      time.Duration
+	seen    time.Duration // when a row first held it; 0 if none did
+	settled time.Duration // when a confirmed row did
+}
+
+// saidWords are the words of segments in the order in which they were said.
+// A word that is compared as several counts as several.
+func saidWords(segments []hearken.Segment) []saidWord {
+	var all []saidWord
+	for i := range segments {
+		for _, w := range segments[i].Words {
+			for _, n := range normal(w.Word) {
+				all = append(all, saidWord{word: n, at: time.Duration(w.EndTime * float64(time.Second))})
+			}
+		}
+	}
+	return all
+}
+
+// A tailRow is a row of pscribe_tail.
+type tailRow struct{ source, status, text string }
+
+// tailRows reads an answer of pscribe_tail, and where to go on.
+func tailRows(answer []byte) (rows []tailRow, next int, err error) {
+	o, err := toon.Decode(answer)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, f := range o {
+		switch v := f.Value.(type) {
+		case toon.Table:
+			column := func(row []any, name string) string {
+				text, _ := row[slices.Index(v.Columns, name)].(string)
+				return text
+			}
+			for _, row := range v.Rows {
+				rows = append(rows, tailRow{column(row, "source"), column(row, "status"), column(row, "text")})
+			}
+		case float64:
+			if f.Key == "next_since_line" {
+				next = int(v)
+			}
+		}
+	}
+	return rows, next, nil
+}
+
+const (
+	// reach is how long before a row the words in it may have been spoken.
+	reach = 20 * time.Second
+	// blur is how much earlier a word may have been over than was estimated.
+	blur = 400 * time.Millisecond
+)
+
+// see marks the words that a row holds and no row held before. A row can hold
+// only what was spoken before it came.
+func see(spoken []saidWord, row tailRow, now time.Duration) {
+	from := slices.IndexFunc(spoken, func(w saidWord) bool { return w.at > now-reach })
+	if from < 0 {
+		return
+	}
+	to := from
+	for to < len(spoken) && spoken[to].at <= now+blur {
+		to++
+	}
+	said, heard := make([]string, to-from), normal(row.text)
+	for i := range said {
+		said[i] = spoken[from+i].word
+	}
+	align(said, heard, func(i, j int) {
+		if i < 0 || j < 0 || said[i] != heard[j] {
+			return
+		}
+		w := &spoken[from+i]
+		if w.seen == 0 {
+			w.seen = now
+		}
+		if w.settled == 0 && row.status == string(hearken.Confirmed) {
+			w.settled = now
+		}
+	})
+}
+
+// seenAfter are how long after they were spoken words were seen.
+func seenAfter(spoken []saidWord) (times sample) {
+	for _, w := range spoken {
+		if w.seen > 0 {
+			times = append(times, w.seen-w.at)
+		}
+	}
+	return times
+}
+
+// settledAfter are how long after each end of speech the last words before it
+// were confirmed.
+func settledAfter(spoken []saidWord, ends []time.Duration) (times sample) {
+	for _, end := range ends {
+		var last time.Duration
+		for _, w := range spoken {
+			if w.at > end-3*time.Second && w.at <= end+blur {
+				last = max(last, w.settled)
+			}
+		}
+		if last > 0 {
+			times = append(times, last-end)
+		}
+	}
+	return times
+}
