@@ -39,6 +39,8 @@ type Store interface {
 	// Keys lists all keys, oldest first, revoked ones included.
 	Keys(ctx context.Context) ([]Key, error)
 
+	ActionStore
+
 	// Close releases the store. No method may be called after it.
 	Close() error
 }

@@ -2,8 +2,9 @@
 // want to read, copy and back up their transcripts without any database.
 //
 // Each session is a folder of its own with session.json, note.json and
-// segments.jsonl, one entry a line. There is no index: a search reads every
-// file, which is fine for hundreds of sessions and slow for many thousands.
+// segments.jsonl, one entry a line. Each action, alarm, grant and contact is a
+// file. There is no index: a search reads every file, which is fine for
+// hundreds of sessions and slow for many thousands.
 // One process may write at a time; others may read.
 package jsonfile
 
@@ -76,8 +77,10 @@ func (s *Store) begin(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(s.dir, "sessions"), 0o700); err != nil {
-		return err
+	for _, dir := range []string{"sessions", actionsDir, alarmsDir, grantsDir, contactsDir} {
+		if err := os.MkdirAll(filepath.Join(s.dir, dir), 0o700); err != nil {
+			return err
+		}
 	}
 	if s.root, err = os.OpenRoot(s.dir); err != nil {
 		return err
@@ -170,8 +173,11 @@ func (s *Store) read(name string, value any) error {
 // damaged tells a person which file to look at.
 func (s *Store) damaged(name string, err error) error {
 	path := filepath.Join(s.dir, filepath.FromSlash(name))
-	return hearken.Errorf(hearken.RepositoryError, "The file %s is damaged: %w.", path, err).
-		WithTry("repair it by hand, or delete the session")
+	try := "repair it by hand, or remove it"
+	if strings.HasPrefix(name, "sessions/") {
+		try = "repair it by hand, or delete the session"
+	}
+	return hearken.Errorf(hearken.RepositoryError, "The file %s is damaged: %w.", path, err).WithTry("%s", try)
 }
 
 // stored is a time as all stores keep it.

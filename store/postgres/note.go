@@ -53,11 +53,12 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 	if err != nil {
 		return fmt.Errorf("save key: %w", err)
 	}
-	_, err = s.pool.Exec(ctx, `INSERT INTO hearken_key (id, name, hash, created_at, revoked_at, toolsets)
-		VALUES ($1, $2, $3, $4, $5, $6)
+	_, err = s.pool.Exec(ctx, `INSERT INTO hearken_key (id, name, hash, created_at, revoked_at, toolsets, approver)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, hash = excluded.hash,
-			created_at = excluded.created_at, revoked_at = excluded.revoked_at, toolsets = excluded.toolsets`,
-		clean(k.ID), clean(k.Name), k.Hash, stored(k.CreatedAt), storedPtr(k.RevokedAt), string(toolsets))
+			created_at = excluded.created_at, revoked_at = excluded.revoked_at,
+			toolsets = excluded.toolsets, approver = excluded.approver`,
+		clean(k.ID), clean(k.Name), k.Hash, stored(k.CreatedAt), storedPtr(k.RevokedAt), string(toolsets), clean(k.Approver))
 	if err != nil {
 		return fmt.Errorf("save key: %w", err)
 	}
@@ -66,14 +67,14 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 
 // Keys implements [hearken.Store].
 func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
-	rows, err := s.pool.Query(ctx, `SELECT id, name, hash, created_at, revoked_at, toolsets::text
+	rows, err := s.pool.Query(ctx, `SELECT id, name, hash, created_at, revoked_at, toolsets::text, approver
 		FROM hearken_key ORDER BY created_at, id`)
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
 	keys, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k hearken.Key, err error) {
 		var toolsets string
-		if err := row.Scan(&k.ID, &k.Name, &k.Hash, &k.CreatedAt, &k.RevokedAt, &toolsets); err != nil {
+		if err := row.Scan(&k.ID, &k.Name, &k.Hash, &k.CreatedAt, &k.RevokedAt, &toolsets, &k.Approver); err != nil {
 			return k, err
 		}
 		k.CreatedAt, k.RevokedAt = k.CreatedAt.UTC(), utc(k.RevokedAt)

@@ -38,7 +38,7 @@ func (s *Store) Forget(ctx context.Context, id string, line int) error {
 // remove overwrites the segments of a session from a line on, with whatever
 // more there is to remove.
 func (s *Store) remove(ctx context.Context, id string, line int, more func(tx *sql.Tx, session int64) error) error {
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	return s.erase(ctx, []string{"session", "segment", "note", "term"}, func(tx *sql.Tx) error {
 		session, err := sessionKey(ctx, tx, id)
 		if err != nil {
 			return err
@@ -49,13 +49,21 @@ func (s *Store) remove(ctx context.Context, id string, line int, more func(tx *s
 		if _, err := tx.ExecContext(ctx, `DELETE FROM segment WHERE session = ? AND line >= ?`, session, line); err != nil {
 			return err
 		}
-		if err := more(tx, session); err != nil {
+		return more(tx, session)
+	})
+}
+
+// erase runs f, which deletes from these tables, and leaves nothing of what
+// they held in the files.
+func (s *Store) erase(ctx context.Context, tables []string, f func(tx *sql.Tx) error) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		if err := f(tx); err != nil {
 			return err
 		}
-		if err := wipe(ctx, tx); err != nil {
+		if err := wipe(ctx, tx, tables); err != nil {
 			return fmt.Errorf("wipe: %w", err)
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO unscrubbed VALUES (?)`, time.Now().UnixMicro())
+		_, err := tx.ExecContext(ctx, `INSERT INTO unscrubbed VALUES (?)`, time.Now().UnixMicro())
 		return err
 	})
 	if err != nil {

@@ -17,11 +17,12 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 		return fmt.Errorf("save key: %w", err)
 	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO key (id, name, hash, created_at, revoked_at, toolsets)
-			VALUES (?, ?, ?, ?, ?, ?)
+		_, err := tx.ExecContext(ctx, `INSERT INTO key (id, name, hash, created_at, revoked_at, toolsets, approver)
+			VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET name = excluded.name, hash = excluded.hash,
-				created_at = excluded.created_at, revoked_at = excluded.revoked_at, toolsets = excluded.toolsets`,
-			k.ID, k.Name, k.Hash, k.CreatedAt.UnixMicro(), micros(k.RevokedAt), string(toolsets))
+				created_at = excluded.created_at, revoked_at = excluded.revoked_at,
+				toolsets = excluded.toolsets, approver = excluded.approver`,
+			k.ID, k.Name, k.Hash, k.CreatedAt.UnixMicro(), micros(k.RevokedAt), string(toolsets), k.Approver)
 		return err
 	})
 	if err != nil {
@@ -32,7 +33,7 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 
 // Keys implements [hearken.Store].
 func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
-	rows, err := s.reads.QueryContext(ctx, `SELECT id, name, hash, created_at, revoked_at, toolsets
+	rows, err := s.reads.QueryContext(ctx, `SELECT id, name, hash, created_at, revoked_at, toolsets, approver
 		FROM key ORDER BY created_at, id`)
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
@@ -44,7 +45,7 @@ func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
 		var created int64
 		var revoked *int64
 		var toolsets []byte
-		if err := rows.Scan(&k.ID, &k.Name, &k.Hash, &created, &revoked, &toolsets); err != nil {
+		if err := rows.Scan(&k.ID, &k.Name, &k.Hash, &created, &revoked, &toolsets, &k.Approver); err != nil {
 			return nil, fmt.Errorf("list keys: %w", err)
 		}
 		k.CreatedAt = time.UnixMicro(created).UTC()

@@ -8,13 +8,13 @@ import (
 	"fmt"
 )
 
-// wipe overwrites what is not in use in the pages that hold text.
+// wipe overwrites what is not in use in the pages of some tables.
 //
 // SQLite itself overwrites what is deleted (secure_delete is on), but where it
 // moved a row to a neighbouring page to balance the tree, the old copy stays
 // behind in the unused middle of the page. So all pages of these trees are
 // looked at, which takes some seconds for a million segments.
-func wipe(ctx context.Context, tx *sql.Tx) error {
+func wipe(ctx context.Context, tx *sql.Tx, tables []string) error {
 	w := wiper{ctx: ctx}
 	var err error
 	if w.read, err = tx.PrepareContext(ctx, `SELECT data FROM sqlite_dbpage WHERE pgno = ?`); err != nil {
@@ -25,29 +25,35 @@ func wipe(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	defer w.write.Close()
-	rows, err := tx.QueryContext(ctx, `SELECT rootpage FROM sqlite_schema
-		WHERE tbl_name IN ('session', 'segment', 'note', 'term') AND rootpage > 0`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var roots []uint32
-	for rows.Next() {
-		var root uint32
-		if err := rows.Scan(&root); err != nil {
+	for _, table := range tables {
+		roots, err := trees(ctx, tx, table)
+		if err != nil {
 			return err
 		}
-		roots = append(roots, root)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	for _, root := range roots {
-		if err := w.tree(root, 0); err != nil {
-			return err
+		for _, root := range roots {
+			if err := w.tree(root, 0); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// trees finds the first pages of a table and of its indexes.
+func trees(ctx context.Context, tx *sql.Tx, table string) (roots []uint32, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT rootpage FROM sqlite_schema WHERE tbl_name = ? AND rootpage > 0`, table)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var root uint32
+		if err := rows.Scan(&root); err != nil {
+			return nil, err
+		}
+		roots = append(roots, root)
+	}
+	return roots, rows.Err()
 }
 
 type wiper struct {

@@ -19,6 +19,10 @@ type Memory struct {
 	mu       sync.Mutex
 	sessions map[string]*remembered
 	keys     map[string]hearken.Key
+	actions  map[string]*hearken.Action
+	alarms   map[string]*hearken.Alarm
+	grants   map[string]*hearken.Grant
+	contacts map[string]*hearken.Contact
 }
 
 type remembered struct {
@@ -29,7 +33,11 @@ type remembered struct {
 
 // NewMemory makes an empty store.
 func NewMemory() *Memory {
-	return &Memory{sessions: map[string]*remembered{}, keys: map[string]hearken.Key{}}
+	return &Memory{
+		sessions: map[string]*remembered{}, keys: map[string]hearken.Key{},
+		actions: map[string]*hearken.Action{}, alarms: map[string]*hearken.Alarm{},
+		grants: map[string]*hearken.Grant{}, contacts: map[string]*hearken.Contact{},
+	}
 }
 
 // find takes the lock, which the caller gives back, and looks for a session.

@@ -1,0 +1,176 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// SaveAction implements [hearken.ActionStore].
+func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error) {
+	if !hearken.ValidActionID(a.ID) {
+		return false, noID(a.ID)
+	}
+	document, err := json.Marshal(keptAction(a))
+	if err != nil {
+		return false, fmt.Errorf("save action: %w", err)
+	}
+	grant := ""
+	if a.Decision != nil {
+		grant = a.Decision.Grant
+	}
+	saved, err := s.exchange(ctx, a.Version,
+		`INSERT INTO hearken_action (version, tool, principal, state, target, same, grant_id,
+			created_at, ended_at, document, id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
+		`UPDATE hearken_action SET version = $1, tool = $2, principal = $3, state = $4, target = $5, same = $6,
+			grant_id = $7, created_at = $8, ended_at = $9, document = $10 WHERE id = $11 AND version = $12`,
+		a.Version+1, clean(a.Tool), clean(a.Principal), clean(a.State), clean(a.Target), clean(a.Same), clean(grant),
+		stored(a.CreatedAt), storedPtr(a.EndedAt), string(document), a.ID)
+	if err != nil {
+		return false, fmt.Errorf("save action: %w", err)
+	}
+	if saved {
+		a.Version++
+	}
+	return saved, nil
+}
+
+// exchange puts in a row that must not be there yet, or changes one that must
+// have the version, which is the last argument of the change. It reports
+// whether that was so. Where two do it at once the server has one wait for the
+// other and then look again.
+func (s *Store) exchange(ctx context.Context, version int, insert, update string, args ...any) (bool, error) {
+	query := insert
+	if version != 0 {
+		query, args = update, append(args, version)
+	}
+	n, err := s.durably(ctx, query, args...)
+	return n == 1, err
+}
+
+// durably runs one statement and returns how many rows it was about. They are
+// on the server's disk when it returns, also where the server is set to answer
+// before that.
+func (s *Store) durably(ctx context.Context, query string, args ...any) (rows int, err error) {
+	var batch pgx.Batch // one transaction, and one journey
+	batch.Queue(`SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`)
+	batch.Queue(query, args...)
+	results := s.pool.SendBatch(ctx, &batch)
+	if _, err := results.Exec(); err != nil {
+		return 0, errors.Join(err, results.Close())
+	}
+	done, err := results.Exec()
+	// Closing waits for the commit.
+	if err := errors.Join(err, results.Close()); err != nil {
+		return 0, err
+	}
+	return int(done.RowsAffected()), nil
+}
+
+// Action implements [hearken.ActionStore].
+func (s *Store) Action(ctx context.Context, id string) (*hearken.Action, error) {
+	var found []hearken.Action
+	var err error
+	if hearken.ValidActionID(id) {
+		found, err = s.actions(ctx, ` WHERE id = $1`, id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find action: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, hearken.Errorf(hearken.NotFound, "There is no action %s.", id).WithTry("list the actions")
+	}
+	return &found[0], nil
+}
+
+// Actions implements [hearken.ActionStore].
+func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
+	w := where{}
+	if len(f.States) > 0 {
+		var states []string
+		for _, state := range f.States {
+			states = append(states, clean(state))
+		}
+		w.and(`state = ANY (%s)`, states)
+	}
+	for _, equal := range []struct{ condition, value string }{
+		{`principal = %s`, f.Principal}, {`tool = %s`, f.Tool}, {`target = %s`, f.Target},
+		{`same = %s`, f.Same}, {`grant_id <> '' AND grant_id = %s`, f.Grant},
+	} {
+		if equal.value != "" {
+			w.and(equal.condition, clean(equal.value))
+		}
+	}
+	if !f.Since.IsZero() {
+		w.and(`created_at >= %s`, ceil(f.Since))
+	}
+	query := w.String() + ` ORDER BY created_at DESC, id DESC`
+	if f.Limit > 0 {
+		query += fmt.Sprintf(` LIMIT %d`, f.Limit)
+	}
+	found, err := s.actions(ctx, query, w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list actions: %w", err)
+	}
+	return found, nil
+}
+
+func (s *Store) actions(ctx context.Context, query string, args ...any) ([]hearken.Action, error) {
+	rows, err := s.pool.Query(ctx, `SELECT version, same, document::text FROM hearken_action`+query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a hearken.Action, err error) {
+		var version int
+		var same, document string
+		if err := row.Scan(&version, &same, &document); err != nil {
+			return a, err
+		}
+		err = json.Unmarshal([]byte(document), &a)
+		a.Version, a.Same = version, same
+		return a, err
+	})
+}
+
+// ForgetActions implements [hearken.ActionStore].
+func (s *Store) ForgetActions(ctx context.Context, before time.Time) (int, error) {
+	n, err := s.durably(ctx, `
+		WITH gone AS (
+			DELETE FROM hearken_action a WHERE ended_at < $1 AND state <> ALL ($2) AND NOT EXISTS (
+				SELECT 1 FROM hearken_alarm WHERE action = a.id AND (next_at IS NOT NULL OR firing_at IS NOT NULL))
+			RETURNING id
+		), silenced AS (
+			DELETE FROM hearken_alarm WHERE action IN (SELECT id FROM gone)
+		)
+		SELECT id FROM gone`,
+		ceil(before), []hearken.ActionState{hearken.ActionPending, hearken.ActionApproved, hearken.ActionExecuting})
+	if err != nil {
+		return 0, fmt.Errorf("forget actions: %w", err)
+	}
+	return n, nil
+}
+
+// keptAction is an action with its own times as all stores keep them. Those
+// of its arguments stay as they are, to the last digit: they were approved.
+func keptAction(a *hearken.Action) *hearken.Action {
+	c := *a
+	c.CreatedAt, c.ExpiresAt = stored(a.CreatedAt), stored(a.ExpiresAt)
+	c.RunAt, c.EndedAt = storedPtr(a.RunAt), storedPtr(a.EndedAt)
+	if a.Decision != nil {
+		d := *a.Decision
+		d.At = stored(d.At)
+		c.Decision = &d
+	}
+	return &c
+}
+
+func noID(id string) error {
+	return hearken.Errorf(hearken.Invalid, "%q is not the id of an action.", id)
+}
