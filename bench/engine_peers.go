@@ -91,11 +91,9 @@ func (r *runner) stop() {
 	r.cmd.Wait()
 }
 
-// installPeers fetches the packages unless they are there.
-func installPeers(ctx context.Context) (modules string, err error) {
-	if runtime.GOOS+"/"+runtime.GOARCH != "linux/amd64" {
-		return "", errors.New("the packages are for linux/amd64")
-	}
+// installPeers fetches the packages unless they are there, into a directory of
+// that name in the cache.
+func installPeers(ctx context.Context, name string, packages []string) (modules string, err error) {
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			return "", err
@@ -105,17 +103,17 @@ func installPeers(ctx context.Context) (modules string, err error) {
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(cmp.Or(os.Getenv(models.EnvCache), filepath.Join(cache, "hearken")), "bench-peers")
+	dir := filepath.Join(cmp.Or(os.Getenv(models.EnvCache), filepath.Join(cache, "hearken")), name)
 	modules = filepath.Join(dir, "node_modules")
-	mark, want := filepath.Join(dir, "installed"), strings.Join(peerPackages, "\n")
+	mark, want := filepath.Join(dir, "installed"), strings.Join(packages, "\n")
 	if have, err := os.ReadFile(mark); err == nil && string(have) == want {
 		return modules, nil
 	}
-	fmt.Fprintln(os.Stderr, "  installing", strings.Join(peerPackages, ", "))
+	fmt.Fprintln(os.Stderr, "  installing", strings.Join(packages, ", "))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	args := append([]string{"install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--no-package-lock", "--loglevel=error"}, peerPackages...)
+	args := append([]string{"install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--no-package-lock", "--loglevel=error"}, packages...)
 	if out, err := exec.CommandContext(ctx, "npm", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm install: %w: %.500s", err, out)
 	}
@@ -125,7 +123,10 @@ func installPeers(ctx context.Context) (modules string, err error) {
 // startPeers starts the programs that ours is held against, with the same
 // weights as they were published.
 func (b *bench) startPeers(ctx context.Context, model string) (peers []*runner, err error) {
-	modules, err := installPeers(ctx)
+	if runtime.GOOS+"/"+runtime.GOARCH != "linux/amd64" {
+		return nil, errors.New("the packages are for linux/amd64")
+	}
+	modules, err := installPeers(ctx, "bench-peers", peerPackages)
 	if err != nil {
 		return nil, err
 	}

@@ -155,29 +155,36 @@ func (h *hub) ask(ctx context.Context, tool string, args any) (*toolAnswer, erro
 // usage is what the program has used so far: processor time, and the most
 // memory it ever had.
 func (h *hub) usage() (cpu time.Duration, peak int64, err error) {
-	pid := strconv.Itoa(h.cmd.Process.Pid)
-	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
-	if err != nil {
+	if cpu, err = processorTime(h.cmd.Process.Pid); err != nil {
 		return 0, 0, err
 	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+2:]))
-	var ticks int64
-	for _, f := range fields[11:13] { // utime and stime
-		n, err := strconv.ParseInt(f, 10, 64)
-		if err != nil {
-			return 0, 0, err
-		}
-		ticks += n
-	}
-	status, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
+	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(h.cmd.Process.Pid), "status"))
 	if err != nil {
 		return 0, 0, err
 	}
 	for line := range strings.Lines(string(status)) {
 		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
 			kb, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return time.Duration(ticks) * 10 * time.Millisecond, kb << 10, err
+			return cpu, kb << 10, err
 		}
 	}
 	return 0, 0, errors.New("no VmHWM")
+}
+
+// processorTime is what a process has used so far.
+func processorTime(pid int) (time.Duration, error) {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+2:]))
+	var ticks int64
+	for _, f := range fields[11:13] { // utime and stime
+		n, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond, nil
 }

@@ -44,6 +44,10 @@ var measurements = []measurement{
 	{"relay-kills", "the hub killed while somebody speaks", measureKills},
 	{"relay-load", "many sessions relayed to another provider", measureRelay},
 	{"scribe-delay", "from what this computer hears to the rows of its transcript", measureScribeDelay},
+	{"scribe-tokens", "what a tail of the transcript costs an agent", measureScribeTokens},
+	{"scribe-cli", "ParrotScribe's CLI behind the tools, against its own server", measureScribeCLI},
+	{"scribe-pages", "polling a long capture against a short one", measureScribePages},
+	{"scribe-silence", "`hearken listen` while nobody speaks", measureListen},
 }
 
 // bench is what measurements share.
