@@ -1,0 +1,248 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A rule is an RRULE that was taken apart.
+type rule struct {
+	freq      string // DAILY, WEEKLY, MONTHLY or YEARLY
+	interval  int
+	count     int       // 0 for no end
+	until     time.Time // zero for no end
+	weekStart time.Weekday
+
+	months, monthDays, yearDays []int
+	days                        []ordinalDay
+	hours, minutes              []int
+	positions                   []int // BYSETPOS
+}
+
+// An ordinalDay is MO, or 2MO for the second Monday, or -1MO for the last.
+type ordinalDay struct {
+	n   int // 0 for each
+	day time.Weekday
+}
+
+// dayNames are the weekdays of RFC 5545, in Go's order.
+var dayNames = []string{"SU", "MO", "TU", "WE", "TH", "FR", "SA"}
+
+func (d ordinalDay) String() string {
+	if d.n == 0 {
+		return dayNames[d.day]
+	}
+	return strconv.Itoa(d.n) + dayNames[d.day]
+}
+
+// perDay is how many times a day a rule may name: whoever wants more wants to
+// be nagged by a program.
+const perDay = 24
+
+// parseRule takes a rule apart. Its errors are for a sentence about it. An
+// UNTIL without a Z is meant in zone.
+func parseRule(text string, zone *time.Location) (*rule, error) {
+	r := &rule{interval: 1, weekStart: time.Monday}
+	seen := map[string]bool{}
+	for part := range strings.SplitSeq(strings.TrimSuffix(text, ";"), ";") {
+		name, value, ok := strings.Cut(part, "=")
+		if !ok || value == "" {
+			return nil, fmt.Errorf("%s is not NAME=VALUE", quoted(part))
+		}
+		if seen[name] {
+			return nil, fmt.Errorf("%s is there twice", name)
+		}
+		seen[name] = true
+		if err := r.set(name, value, zone); err != nil {
+			return nil, err
+		}
+	}
+	return r, r.check()
+}
+
+func (r *rule) set(name, value string, zone *time.Location) (err error) {
+	switch name {
+	case "FREQ":
+		return r.setFreq(value)
+	case "INTERVAL":
+		r.interval, err = number(name, value, 1, 366)
+	case "COUNT":
+		r.count, err = number(name, value, 1, 1000)
+	case "UNTIL":
+		r.until, err = parseUntil(value, zone)
+	case "WKST":
+		day := slices.Index(dayNames, value)
+		if day < 0 {
+			return fmt.Errorf("WKST=%s is none of MO TU WE TH FR SA SU", value)
+		}
+		r.weekStart = time.Weekday(day)
+	case "BYMONTH":
+		r.months, err = numbers(name, value, 1, 12)
+	case "BYMONTHDAY":
+		r.monthDays, err = numbers(name, value, -31, 31)
+	case "BYYEARDAY":
+		r.yearDays, err = numbers(name, value, -366, 366)
+	case "BYDAY":
+		r.days, err = parseDays(value)
+	case "BYHOUR":
+		r.hours, err = numbers(name, value, 0, 23)
+	case "BYMINUTE":
+		r.minutes, err = numbers(name, value, 0, 59)
+	case "BYSETPOS":
+		r.positions, err = numbers(name, value, -366*perDay, 366*perDay)
+	default:
+		return fmt.Errorf("%s is not known here", quoted(name))
+	}
+	return err
+}
+
+func (r *rule) setFreq(value string) error {
+	switch value {
+	case "DAILY", "WEEKLY", "MONTHLY", "YEARLY":
+		r.freq = value
+		return nil
+	case "HOURLY", "MINUTELY", "SECONDLY":
+		return fmt.Errorf("FREQ=%s is too often; FREQ=DAILY;BYHOUR=9,12,15 names the hours of a day", value)
+	}
+	return fmt.Errorf("FREQ=%s is none of DAILY, WEEKLY, MONTHLY, YEARLY", value)
+}
+
+// check holds what the parts must be together.
+func (r *rule) check() error {
+	ordinals := slices.ContainsFunc(r.days, func(d ordinalDay) bool { return d.n != 0 })
+	switch {
+	case r.freq == "":
+		return fmt.Errorf("FREQ is missing")
+	case r.count > 0 && !r.until.IsZero():
+		return fmt.Errorf("COUNT and UNTIL exclude each other")
+	case ordinals && r.freq != "MONTHLY" && r.freq != "YEARLY":
+		return fmt.Errorf("BYDAY has numbers only with FREQ=MONTHLY or YEARLY")
+	case len(r.monthDays) > 0 && r.freq == "WEEKLY":
+		return fmt.Errorf("BYMONTHDAY does not go with FREQ=WEEKLY")
+	case len(r.yearDays) > 0 && r.freq != "YEARLY":
+		return fmt.Errorf("BYYEARDAY goes only with FREQ=YEARLY")
+	case len(r.positions) > 0 && len(r.months)+len(r.monthDays)+len(r.yearDays)+len(r.days)+len(r.hours)+len(r.minutes) == 0:
+		return fmt.Errorf("BYSETPOS needs another BY part to choose from")
+	case max(1, len(r.hours))*max(1, len(r.minutes)) > perDay:
+		return fmt.Errorf("BYHOUR and BYMINUTE name more than %d times a day", perDay)
+	}
+	return nil
+}
+
+// number reads a number within bounds.
+func number(name, value string, low, high int) (int, error) {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < low || n > high {
+		return 0, fmt.Errorf("%s=%s is not a number from %d to %d", name, quoted(value), low, high)
+	}
+	return n, nil
+}
+
+// numbers reads a list; where it may count from the end, there is no zeroth.
+func numbers(name, value string, low, high int) ([]int, error) {
+	var list []int
+	for item := range strings.SplitSeq(value, ",") {
+		n, err := number(name, item, low, high)
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 && low < 0 {
+			return nil, fmt.Errorf("%s=0 names nothing: it counts from 1, or from the end with -1", name)
+		}
+		list = append(list, n)
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+func parseDays(value string) ([]ordinalDay, error) {
+	var list []ordinalDay
+	for item := range strings.SplitSeq(value, ",") {
+		day := -1
+		if len(item) >= 2 {
+			day = slices.Index(dayNames, item[len(item)-2:])
+		}
+		if day < 0 {
+			return nil, fmt.Errorf("BYDAY=%s is none of MO TU WE TH FR SA SU", quoted(item))
+		}
+		d := ordinalDay{day: time.Weekday(day)}
+		if digits := item[:len(item)-2]; digits != "" {
+			n, err := number("BYDAY", digits, -53, 53)
+			if err != nil || n == 0 {
+				return nil, fmt.Errorf("BYDAY=%s counts its day neither from 1 nor from -1", quoted(item))
+			}
+			d.n = n
+		}
+		list = append(list, d)
+	}
+	// A week begins with Monday for who reads it.
+	slices.SortFunc(list, func(a, b ordinalDay) int {
+		if a.n != b.n {
+			return a.n - b.n
+		}
+		return int(a.day+6)%7 - int(b.day+6)%7
+	})
+	return slices.Compact(list), nil
+}
+
+// untilForm is the one that goes with a start in a named zone.
+const untilForm = "20060102T150405Z"
+
+// parseUntil reads the last moment. A day alone is meant with all its hours.
+func parseUntil(value string, zone *time.Location) (time.Time, error) {
+	if t, err := time.Parse(untilForm, value); err == nil {
+		return t, nil
+	}
+	t, err := time.Parse("20060102T150405", value)
+	if err != nil {
+		if t, err = time.Parse("20060102", value); err == nil {
+			t = t.Add(24*time.Hour - time.Second)
+		}
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("UNTIL=%s is neither like 20271231T235959Z nor like 20271231", quoted(value))
+	}
+	_, last := instants(t.Unix(), zone)
+	return last.UTC(), nil
+}
+
+// String is the rule in its canonical form, without what goes without saying.
+func (r *rule) String() string {
+	parts := []string{"FREQ=" + r.freq}
+	add := func(name, value string) {
+		if value != "" {
+			parts = append(parts, name+"="+value)
+		}
+	}
+	if r.interval != 1 {
+		add("INTERVAL", strconv.Itoa(r.interval))
+	}
+	if r.count != 0 {
+		add("COUNT", strconv.Itoa(r.count))
+	}
+	if !r.until.IsZero() {
+		add("UNTIL", r.until.Format(untilForm))
+	}
+	add("BYMONTH", joined(r.months, strconv.Itoa))
+	add("BYMONTHDAY", joined(r.monthDays, strconv.Itoa))
+	add("BYYEARDAY", joined(r.yearDays, strconv.Itoa))
+	add("BYDAY", joined(r.days, ordinalDay.String))
+	add("BYHOUR", joined(r.hours, strconv.Itoa))
+	add("BYMINUTE", joined(r.minutes, strconv.Itoa))
+	add("BYSETPOS", joined(r.positions, strconv.Itoa))
+	if r.weekStart != time.Monday {
+		add("WKST", dayNames[r.weekStart])
+	}
+	return strings.Join(parts, ";")
+}
+
+func joined[T any](list []T, show func(T) string) string {
+	var texts []string
+	for _, item := range list {
+		texts = append(texts, show(item))
+	}
+	return strings.Join(texts, ",")
+}
