@@ -1,0 +1,108 @@
+package message
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+)
+
+var _ hearken.Connector = (*Ntfy)(nil)
+
+// maxNtfy is what a server takes as a text; a longer one becomes a file.
+const maxNtfy = 4096
+
+var (
+	topicForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	ntfyID    = regexp.MustCompile(`^[A-Za-z0-9]{6,32}$`)
+	tokenForm = regexp.MustCompile(`^[!-~]{1,512}$`)
+)
+
+// NtfyConfig is what [Ntfy] is made of. Server and Topic are required.
+type NtfyConfig struct {
+	Server string // such as https://ntfy.sh
+	Topic  string // the one topic that messages go to
+	Token  string // tk_…; may be empty
+	CAFile string // certificates to trust besides the system's
+}
+
+// Ntfy publishes messages to one topic of an ntfy server.
+type Ntfy struct {
+	cfg  NtfyConfig
+	url  string
+	door *door
+}
+
+// NewNtfy checks the settings. It does not connect.
+func NewNtfy(cfg NtfyConfig) (*Ntfy, error) {
+	switch {
+	case cfg.Server == "":
+		return nil, missing("The ntfy server's address")
+	case cfg.Topic == "":
+		return nil, missing("The ntfy topic")
+	case !topicForm.MatchString(cfg.Topic):
+		return nil, hearken.Errorf(hearken.Invalid, "The ntfy topic is not 1 to 64 letters, digits, - and _")
+	case cfg.Token != "" && !tokenForm.MatchString(cfg.Token):
+		return nil, hearken.Errorf(hearken.Invalid, "The ntfy token holds characters that no token has")
+	}
+	u, err := checkURL("The ntfy server's address", cfg.Server)
+	if err != nil {
+		return nil, err
+	}
+	if u.RawQuery != "" {
+		return nil, hearken.Errorf(hearken.Invalid, "The ntfy server's address has a part after ?")
+	}
+	d, err := newDoor("The ntfy server", u, cfg.CAFile)
+	if err != nil {
+		return nil, loadErr("The ntfy server's certificates", err)
+	}
+	return &Ntfy{cfg: cfg, url: u.JoinPath(cfg.Topic).String(), door: d}, nil
+}
+
+// Name is ntfy.
+func (n *Ntfy) Name() string { return PlatformNtfy }
+
+// Repeatable is false: a second attempt rings twice.
+func (n *Ntfy) Repeatable() bool { return false }
+
+// Place is the one topic that is reached, as people may see it.
+func (n *Ntfy) Place() string { return n.cfg.Topic }
+
+// Accepts says why a message could not be sent, before anybody is asked.
+func (n *Ntfy) Accepts(m *hearken.Message) error {
+	if m.Address != n.cfg.Topic {
+		return hearken.Errorf(hearken.InvalidRecipient, "The recipient is not the configured ntfy topic")
+	}
+	return checkText(m.Text, maxNtfy, sizeBytes, "bytes")
+}
+
+// Do publishes the message.
+func (n *Ntfy) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
+	m, bad := open(ctx, n, a)
+	if bad != nil {
+		return *bad
+	}
+	req, err := http.NewRequest(http.MethodPost, n.url, strings.NewReader(m.Text))
+	if err != nil {
+		return *permanent("The request to the ntfy server cannot be written")
+	}
+	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
+	if n.cfg.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+n.cfg.Token)
+	}
+	answer, bad := n.door.do(ctx, req)
+	if bad != nil {
+		return *bad
+	}
+	var reply struct {
+		ID   string `json:"id"`
+		Code int    `json:"code"`
+	}
+	if err := json.Unmarshal(answer.body, &reply); err == nil && answer.status == http.StatusOK && ntfyID.MatchString(reply.ID) {
+		return ok(reply.ID)
+	}
+	return *n.door.refusal(answer, reply.Code != 0)
+}
