@@ -30,6 +30,9 @@ func hashed(id string) string {
 // records gives each record of a folder to f. Those that are damaged are
 // passed over and logged. The lock is held.
 func records[T any](ctx context.Context, s *Store, dir string, f func(*T)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	entries, err := fs.ReadDir(s.root.FS(), dir)
 	if err != nil {
 		return err

@@ -65,6 +65,27 @@ func TestFaulty_LoseAnswers(t *testing.T) {
 	}
 }
 
+// Who lost the answer has the version from before, as with a real store.
+func TestFaulty_LoseAnswers_Version(t *testing.T) {
+	f := faulty(t)
+	f.LoseAnswers(errDown)
+	a := &hearken.Action{ID: hearken.NewActionID(hearken.ReminderCreate)}
+	if saved, err := f.SaveAction(t.Context(), a); err != errDown || saved || a.Version != 0 {
+		t.Errorf("action: %t, %v, version %d", saved, err, a.Version)
+	}
+	alarm := &hearken.Alarm{Action: a.ID}
+	if saved, err := f.SaveAlarm(t.Context(), alarm); err != errDown || saved || alarm.Version != 0 {
+		t.Errorf("alarm: %t, %v, version %d", saved, err, alarm.Version)
+	}
+	f.Fail(nil)
+	if saved, err := f.SaveAction(t.Context(), a); err != nil || saved {
+		t.Errorf("again: %t, %v", saved, err)
+	}
+	if got, err := f.Action(t.Context(), a.ID); err != nil || got.Version != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func TestFaulty_StallAndSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := faulty(t)

@@ -105,7 +105,7 @@ var keyTests = []test{
 			t.Errorf("an empty store has the keys %v, %v", keys, err)
 		}
 		first := hearken.Key{ID: "key_1", Name: "Laptop", Hash: []byte{0, 1, 0xff}, CreatedAt: noon}
-		second := hearken.Key{ID: "key_2", Name: "電話", Hash: make([]byte, 32), CreatedAt: noon.Add(1e9), Toolsets: []string{"read", "scribe"}}
+		second := hearken.Key{ID: "key_2", Name: "電話", Hash: make([]byte, 32), CreatedAt: noon.Add(1e9), Toolsets: []string{"read", "scribe"}, Approver: hearken.ApproverClient}
 		for _, k := range []*hearken.Key{&second, &first} {
 			if err := store.SaveKey(t.Context(), k); err != nil {
 				t.Fatal(err)
@@ -117,6 +117,17 @@ var keyTests = []test{
 		}
 		keys, err = store.Keys(t.Context())
 		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, []hearken.Key{first, second}, keys)
+		// Who may approve can change.
+		first.Approver, second.Approver = hearken.ApproverClient, ""
+		for _, k := range []*hearken.Key{&second, &first} {
+			if err := store.SaveKey(t.Context(), k); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if keys, err = store.Keys(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		equal(t, []hearken.Key{first, second}, keys)

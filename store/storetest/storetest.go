@@ -28,6 +28,10 @@ func Run(t *testing.T, open func(t *testing.T) hearken.Store) {
 		{"Remove", removeTests},
 		{"Note", noteTests},
 		{"Key", keyTests},
+		{"Action", actionTests},
+		{"Alarm", alarmTests},
+		{"Grant", grantTests},
+		{"Contact", contactTests},
 		{"Together", togetherTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {

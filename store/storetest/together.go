@@ -2,9 +2,12 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hearken-dev/hearken"
 )
@@ -53,6 +56,77 @@ var togetherTests = []test{
 		equal(t, rounds, len(segments(t, store, shared.ID, 1, 100, false)))
 		equal(t, writers*rounds, len(search(t, store, hearken.Query{Text: "apple", Limit: 1000})))
 		equal(t, rounds, len(search(t, store, hearken.Query{Text: "pear", Limit: 1000})))
+	}},
+	{"Race", func(t *testing.T, store hearken.Store) { Race(t, store) }},
+	{"Actions", func(t *testing.T, store hearken.Store) {
+		const writers, rounds = 8, 10
+		var all sync.WaitGroup
+		var forgotten atomic.Int64
+		for w := range writers {
+			all.Go(func() {
+				for n := range rounds {
+					a := message(w*rounds + n + 1)
+					a.Evidence = []hearken.Evidence{{Arg: "text"}}
+					for _, state := range []hearken.ActionState{hearken.ActionPending, hearken.ActionApproved, hearken.ActionDone} {
+						a.State = state
+						if state.Final() {
+							a.EndedAt = ptr(noon.Add(time.Duration(n%2) * time.Hour))
+						}
+						if saved, err := store.SaveAction(t.Context(), a); err != nil || !saved {
+							t.Errorf("save action: %t, %v", saved, err)
+						}
+					}
+					c := &hearken.Contact{ID: fmt.Sprint(w, n), Name: "Anna", Emails: []string{"anna@example.com"}}
+					if err := store.SaveContact(t.Context(), c); err != nil {
+						t.Errorf("save contact: %v", err)
+					}
+					g := &hearken.Grant{ID: fmt.Sprint(w, n), CreatedAt: noon}
+					if err := store.SaveGrant(t.Context(), g); err != nil {
+						t.Errorf("save grant: %v", err)
+					}
+				}
+			})
+			all.Go(func() {
+				for n := range rounds {
+					found, err := store.Actions(t.Context(), hearken.ActionFilter{})
+					if err != nil {
+						t.Errorf("actions: %v", err)
+					}
+					for i := range found {
+						found[i].Evidence[0].Quote = "mine" // what was read is the reader's
+					}
+					_, err1 := store.Alarms(t.Context(), time.Time{})
+					_, err2 := store.Grants(t.Context())
+					_, err3 := store.Contacts(t.Context())
+					if err := errors.Join(err1, err2, err3); err != nil {
+						t.Errorf("list: %v", err)
+					}
+					if w == 0 && n%3 == 0 {
+						n, err := store.ForgetActions(t.Context(), noon.Add(time.Minute))
+						if err != nil {
+							t.Errorf("forget: %v", err)
+						}
+						forgotten.Add(int64(n))
+					}
+				}
+			})
+		}
+		all.Wait()
+		n, err := store.ForgetActions(t.Context(), noon.Add(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, writers*rounds/2, int(forgotten.Load())+n)
+		found, err := store.Actions(t.Context(), hearken.ActionFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, writers*rounds/2, len(found))
+		for _, a := range found {
+			if a.Version != 3 || a.State != hearken.ActionDone || a.Evidence[0].Quote != "" {
+				t.Errorf("%+v", a)
+			}
+		}
 	}},
 	{"DeleteWhileSaving", func(t *testing.T, store hearken.Store) {
 		var all sync.WaitGroup

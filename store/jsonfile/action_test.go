@@ -1,0 +1,114 @@
+package jsonfile_test
+
+import (
+	"bytes"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store/storetest"
+)
+
+func TestStore_Durable(t *testing.T) {
+	dir := t.TempDir()
+	storetest.Durable(t, func() hearken.Store { return open(t, dir) })
+}
+
+// everything is what all files of a folder hold, and how they are called.
+func everything(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		all.WriteString(path + "\n" + string(data))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+func TestStore_ForgetActions_LeavesNoByte(t *testing.T) {
+	dir := t.TempDir()
+	storetest.LeavesNoByte(t, open(t, dir), func() string { return everything(t, dir) })
+}
+
+// What a process left behind that ended while it wrote goes as well.
+func TestStore_ForgetActions_Torn(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	for _, folder := range []string{"actions", "alarms"} {
+		torn := filepath.Join(dir, folder, "msg_aaaaaaaaaaaaaaaa.json.tmp")
+		if err := os.WriteFile(torn, []byte(`{"text": "secret`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := s.Actions(t.Context(), hearken.ActionFilter{}); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if _, err := s.ForgetActions(t.Context(), time.Unix(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(everything(t, dir), "secret") {
+		t.Error("it is still there")
+	}
+}
+
+// One damaged action is named where it is asked for, cannot be overwritten,
+// and all others go on.
+func TestStore_Action_Damaged(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	var log bytes.Buffer
+	s.Log = slog.New(slog.NewTextHandler(&log, nil))
+	for _, id := range []string{"msg_aaaaaaaaaaaaaaaa", "msg_bbbbbbbbbbbbbbbb"} {
+		if saved, err := s.SaveAction(t.Context(), &hearken.Action{ID: id}); err != nil || !saved {
+			t.Fatalf("%t, %v", saved, err)
+		}
+	}
+	path := filepath.Join(dir, "actions", "msg_aaaaaaaaaaaaaaaa.json")
+	if err := os.WriteFile(path, []byte(`{"id": "msg_a`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Actions(t.Context(), hearken.ActionFilter{})
+	if err != nil || len(list) != 1 || !strings.Contains(log.String(), "msg_aaaa") {
+		t.Errorf("%d actions, %v, log %s", len(list), err, &log)
+	}
+	_, err = s.Action(t.Context(), "msg_aaaaaaaaaaaaaaaa")
+	names(t, err, path, "remove it")
+	saved, err := s.SaveAction(t.Context(), &hearken.Action{ID: "msg_aaaaaaaaaaaaaaaa"})
+	names(t, err, path)
+	if saved {
+		t.Error("saved over it")
+	}
+}
+
+// A folder of the time before there were actions gets them.
+func TestOpen_Older(t *testing.T) {
+	dir := t.TempDir()
+	first := open(t, dir)
+	save(t, first, 1, said(1, "one"))
+	first.Close()
+	for _, folder := range []string{"actions", "alarms", "grants", "contacts"} {
+		if err := os.Remove(filepath.Join(dir, folder)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := `[{"id": "key_1", "name": "Laptop", "createdAt": "2026-01-01T00:00:00Z", "hash": "AQ=="}]`
+	if err := os.WriteFile(filepath.Join(dir, "keys.json"), []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Migrated(t, open(t, dir))
+	if got := texts(t, open(t, dir), 1); got != "one" {
+		t.Error(got)
+	}
+}

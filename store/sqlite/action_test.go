@@ -1,0 +1,112 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store/sqlite"
+	"github.com/hearken-dev/hearken/store/storetest"
+)
+
+func TestStore_Durable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "hearken.db")
+	storetest.Durable(t, func() hearken.Store { return open(t, path) })
+}
+
+// As a command line beside a hub.
+func TestStore_Race_Processes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "hearken.db")
+	storetest.Race(t, open(t, path), open(t, path), open(t, path))
+}
+
+func TestStore_ForgetActions_LeavesNoByte(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "hearken.db")
+	storetest.LeavesNoByte(t, open(t, path), func() string { return string(bytesOf(t, dir)) })
+	wantSound(t, path)
+}
+
+// A reader that stays keeps the log from being cleared: the caller is told,
+// and the next call does it.
+func TestStore_ForgetActions_Unscrubbed(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "hearken.db")
+	s := open(t, path)
+	ended := time.Unix(1_800_000_000, 0)
+	a := &hearken.Action{ID: "msg_aaaaaaaaaaaaaaaa", State: hearken.ActionDone, EndedAt: &ended, Error: "qzsecretzq"}
+	if saved, err := s.SaveAction(t.Context(), a); err != nil || !saved {
+		t.Fatalf("%t, %v", saved, err)
+	}
+	reader, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	tx, err := reader.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	var n int
+	if err := tx.QueryRow(`SELECT count(*) FROM action`).Scan(&n); err != nil || n != 1 {
+		t.Fatalf("%d actions, %v", n, err)
+	}
+	sqlite.SetPatience(t, s, time.Millisecond)
+	if n, err := s.ForgetActions(t.Context(), ended.Add(1)); n != 1 || hearken.CodeOf(err) != hearken.Busy {
+		t.Fatalf("%d forgotten with error %v", n, err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if traces(t, dir, "qzsecretzq") == 0 {
+		t.Fatal("the reader did not matter")
+	}
+	if n, err := s.ForgetActions(t.Context(), ended.Add(1)); n != 0 || err != nil {
+		t.Fatalf("%d forgotten with error %v", n, err)
+	}
+	if left := traces(t, dir, "qzsecretzq"); left > 0 {
+		t.Errorf("%d traces", left)
+	}
+}
+
+// A database of the time before there were actions gets room for them.
+func TestOpen_Older(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "hearken.db")
+	schema, err := os.ReadFile(filepath.Join("sql", "0001_sessions.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, query := range []string{
+		`PRAGMA journal_mode = wal`, string(schema), `PRAGMA user_version = 1`,
+		`INSERT INTO key VALUES ('key_1', 'Laptop', x'01', 1, NULL, 'null')`,
+		`INSERT INTO session (id, title, status, stop_reason, language, provider, started_at, duration, segment_count, epoch, principal, config)
+			VALUES ('00000001-0000-4000-8000-000000000000', 'Old', 'stopped', '', '', '', 1, 0, 0, 1, '', '{}')`,
+	} {
+		if _, err := db.Exec(query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, path)
+	storetest.Migrated(t, s)
+	if list, err := s.Sessions(t.Context(), hearken.SessionFilter{}); err != nil || len(list) != 1 || list[0].Title != "Old" {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// One durable change of an action that is there, among others.
+func BenchmarkSaveAction(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "hearken.db"))
+	storetest.BenchmarkSaveAction(b, s)
+}
