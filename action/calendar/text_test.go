@@ -1,0 +1,86 @@
+package calendar
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever somebody said, lines are short, hold whole characters and nothing
+// that a calendar may not hold, and read back as it was.
+func TestWriter_Text(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		said := rapid.String().Draw(t, "said")
+		w := &writer{}
+		w.line("BEGIN", "VCALENDAR")
+		w.line("BEGIN", event)
+		w.text("DESCRIPTION", said)
+		w.line("END", event)
+		w.line("END", "VCALENDAR")
+		file := w.b.String()
+		if !utf8.ValidString(file) {
+			t.Error("not UTF-8")
+		}
+		for line := range strings.SplitSeq(strings.TrimSuffix(file, "\r\n"), "\r\n") {
+			if len(line) > 75 {
+				t.Errorf("%d octets in a line", len(line))
+			}
+			if !utf8.ValidString(line) {
+				t.Error("a character was cut")
+			}
+			if strings.ContainsAny(line, "\r\n\x00\x1b\u202e") {
+				t.Errorf("line holds what it may not: %q", line)
+			}
+		}
+		read := components(file)
+		if len(read) != 1 {
+			t.Fatalf("read %d components", len(read))
+		}
+		if got := read[0].text("DESCRIPTION"); got != plain(said) {
+			t.Errorf("read %q for %q", got, plain(said))
+		}
+	})
+}
+
+func TestPlain(t *testing.T) {
+	for _, tt := range []struct{ said, want string }{
+		{"a\r\nb\rc\nd\u2028e", "a\nb\nc\nd\ne"},
+		{"bell\a, escape\x1b[31m, C1\u0085", "bell, escape[31m, C1"},
+		{"invoice\u202Efdp.exe\u202C \u2066x\u2069\u200F", "invoicefdp.exe x"},
+		{"\xff\xfe broken", "\uFFFD broken"},
+		{"朝ラン 👩‍🚀 Žaneta می‌خواهم", "朝ラン 👩‍🚀 Žaneta می‌خواهم"},
+		{"END:VEVENT\r\nBEGIN:VEVENT", "END:VEVENT\nBEGIN:VEVENT"},
+	} {
+		if got := plain(tt.said); got != tt.want {
+			t.Errorf("plain(%q) = %q, want %q", tt.said, got, tt.want)
+		}
+	}
+	if got := short(strings.Repeat("ž", 300), 200); utf8.RuneCountInString(got) != 200 || !strings.HasSuffix(got, "…") {
+		t.Errorf("short is %d long: %q", utf8.RuneCountInString(got), got)
+	}
+}
+
+// FuzzComponents: nothing that a server sends makes the reader fall over.
+func FuzzComponents(f *testing.F) {
+	f.Add("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY;X=\"a:b;c\":x\\, y\r\n z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
+	f.Add("END:VEVENT\nEND:\nBEGIN:A\nBEGIN:VTODO\nDURATION:P1DT2H\nDTSTART;TZID=Europe/Berlin:20260101T000000\n")
+	f.Fuzz(func(t *testing.T, data string) {
+		for _, c := range components(data) {
+			c.content()
+		}
+	})
+}
+
+func TestReadProperty(t *testing.T) {
+	p, ok := readProperty(`attendee;CN="Doe; Jane: boss";ROLE=CHAIR:mailto:jane@example.org`)
+	if !ok || p.name != "ATTENDEE" || p.params["CN"] != "Doe; Jane: boss" || p.params["ROLE"] != "CHAIR" || p.value != "mailto:jane@example.org" {
+		t.Errorf("read %+v, %t", p, ok)
+	}
+	for _, bad := range []string{"", "no colon", ":value", `X;A="open:b`} {
+		if p, ok := readProperty(bad); ok {
+			t.Errorf("%q was read as %+v", bad, p)
+		}
+	}
+}
