@@ -36,7 +36,7 @@ func measureListen(ctx context.Context, b *bench) error {
 		return err
 	}
 	defer l.stop()
-	wait(ctx, 8*time.Second) // until the engine is there
+	wait(ctx, 12*time.Second) // until the engine is there, and its loading is over
 	for _, kind := range []string{"digital silence", "the noise of a quiet room on both sides"} {
 		quiet, hush := context.WithCancel(ctx)
 		if kind != "digital silence" {

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/store/sqlite"
+	"github.com/hearken-dev/hearken/stt/moonshine"
 	"github.com/hearken-dev/hearken/toon"
 )
 
@@ -70,29 +69,40 @@ func measureScribeTokens(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// seedTalk stores a capture in which two sides say what the recordings hold,
-// with their lengths.
+// seedTalk stores a capture in which two sides say in turns what the engine
+// hears in the recordings.
 func seedTalk(ctx context.Context, dir string, clips []*clip) error {
+	p, err := openEngine(ctx, moonshine.Config{})
+	if err != nil {
+		return err
+	}
+	defer p.Close(context.WithoutCancel(ctx))
+	started := time.Date(2026, 11, 5, 9, 30, 0, 0, time.UTC)
+	var entries []hearken.Segment
+	at := 0.0
+	for i := 0; len(entries) < tailLength && i < len(clips); i++ {
+		heard, err := hearWhole(ctx, p, clips[i].pcm)
+		if err != nil {
+			return err
+		}
+		for _, seg := range heard {
+			seg.Line = len(entries) + 1
+			seg.ID, seg.Origin = fmt.Sprintf("M0-%d", seg.Line), []hearken.Origin{hearken.Microphone, hearken.System}[i%2]
+			seg.StartTime, seg.EndTime = at+seg.StartTime, at+seg.EndTime
+			seg.Timestamp = started.Add(time.Duration(seg.StartTime * float64(time.Second)))
+			seg.Words, seg.Durable = []hearken.Word{}, true
+			entries = append(entries, seg)
+		}
+		at += clips[i].seconds()
+	}
+	if len(entries) < tailLength {
+		return fmt.Errorf("the recordings have only %d entries", len(entries))
+	}
 	db, err := sqlite.Open(ctx, filepath.Join(dir, "hearken.db"))
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	clips = slices.DeleteFunc(slices.Clone(clips), func(c *clip) bool { return c.seconds() > 15 })
-	started := time.Date(2026, 11, 5, 9, 30, 0, 0, time.UTC)
-	var entries []hearken.Segment
-	at := 2.0
-	for i := range tailLength {
-		c := clips[i%len(clips)]
-		confidence := 0.80 + float64(i*7%20)/100
-		entries = append(entries, hearken.Segment{
-			ID: fmt.Sprintf("M0-%d", i+1), Line: i + 1, Origin: []hearken.Origin{hearken.Microphone, hearken.System}[i%2],
-			Status: hearken.Confirmed, Text: sentence(c.reference), Words: []hearken.Word{}, StartTime: at, EndTime: at + c.seconds(),
-			Confidence: &confidence, Language: "en", IsFinal: true, Durable: true,
-			Timestamp: started.Add(time.Duration(at * float64(time.Second))),
-		})
-		at += c.seconds() + 0.8
-	}
 	stopped := started.Add(time.Duration(at * float64(time.Second)))
 	return db.Save(ctx, &hearken.Session{
 		ID: uuid.NewString(), Status: hearken.Stopped, StopReason: hearken.StopFinished, Language: "en", Provider: "local",
@@ -101,46 +111,45 @@ func seedTalk(ctx context.Context, dir string, clips []*clip) error {
 	}, entries)
 }
 
-// sentence writes a reference as an engine does.
-func sentence(text string) string {
-	if text == "" {
-		return text
-	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
-}
-
-// asJSON is the transcript of a tail in JSON, with the names and values of its
-// columns.
+// asJSON is the same answer in JSON without a needless space, and with the
+// names of the columns in each entry.
 func asJSON(tail string, entries int) (string, error) {
 	o, err := toon.Decode([]byte(tail))
 	if err != nil {
 		return "", err
 	}
+	var fields []string
+	found := 0
 	for _, f := range o {
 		table, ok := f.Value.(toon.Table)
 		if !ok {
+			fields = append(fields, fmt.Sprintf("%q:%s", f.Key, inJSON(f.Value)))
 			continue
 		}
-		if len(table.Rows) != entries {
-			return "", fmt.Errorf("the tail has %d entries, not %d", len(table.Rows), entries)
-		}
-		var b bytes.Buffer
+		found = len(table.Rows)
+		rows := make([]string, found)
 		for i, row := range table.Rows {
-			for c, name := range table.Columns {
-				value, err := json.Marshal(row[c])
-				if err != nil {
-					return "", err
-				}
-				fmt.Fprintf(&b, "%s%q:%s", map[bool]string{true: "{", false: ","}[c == 0], name, value)
+			cells := make([]string, len(row))
+			for c, v := range row {
+				cells[c] = fmt.Sprintf("%q:%s", table.Columns[c], inJSON(v))
 			}
-			b.WriteString("}")
-			if i < len(table.Rows)-1 {
-				b.WriteString(",")
-			}
+			rows[i] = "{" + strings.Join(cells, ",") + "}"
 		}
-		return `{"transcript":[` + b.String() + "]}", nil
+		fields = append(fields, fmt.Sprintf("%q:[%s]", f.Key, strings.Join(rows, ",")))
 	}
-	return "", errors.New("no table in the tail")
+	if found != entries {
+		return "", fmt.Errorf("the tail has %d entries, not %d", found, entries)
+	}
+	return "{" + strings.Join(fields, ",") + "}", nil
+}
+
+// inJSON is a plain value in JSON.
+func inJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // TOON has no value that JSON has not
+	}
+	return b
 }
 
 // countTokens counts with a real tokenizer.

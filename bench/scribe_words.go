@@ -81,10 +81,7 @@ func see(spoken []saidWord, row tailRow, now time.Duration) {
 	for i := range said {
 		said[i] = spoken[from+i].word
 	}
-	align(said, heard, func(i, j int) {
-		if i < 0 || j < 0 || said[i] != heard[j] {
-			return
-		}
+	for _, i := range common(said, heard) {
 		w := &spoken[from+i]
 		if w.seen == 0 {
 			w.seen = now
@@ -92,7 +89,41 @@ func see(spoken []saidWord, row tailRow, now time.Duration) {
 		if w.settled == 0 && row.status == string(hearken.Confirmed) {
 			w.settled = now
 		}
-	})
+	}
+}
+
+// common are the places of the words that a row shares with what was said, when
+// it is laid where it fits best: what was said before and after costs nothing,
+// and of places that fit as well the last one counts.
+func common(said, heard []string) (places []int) {
+	d := make([][]int, len(said)+1)
+	end := 0
+	for i := range d {
+		d[i] = make([]int, len(heard)+1)
+		for j := 1; j <= len(heard); j++ {
+			d[i][j] = d[i][j-1] + 1
+			if i > 0 {
+				d[i][j] = min(d[i][j], d[i-1][j]+1, d[i-1][j-1]+differ(said[i-1], heard[j-1]))
+			}
+		}
+		if d[i][len(heard)] <= d[end][len(heard)] {
+			end = i
+		}
+	}
+	for i, j := end, len(heard); i > 0 && j > 0; {
+		switch {
+		case d[i][j] == d[i-1][j-1]+differ(said[i-1], heard[j-1]):
+			if i, j = i-1, j-1; said[i] == heard[j] {
+				places = append(places, i)
+			}
+		case d[i][j] == d[i-1][j]+1:
+			i--
+		default:
+			j--
+		}
+	}
+	slices.Reverse(places)
+	return places
 }
 
 // seenAfter are how long after they were spoken words were seen.
