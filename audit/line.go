@@ -1,0 +1,100 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// timeForm is how times stand in the audit, always in UTC.
+const timeForm = "2006-01-02T15:04:05.000000Z"
+
+// longestLine bounds a record in bytes. Texts are hashed, so that an honest
+// one has a few hundred.
+const longestLine = 64 << 10
+
+// A line is a record as it stands in a file. Its first three fields come first
+// in every line, so that a chain is checked without decoding the rest.
+type line struct {
+	Seq  int64  `json:"seq"` // 1 for the first record of all
+	TS   string `json:"ts"`
+	Prev string `json:"prev"` // SHA-256 of the previous line, without its newline; empty in the first
+	hearken.AuditRecord
+	detail
+}
+
+// detail is what only the audit itself says.
+type detail struct {
+	Note    string `json:"note,omitempty"`
+	Through int64  `json:"through,omitempty"` // the last record that was removed; see [Log.Prune]
+}
+
+// encode makes the line that follows after a state, with its newline.
+func encode(s *state, now time.Time, r hearken.AuditRecord, more detail, hash func(string) string) ([]byte, error) {
+	if len(r.Texts) > 0 {
+		hashed := make(map[string]string, len(r.Texts))
+		for name, text := range r.Texts {
+			hashed[name] = hash(text)
+		}
+		r.Texts = hashed
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(line{s.n + 1, now.UTC().Format(timeForm), s.prev(), r, more}); err != nil {
+		return nil, err
+	}
+	if b.Len() > longestLine {
+		return nil, hearken.Errorf(hearken.AuditUnavailable, "A record of the audit may have %d bytes; this one has %d.", longestLine, b.Len())
+	}
+	return b.Bytes(), nil
+}
+
+// A head is the part of a line that makes the chain.
+type head struct {
+	seq  int64
+	prev []byte // as it stands there
+}
+
+// readHead reads the fields at the beginning of a line. It takes nothing but
+// what encode writes.
+func readHead(l []byte) (head, bool) {
+	rest, ok := bytes.CutPrefix(l, []byte(`{"seq":`))
+	number, rest, ok2 := bytes.Cut(rest, []byte(`,"ts":"`))
+	seq, err := strconv.ParseInt(string(number), 10, 64)
+	if !ok || !ok2 || err != nil || seq < 1 || len(rest) < len(timeForm) {
+		return head{}, false
+	}
+	rest, ok = bytes.CutPrefix(rest[len(timeForm):], []byte(`","prev":"`))
+	prev, _, ok2 := bytes.Cut(rest, []byte(`"`))
+	return head{seq, prev}, ok && ok2 && l[len(l)-1] == '}'
+}
+
+// fits tells what is wrong with a line that should follow after s, in words
+// that go on after "Line N of FILE"; it is empty if all is well.
+func (s *state) fits(l []byte) string {
+	h, ok := readHead(l)
+	switch {
+	case !ok:
+		return "is not a record"
+	case h.seq > s.n+1:
+		return fmt.Sprintf("is record %d, but record %d should be there: something was removed or moved", h.seq, s.n+1)
+	case h.seq < s.n+1:
+		return fmt.Sprintf("is record %d, but record %d should be there: something was moved or is there twice", h.seq, s.n+1)
+	case string(h.prev) != s.prev():
+		return "does not follow from the line before: one of the two was changed"
+	}
+	return ""
+}
+
+// sum is the hash of a line by which the next one names it.
+func sum(l []byte) string {
+	h := sha256.Sum256(l)
+	return hex.EncodeToString(h[:])
+}

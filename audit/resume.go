@@ -1,0 +1,200 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// A Tampered tells where an audit is not as it was written.
+type Tampered struct {
+	File    string // its name in the folder
+	Line    int    // 1 for the first; 0 where it is about the whole file
+	Message string // a sentence
+}
+
+func (t *Tampered) Error() string { return t.Message }
+
+func tampered(file string, line int, format string, args ...any) *Tampered {
+	return &Tampered{file, line, fmt.Sprintf(format, args...)}
+}
+
+// resume finds out where to go on: at the last checkpoint, and after the
+// records that came later.
+func (w *writer) resume() error {
+	last, err := w.lastCheckpoint()
+	if err != nil {
+		return err
+	}
+	names, err := months(w.dir)
+	if err != nil {
+		return err
+	}
+	var from int64
+	if last != nil {
+		i := slices.Index(names, last.file)
+		if i < 0 {
+			return tampered(last.file, 0, "%s is missing, in which the checkpoint over %d records ends.", last.file, last.n)
+		}
+		names, from = names[i:], last.end
+		w.state, w.covered, w.endIn, w.endAt = last.state.clone(), last.n, last.file, last.end
+		if err := w.checkLast(last); err != nil {
+			return err
+		}
+	}
+	for i, name := range names {
+		torn, err := w.scan(name, from)
+		if err != nil {
+			return err
+		}
+		if torn && i < len(names)-1 {
+			return tampered(name, 0, "%s ends in the middle of a record, and yet %s follows.", name, names[i+1])
+		}
+		from = 0
+	}
+	w.checkpointIfDue(checkpointRecords)
+	return nil
+}
+
+// lastCheckpoint finds the newest checkpoint and holds it against the copy
+// beside the keys. There is none in a new audit.
+func (w *writer) lastCheckpoint() (*checkpoint, error) {
+	verifier, err := note.NewVerifier(w.keys.verifier)
+	if err != nil {
+		return nil, err
+	}
+	if w.note, w.pointsSize, w.pointsDirty, err = lastNote(filepath.Join(w.dir, checkpointsFile)); err != nil {
+		return nil, err
+	}
+	var last *checkpoint
+	var records int64
+	if w.note != nil {
+		if last, err = readCheckpoint(w.note, verifier); err != nil {
+			return nil, tampered(checkpointsFile, 0, "The last checkpoint in %s %v.", checkpointsFile, err)
+		}
+		records = last.n
+	}
+	copied, err := os.ReadFile(w.kept)
+	if errors.Is(err, fs.ErrNotExist) {
+		return last, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	kept, err := readCheckpoint(copied, verifier)
+	switch {
+	case err != nil:
+		return nil, tampered(w.kept, 0, "The checkpoint in %s %v.", w.kept, err)
+	case kept.n > records:
+		return nil, tampered(checkpointsFile, 0, "The last checkpoint in %s covers %d records, but there was one over %d: the end was cut off.", checkpointsFile, records, kept.n)
+	case kept.n == records && !bytes.Equal(copied, w.note):
+		return nil, tampered(checkpointsFile, 0, "The last checkpoint in %s is not the one that was signed last.", checkpointsFile)
+	}
+	return last, nil
+}
+
+// lastNote finds the last whole note of a file, where it ends, and whether
+// there is something unfinished behind it.
+func lastNote(path string) (n []byte, end int64, more bool, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, false, nil
+	}
+	if err != nil {
+		return nil, 0, false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, false, err
+	}
+	size := info.Size()
+	for tail := int64(64 << 10); ; tail *= 8 {
+		base := max(0, size-tail)
+		data := make([]byte, size-base)
+		if _, err := f.ReadAt(data, base); err != nil && !errors.Is(err, io.EOF) {
+			return nil, 0, false, err
+		}
+		head := []byte(origin + "\n")
+		for i := bytes.LastIndex(data, head); i >= 0; i = bytes.LastIndex(data[:i], head) {
+			if n, _, ok := cutNote(data[i:]); ok {
+				end := base + int64(i) + int64(len(n)) + 1
+				return n, end, end < size, nil
+			}
+		}
+		if base == 0 {
+			return nil, 0, size > 0, nil
+		}
+	}
+}
+
+// checkLast makes sure that the last record of a checkpoint is where it says.
+func (w *writer) checkLast(c *checkpoint) error {
+	f, err := os.Open(filepath.Join(w.dir, c.file))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	data := make([]byte, min(c.end, longestLine+1))
+	if _, err := f.ReadAt(data, c.end-int64(len(data))); err != nil {
+		if errors.Is(err, io.EOF) {
+			return tampered(c.file, 0, "%s has fewer bytes than its checkpoint over %d records covers: the end was cut off.", c.file, c.n)
+		}
+		return err
+	}
+	l, ended := bytes.CutSuffix(data, []byte("\n"))
+	if l = l[bytes.LastIndexByte(l, '\n')+1:]; !ended || sum(l) != c.state.prev() {
+		return tampered(c.file, 0, "Record %d in %s is not the one that its checkpoint was signed for.", c.n, c.file)
+	}
+	return nil
+}
+
+// scan takes in the records of a file from an offset on. A crash may leave an
+// unfinished record at the end, or bytes that never reached the disk: nobody
+// was told that these were written, so that they are removed.
+func (w *writer) scan(name string, from int64) (torn bool, err error) {
+	f, err := os.Open(filepath.Join(w.dir, name))
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		return false, err
+	}
+	w.name, w.size = name, from
+	for r := bufio.NewReaderSize(f, longestLine); ; {
+		l, err := r.ReadSlice('\n')
+		l, whole := bytes.CutSuffix(l, []byte("\n"))
+		switch {
+		case err == io.EOF && len(l) == 0:
+			return false, nil
+		case err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull):
+			return false, err
+		case err == io.EOF, bytes.IndexByte(l, 0) >= 0:
+			w.torn, w.dirty = info.Size()-w.size, true
+			return true, nil
+		}
+		wrong := w.state.fits(l)
+		if !whole {
+			wrong = "is too long for a record"
+		}
+		if wrong != "" {
+			return false, tampered(name, 0, "The line after record %d in %s %s.", w.state.n, name, wrong)
+		}
+		w.state.add(l)
+		w.size += int64(len(l)) + 1
+		w.endIn, w.endAt = name, w.size
+	}
+}
