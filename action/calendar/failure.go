@@ -120,7 +120,7 @@ func unreachable(err error, u *url.URL) error {
 			WithTry("the clock of this computer, or a new certificate on the server")
 	case errors.As(err, &invalid), errors.As(err, new(*tls.CertificateVerificationError)):
 		f.err = rejected("The certificate of the calendar server %s is not valid.", u.Host)
-	case errors.As(err, &record):
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		f.err = rejected("What answers at %s does not speak TLS.", u.Host).WithTry("another port in CALDAV_URL")
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), isTimeout(err):
 		temporary("The calendar server %s did not answer in time.")

@@ -1,0 +1,309 @@
+package calendar
+
+import (
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+func hangUp(http.ResponseWriter) { panic(http.ErrAbortHandler) }
+
+func TestCalDAV_Refusals(t *testing.T) {
+	s := newDAVServer(t, httptest.NewServer)
+	for _, tt := range []struct {
+		name   string
+		fault  func(http.ResponseWriter, *http.Request, string) bool
+		result hearken.Result
+		after  time.Duration
+		says   string
+	}{
+		{"Unauthorized", refuse(http.MethodPut, 401), hearken.ResultPermanent, 0, "CALDAV_PASSWORD"},
+		{"Digest", refuse(http.MethodPut, 401, "WWW-Authenticate", `Digest realm="x"`), hearken.ResultPermanent, 0, "another way of signing in"},
+		{"Forbidden", refuse(http.MethodPut, 403), hearken.ResultPermanent, 0, "does not allow"},
+		{"BadRequest", refuse(http.MethodPut, 400), hearken.ResultPermanent, 0, "refused with 400"},
+		{"TooLarge", refuse(http.MethodPut, 413), hearken.ResultPermanent, 0, "413"},
+		{"SeeOther", refuse(http.MethodPut, 303, "Location", "/u/cal/x"), hearken.ResultPermanent, 0, "303"},
+		{"TooMany", refuse(http.MethodPut, 429, "Retry-After", "7"), hearken.ResultTemporary, 7 * time.Second, "too many"},
+		{"Unavailable", refuse(http.MethodPut, 503, "Retry-After", "Tue, 20 Oct 2026 12:01:00 GMT", "Date", "Tue, 20 Oct 2026 12:00:00 GMT"), hearken.ResultTemporary, time.Minute, "not well"},
+		{"Forever", refuse(http.MethodPut, 503, "Retry-After", "99999999"), hearken.ResultTemporary, time.Hour, "not well"},
+		{"Broken", refuse(http.MethodPut, 500), hearken.ResultTemporary, 0, "500"},
+		{"Full", refuse(http.MethodPut, 507), hearken.ResultTemporary, 0, "no room"},
+		{"NoServer", refuse("PROPFIND", 405), hearken.ResultPermanent, 0, "not a calendar server"},
+		{"WebPage", refuse("PROPFIND", 200), hearken.ResultPermanent, 0, "not a calendar server"},
+		{"NotXML", refuse("PROPFIND", 207), hearken.ResultPermanent, 0, "cannot be read"},
+		{"HangsUp", func(w http.ResponseWriter, _ *http.Request, _ string) bool { hangUp(w); return true }, hearken.ResultTemporary, 0, "hung up"},
+		{"MultiStatus", refuse(http.MethodPut, 207), hearken.ResultPermanent, 0, "answered 207, and the entry is not there"},
+		{"OK", refuse(http.MethodPut, 200), hearken.ResultPermanent, 0, "answered 200, and the entry is not there"},
+		{"Accepted", refuse(http.MethodPut, 202), hearken.ResultPermanent, 0, "answered 202, and the entry is not there"},
+		{"Precondition", refuse(http.MethodPut, 412), hearken.ResultPermanent, 0, "answered 412, and the entry is not there"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s.set(func() { s.fault = tt.fault })
+			o := connect(t, s.URL, nil).Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00"))
+			wants(t, o, tt.result, tt.says)
+			if o.After != tt.after {
+				t.Errorf("after %s, want %s", o.After, tt.after)
+			}
+			if s.objects() != 0 {
+				t.Error("something was kept")
+			}
+		})
+	}
+	t.Run("NotThere", func(t *testing.T) {
+		s.Close()
+		wants(t, connect(t, s.URL, nil).Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultTemporary, "cannot be reached")
+	})
+}
+
+// Somebody else's object at the same path is neither taken for ours nor
+// replaced.
+func TestCalDAV_OtherObject(t *testing.T) {
+	s := newDAVServer(t, httptest.NewServer)
+	a := appointment(t, "2026-11-20T15:00:00+02:00")
+	place := "/u/cal/" + a.ID + ".ics"
+	s.kept[place] = written(t, appointment(t, "2026-11-20T15:00:00+02:00"), event, "")
+	before := s.kept[place]
+	wants(t, connect(t, s.URL, nil).Do(t.Context(), a), hearken.ResultPermanent, "412")
+	if s.kept[place] != before {
+		t.Error("it was replaced")
+	}
+}
+
+// Whatever breaks before or after the server took the entry, in the end it is
+// there once.
+func TestCalDAV_ExactlyOnce(t *testing.T) {
+	s := newDAVServer(t, httptest.NewServer)
+	const actions = 60
+	rng := rand.New(rand.NewPCG(6, 7))
+	attempts := 0
+	s.fault = func(w http.ResponseWriter, r *http.Request, body string) bool {
+		if r.Method != http.MethodPut {
+			return rng.IntN(8) == 0 && refuse(r.Method, 500)(w, r, body)
+		}
+		switch rng.IntN(6) {
+		case 0:
+			hangUp(w)
+		case 1:
+			return refuse(http.MethodPut, 503)(w, r, body)
+		case 2, 3: // taken, and the answer is lost
+			if s.kept[r.URL.Path] == "" {
+				s.kept[r.URL.Path] = body
+			}
+			hangUp(w)
+		case 4: // taken, and a proxy says that it was not
+			if s.kept[r.URL.Path] == "" {
+				s.kept[r.URL.Path] = body
+			}
+			return refuse(http.MethodPut, 502)(w, r, body)
+		}
+		return false
+	}
+	for range actions {
+		a := appointment(t, "2026-11-20T15:00:00+02:00")
+		for o := (hearken.Outcome{}); o.Result != hearken.ResultOK; {
+			a.Attempts++
+			attempts++
+			if o = connect(t, s.URL, nil).Do(t.Context(), a); o.Result != hearken.ResultOK && o.Result != hearken.ResultTemporary {
+				t.Fatalf("%+v", o)
+			}
+		}
+	}
+	if s.objects() != actions {
+		t.Errorf("%d entries of %d actions", s.objects(), actions)
+	}
+	if attempts < 2*actions {
+		t.Errorf("only %d attempts: the server did not fail enough", attempts)
+	}
+}
+
+// A 207 that means yes is taken as one, because the entry is there.
+func TestCalDAV_MultiStatusButKept(t *testing.T) {
+	s := newDAVServer(t, httptest.NewServer)
+	s.fault = func(w http.ResponseWriter, r *http.Request, body string) bool {
+		if r.Method == http.MethodPut {
+			s.kept[r.URL.Path] = body
+			list(w, "")
+		}
+		return r.Method == http.MethodPut
+	}
+	do(t, connect(t, s.URL, nil), appointment(t, "2026-11-20T15:00:00+02:00"))
+}
+
+// A calendar that was renamed since it was found is looked for again.
+func TestCalDAV_CalendarRenamed(t *testing.T) {
+	s := newDAVServer(t, httptest.NewServer)
+	c := connect(t, s.URL, nil)
+	do(t, c, appointment(t, "2026-11-20T15:00:00+02:00"))
+	s.set(func() { s.calendars = []string{"/u/new/"} })
+	a := appointment(t, "2026-11-20T15:00:00+02:00")
+	if do(t, c, a); !strings.HasPrefix(a.Receipt, "/u/new/") {
+		t.Errorf("made %s", a.Receipt)
+	}
+	s.set(func() { s.calendars = nil })
+	wants(t, c.Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, "no calendar that takes events")
+}
+
+func TestCalDAV_ReadOnly(t *testing.T) {
+	s := newDAVServer(t, httptest.NewServer)
+	s.props = `<D:current-user-privilege-set><D:privilege><D:read/></D:privilege></D:current-user-privilege-set>`
+	wants(t, connect(t, s.URL, nil).Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, "may change")
+	s.set(func() {
+		s.props = `<D:current-user-privilege-set><D:privilege><D:read/></D:privilege><D:privilege><D:write/></D:privilege></D:current-user-privilege-set>`
+	})
+	do(t, connect(t, s.URL, nil), appointment(t, "2026-11-20T15:00:00+02:00"))
+}
+
+func TestCalDAV_WellKnown(t *testing.T) {
+	s := newDAVServer(t, httptest.NewServer)
+	s.fault = func(w http.ResponseWriter, r *http.Request, body string) bool {
+		switch r.URL.Path {
+		case "/":
+			return refuse("PROPFIND", 405)(w, r, body)
+		case "/.well-known/caldav":
+			return refuse("PROPFIND", 301, "Location", "/u/")(w, r, body)
+		}
+		return false
+	}
+	do(t, connect(t, s.URL, nil), appointment(t, "2026-11-20T15:00:00+02:00"))
+}
+
+// Redirects are followed with method, body and password on the same server,
+// and not at all to another.
+func TestCalDAV_Redirects(t *testing.T) {
+	asked := 0
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	t.Cleanup(other.Close)
+	s := newDAVServer(t, httptest.NewServer)
+	a := appointment(t, "2026-11-20T15:00:00+02:00")
+	s.calendars = []string{"/u/cal/", "/u/moved/"}
+	s.fault = func(w http.ResponseWriter, r *http.Request, body string) bool {
+		return strings.HasPrefix(r.URL.Path, "/u/cal/") && refuse(http.MethodPut, 302, "Location", "/u/moved/"+a.ID+".ics")(w, r, body)
+	}
+	if do(t, connect(t, s.URL, nil), a); a.Receipt != "/u/moved/"+a.ID+".ics" || s.objects() != 1 {
+		t.Errorf("made %s", a.Receipt)
+	}
+
+	s.set(func() { s.fault = refuse(http.MethodPut, 307, "Location", "") })
+	wants(t, connect(t, s.URL, nil).Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, "cannot be read")
+	s.set(func() {
+		s.fault = func(w http.ResponseWriter, r *http.Request, body string) bool {
+			return refuse(http.MethodPut, 308, "Location", r.URL.Path)(w, r, body)
+		}
+	})
+	wants(t, connect(t, s.URL, nil).Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, "without end")
+
+	for _, method := range []string{"PROPFIND", http.MethodPut} {
+		s.set(func() { s.fault = refuse(method, 307, "Location", other.URL+"/u/cal/x.ics") })
+		wants(t, connect(t, s.URL, nil).Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, "another server")
+	}
+	s.set(func() { // the same by an address in an answer
+		s.fault = func(w http.ResponseWriter, r *http.Request, _ string) bool {
+			list(w, found("/", `<D:current-user-principal><D:href>`+other.URL+`/u/</D:href></D:current-user-principal>`))
+			return true
+		}
+	})
+	wants(t, connect(t, s.URL, nil).Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, "CALDAV_URL="+other.URL+"/u/")
+	if asked != 0 {
+		t.Errorf("the other server was asked %d times", asked)
+	}
+}
+
+func TestCalDAV_Undo(t *testing.T) {
+	s := newDAVServer(t, httptest.NewServer)
+	c := connect(t, s.URL, nil)
+	a := appointment(t, "2026-11-20T15:00:00+02:00")
+	do(t, c, a)
+	for status, result := range map[int]hearken.Result{500: hearken.ResultTemporary, 403: hearken.ResultPermanent, 207: hearken.ResultPermanent} {
+		s.set(func() { s.fault = refuse(http.MethodDelete, status) })
+		wants(t, c.Undo(t.Context(), a), result, "calendar server")
+	}
+	// Somebody changes it after it was looked at.
+	s.set(func() {
+		s.fault = func(_ http.ResponseWriter, r *http.Request, _ string) bool {
+			if r.Method == http.MethodDelete {
+				s.kept[r.URL.Path] += "X"
+			}
+			return false
+		}
+	})
+	wants(t, c.Undo(t.Context(), a), hearken.ResultPermanent, "was changed")
+	if s.objects() != 1 {
+		t.Error("it was deleted")
+	}
+}
+
+// A reminder of two halves is there as a whole or not at all, and if neither is
+// certain it is said.
+func TestCalDAV_Halves(t *testing.T) {
+	s := newDAVServer(t, httptest.NewServer)
+	both := func(c *Config) { c.Reminders = "both" }
+	second := func(w http.ResponseWriter, r *http.Request, body string) bool {
+		return strings.HasSuffix(r.URL.Path, "-event.ics") && refuse(http.MethodPut, 403)(w, r, body)
+	}
+	s.fault = second
+	wants(t, connect(t, s.URL, both).Do(t.Context(), reminder(t, "2026-10-22T09:00:00+02:00", "")), hearken.ResultPermanent, "does not allow")
+	if s.objects() != 0 {
+		t.Error("a half is left")
+	}
+	s.set(func() {
+		s.fault = func(w http.ResponseWriter, r *http.Request, body string) bool {
+			return second(w, r, body) || refuse(http.MethodDelete, 500)(w, r, body)
+		}
+	})
+	o := connect(t, s.URL, both).Do(t.Context(), reminder(t, "2026-10-22T09:00:00+02:00", ""))
+	wants(t, o, hearken.ResultUnknown, "other half")
+	if o.Receipt == "" {
+		t.Error("nobody says where it is")
+	}
+	// What may still come is left to the next attempt.
+	s.set(func() {
+		clear(s.kept)
+		s.fault = func(w http.ResponseWriter, r *http.Request, body string) bool {
+			return strings.HasSuffix(r.URL.Path, "-event.ics") && refuse(http.MethodPut, 503)(w, r, body)
+		}
+	})
+	a := reminder(t, "2026-10-22T09:00:00+02:00", "")
+	wants(t, connect(t, s.URL, both).Do(t.Context(), a), hearken.ResultTemporary, "not well")
+	s.set(func() { s.fault = nil })
+	if do(t, connect(t, s.URL, both), a); s.objects() != 2 {
+		t.Errorf("%d objects", s.objects())
+	}
+}
+
+// silence never answers.
+type silence struct{}
+
+func (silence) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		io.Copy(io.Discard, r.Body)
+	}
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// A server that takes everything and says nothing is not waited for without
+// end, and the hint for the card even less.
+func TestCalDAV_Silence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := connect(t, "https://dav.example.org/", func(c *Config) { c.HTTPClient = &http.Client{Transport: silence{}} })
+		began := time.Now()
+		wants(t, c.Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultTemporary, "did not answer in time")
+		if waited := time.Since(began); waited != patience {
+			t.Errorf("waited %s", waited)
+		}
+		began = time.Now()
+		if _, err := c.Conflicts(t.Context(), created, created.Add(time.Hour)); hearken.CodeOf(err) != hearken.ProviderTemporary {
+			t.Errorf("conflicts: %v", err)
+		}
+		if waited := time.Since(began); waited != conflictPatience {
+			t.Errorf("waited %s for a hint", waited)
+		}
+	})
+}
