@@ -34,6 +34,7 @@ var _ hearken.Audit = (*Log)(nil)
 const (
 	checkpointRecords = 100
 	checkpointAfter   = time.Minute
+	keepAfter         = time.Second // between copies beside the keys
 )
 
 // Config is what a [Log] is made of. Dir and KeyDir are required.
@@ -210,7 +211,11 @@ func (l *Log) flush() {
 func (l *Log) tick() {
 	select {
 	case l.turn <- struct{}{}:
-		l.w.checkpointIfDue(1)
+		l.w.timer = nil
+		if err := l.w.settle(); err != nil {
+			l.cfg.Log.Warn("audit: no checkpoint could be made", "error", err)
+			l.w.checkpointIfDue(checkpointRecords)
+		}
 		<-l.turn
 	case <-l.closing:
 	}
@@ -228,10 +233,8 @@ func (l *Log) Checkpoint(ctx context.Context) (string, error) {
 		return "", unavailable(os.ErrClosed)
 	}
 	defer func() { <-l.turn }()
-	if l.w.state.n > l.w.covered {
-		if err := l.w.checkpoint(); err != nil {
-			return "", unavailable(err)
-		}
+	if err := l.w.settle(); err != nil {
+		return "", unavailable(err)
 	}
 	return string(l.w.note), nil
 }
@@ -263,11 +266,7 @@ func (l *Log) Close() error {
 	l.turn <- struct{}{}
 	defer func() { <-l.turn }()
 	l.flush()
-	var err error
-	if l.w.state.n > l.w.covered {
-		err = l.w.checkpoint()
-	}
-	return errors.Join(err, l.w.close(), l.lock.Close())
+	return errors.Join(l.w.settle(), l.w.close(), l.lock.Close())
 }
 
 // unavailable is err as an agent sees it.

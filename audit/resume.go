@@ -98,6 +98,7 @@ func (w *writer) lastCheckpoint() (*checkpoint, error) {
 	case kept.n == records && !bytes.Equal(copied, w.note):
 		return nil, tampered(checkpointsFile, 0, "The last checkpoint in %s is not the one that was signed last.", checkpointsFile)
 	}
+	w.keptN = kept.n
 	return last, nil
 }
 

@@ -39,6 +39,8 @@ type writer struct {
 	pointsDirty bool
 	note        []byte // the newest checkpoint
 	covered     int64  // the records that it covers
+	keptN       int64  // the records that the copy beside the keys covers
+	keptAt      time.Time
 	timer       *time.Timer
 
 	torn    int64 // bytes of an unfinished record that were found at the start
@@ -115,7 +117,9 @@ func (w *writer) put(data []byte, now time.Time) error {
 		}
 	}
 	if name != w.name {
-		w.checkpointIfDue(1) // ends the month
+		if err := w.settle(); err != nil { // ends the month
+			w.log.Warn("audit: no checkpoint could be made", "error", err)
+		}
 		if err := w.turnTo(name, 0, true); err != nil {
 			return err
 		}
@@ -202,26 +206,43 @@ func (w *writer) check() error {
 // it that there will be one in time otherwise. The records are safe without,
 // so that a failure is not theirs: it is tried again.
 func (w *writer) checkpointIfDue(records int64) {
-	missing := w.state.n - w.covered
-	if missing >= records && missing > 0 {
-		err := w.checkpoint()
-		if err == nil {
-			return
-		}
-		w.log.Warn("audit: no checkpoint could be made", "error", err)
+	if w.state.n == w.covered {
+		return
 	}
-	if missing > 0 && w.timer == nil {
+	if w.state.n-w.covered >= records {
+		err := w.checkpoint()
+		// A copy costs as much as several records.
+		if err == nil && w.now().Sub(w.keptAt) >= keepAfter {
+			err = w.keep()
+		}
+		if err != nil {
+			w.log.Warn("audit: no checkpoint could be made", "error", err)
+		}
+	}
+	if w.timer == nil && w.state.n > w.keptN {
 		w.timer = time.AfterFunc(checkpointAfter, w.late)
 	}
 }
 
-// checkpoint signs what is on disk, adds that to the others and keeps a copy
-// beside the keys.
-func (w *writer) checkpoint() error {
+// settle leaves nothing without a checkpoint, and none without a copy.
+func (w *writer) settle() error {
 	if w.timer != nil {
 		w.timer.Stop()
 		w.timer = nil
 	}
+	if w.state.n > w.covered {
+		if err := w.checkpoint(); err != nil {
+			return err
+		}
+	}
+	if w.covered > w.keptN {
+		return w.keep()
+	}
+	return nil
+}
+
+// checkpoint signs what is on disk and adds that to the others.
+func (w *writer) checkpoint() error {
 	c := checkpoint{state: w.state.clone(), at: w.now(), file: w.endIn, end: w.endAt}
 	if w.note != nil {
 		c.prev = sum(w.note)
@@ -235,7 +256,16 @@ func (w *writer) checkpoint() error {
 		return err
 	}
 	w.note, w.covered = signed, c.n
-	return replace(w.kept, signed)
+	return nil
+}
+
+// keep copies the newest checkpoint to the keys.
+func (w *writer) keep() error {
+	if err := replace(w.kept, w.note); err != nil {
+		return err
+	}
+	w.keptN, w.keptAt = w.covered, w.now()
+	return nil
 }
 
 // putPoint adds a checkpoint to their file.
