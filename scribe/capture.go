@@ -34,6 +34,7 @@ type place struct {
 	since     time.Time
 	input     hearken.Input
 	described bool
+	unheard   time.Time     // since when nobody has heard anything; zero if somebody has
 	complete  chan struct{} // closed when the session has its last words
 }
 
@@ -71,6 +72,9 @@ func (c *capture) deliver(channels ...[]int16) error {
 			return err
 		}
 		p.described = true
+		if err := c.pass(p, len(channels[0])); err != nil {
+			return err
+		}
 	}
 	return p.input.Write(channels...)
 }
@@ -81,6 +85,9 @@ func (c *capture) leave() string {
 	defer c.mu.Unlock()
 	if !c.ended {
 		c.ended = true
+		if c.scribe.leave(c.place) {
+			return c.lost
+		}
 		// If the session stopped before its sound did, there is nothing to do.
 		if err := c.place.input.Finish(); err != nil {
 			c.scribe.cfg.Log.Debug("capture's session had ended", "session", c.place.session, "error", err)

@@ -13,9 +13,16 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// KeepConfig is what [Keep] needs. Store is required.
+// A Shelf is where the words of a foreign scribe are kept: the hub, so that its
+// lists show them at once.
+type Shelf interface {
+	Session(ctx context.Context, id string) (*hearken.Session, error)
+	Save(ctx context.Context, info *hearken.Session, entries []hearken.Segment) error
+}
+
+// KeepConfig is what [Keep] needs. Shelf is required.
 type KeepConfig struct {
-	Store     hearken.Store
+	Shelf     Shelf
 	Principal string // who the sessions belong to
 	Log       *slog.Logger
 }
@@ -92,7 +99,7 @@ func (k *Keeper) kept(st *hearken.ScribeStatus, err error) (*hearken.ScribeStatu
 	return st, nil
 }
 
-// copy writes a session to the store until it is over.
+// copy writes a session to the shelf until it is over.
 func (k *Keeper) copy(foreign string, since time.Time) {
 	c := &kept{id: uuid.NewSHA1(uuid.NameSpaceURL, []byte("pscribe:"+foreign)).String(), foreign: foreign, since: since}
 	for next, over := 1, false; k.ctx.Err() == nil; {
@@ -158,7 +165,7 @@ func (k *Keeper) save(c *kept, entries []hearken.Segment) (gone bool, err error)
 		return false, nil
 	}
 	if c.saved {
-		if _, err := k.cfg.Store.Session(k.ctx, c.id); err != nil {
+		if _, err := k.cfg.Shelf.Session(k.ctx, c.id); err != nil {
 			return hearken.CodeOf(err) == hearken.SessionNotFound, err
 		}
 	}
@@ -177,7 +184,7 @@ func (k *Keeper) save(c *kept, entries []hearken.Segment) (gone bool, err error)
 		end = max(end, e.EndTime)
 	}
 	last := entries[len(entries)-1].Timestamp
-	err = k.cfg.Store.Save(k.ctx, &hearken.Session{
+	err = k.cfg.Shelf.Save(k.ctx, &hearken.Session{
 		ID: c.id, Title: "ParrotScribe " + c.foreign, Status: hearken.Stopped, StopReason: hearken.StopFinished,
 		Language: entries[0].Language, Provider: "pscribe", StartedAt: c.since.UTC(), StoppedAt: &last, Duration: end,
 		SegmentCount: lines, Config: hearken.SessionConfig{Capture: true}, Principal: k.cfg.Principal,

@@ -21,6 +21,7 @@ const batch = 500
 // unconfirmed ones. A line beyond the end, as when another session began since,
 // starts over with the session's first entries.
 func (s *Scribe) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.ScribePage, error) {
+	defer s.look()
 	id, err := s.which(ctx, req.Session)
 	if err != nil {
 		return nil, err

@@ -45,6 +45,8 @@ type Config struct {
 	Title     string // of the sessions; may be empty
 	Provider  string // empty for the hub's own
 	Language  string // empty for the provider's own
+	// Handover is the file by which one hub leaves its capture to the next.
+	Handover string
 
 	Now func() time.Time // time.Now unless a test says otherwise
 	Log *slog.Logger
@@ -67,6 +69,10 @@ type Scribe struct {
 	now     *capture // nil if nothing is captured
 	last    string   // the session of now, or of the last capture
 	trouble string   // why the last capture ended by itself; empty if it did not
+	leaving bool     // to the next hub, which goes on with the capture
+	seen    time.Time
+
+	resumed chan struct{} // closed when an earlier hub's capture goes on, or does not
 }
 
 // New makes a scribe that does not capture anything yet.
@@ -77,8 +83,9 @@ func New(cfg Config) *Scribe {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Scribe{cfg: cfg, turn: make(chan struct{}, 1)}
+	s := &Scribe{cfg: cfg, turn: make(chan struct{}, 1), resumed: make(chan struct{})}
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	close(s.resumed)
 	return s
 }
 
@@ -140,15 +147,20 @@ func (s *Scribe) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	run, cancel := context.WithCancel(s.ctx)
-	c := &capture{scribe: s, sound: sound, cancel: cancel, place: newPlace(info, in), done: make(chan struct{})}
-	s.mu.Lock()
-	s.now, s.last, s.trouble = c, info.ID, ""
-	s.mu.Unlock()
-	go c.watch(c.place)
-	s.work.Go(func() { c.run(run) })
+	s.run(sound, newPlace(info, in))
 	s.cfg.Log.Info("capture started", "session", info.ID)
 	return nil
+}
+
+// run begins to take sound.
+func (s *Scribe) run(sound hearken.Capture, p *place) {
+	run, cancel := context.WithCancel(s.ctx)
+	c := &capture{scribe: s, sound: sound, cancel: cancel, place: p, done: make(chan struct{})}
+	s.mu.Lock()
+	s.now, s.last, s.trouble, s.seen = c, p.session, "", s.cfg.Now()
+	s.mu.Unlock()
+	go c.watch(p)
+	s.work.Go(func() { c.run(run) })
 }
 
 // noSound gives the failure of a device its code.

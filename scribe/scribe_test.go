@@ -176,7 +176,7 @@ func TestScribe_DeviceFails(t *testing.T) {
 		if info := must[*hearken.Session](h)(h.hub.Session(h.Context(), id)); info.Status != hearken.Stopped || info.SegmentCount != 4 {
 			h.Errorf("its session: %+v", info)
 		}
-		if next := h.start(); next.Session == id || len(next.Notes) != 2 {
+		if next := h.start(); next.Session == id || len(next.Notes) != 3 {
 			h.Errorf("the next capture: %+v", next)
 		}
 	})

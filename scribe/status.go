@@ -13,8 +13,20 @@ import (
 // Consent is what is said whenever something is being recorded.
 const Consent = "Recording: everybody on the call should know that it is transcribed."
 
+// unseenFor is how long nobody may ask before that is worth a word.
+const unseenFor = 5 * time.Minute
+
+// goesOn is what is said of every capture.
+const goesOn = "It goes on until it is stopped, also when whoever started it has left."
+
 // Status tells what is captured, and from evidence how its session is doing.
 func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
+	select {
+	case <-s.resumed:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	unseen := s.look()
 	s.mu.Lock()
 	c, last, trouble := s.now, s.last, s.trouble
 	s.mu.Unlock()
@@ -26,6 +38,10 @@ func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 		if st.Notes = c.sound.Notes(); !slices.ContainsFunc(st.Notes, asksConsent) {
 			st.Notes = append([]string{Consent}, st.Notes...)
 		}
+		if unseen >= unseenFor {
+			st.Notes = append(st.Notes, fmt.Sprintf("Nobody has asked about it for %.0f minutes.", unseen.Minutes()))
+		}
+		st.Notes = append(st.Notes, goesOn)
 	}
 	if st.Session == "" {
 		found, err := s.captures(ctx, hearken.SessionFilter{}, 1)
@@ -70,6 +86,16 @@ func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 		}
 	}
 	return st, nil
+}
+
+// look notes that somebody looks, and tells how long nobody has.
+func (s *Scribe) look() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.cfg.Now()
+	unseen := now.Sub(s.seen)
+	s.seen = now
+	return unseen
 }
 
 // asksConsent reports whether a note says what [Consent] says.

@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/scribe"
 	"github.com/hearken-dev/hearken/source/mic"
 	"github.com/hearken-dev/hearken/source/pscribe"
 )
+
+// handoverName is the file by which a hub leaves its capture to the next one.
+const handoverName = "capture.json"
 
 // openScribe chooses who hears this computer's sound.
 func (a *App) openScribe(capture func(context.Context) (hearken.Capture, error)) {
@@ -17,7 +21,7 @@ func (a *App) openScribe(capture func(context.Context) (hearken.Capture, error))
 		if err == nil || c.ScribeBackend == "pscribe" { // without it, each call says what is missing
 			a.scribe = pscribe.New(pscribe.Config{Path: c.PscribePath, Log: a.log})
 			if c.ScribeKeep {
-				k := scribe.Keep(a.scribe, scribe.KeepConfig{Store: a.store, Principal: Local, Log: a.log})
+				k := scribe.Keep(a.scribe, scribe.KeepConfig{Shelf: a.hub, Principal: Local, Log: a.log})
 				a.scribe, a.endScribe = k, k.Close
 			}
 			return
@@ -32,6 +36,16 @@ func (a *App) openScribe(capture func(context.Context) (hearken.Capture, error))
 			return m, nil
 		}
 	}
-	s := scribe.New(scribe.Config{Hub: a.hub, Capture: capture, Principal: Local, Now: a.now, Log: a.log})
+	s := scribe.New(scribe.Config{
+		Hub: a.hub, Capture: capture, Principal: Local, Handover: filepath.Join(c.DataDir, handoverName), Now: a.now, Log: a.log,
+	})
 	a.scribe, a.endScribe = s, s.Close
+	// A hub that a person starts in its place goes on with its capture.
+	if yield := a.yield; yield != nil {
+		a.yield = func() {
+			s.HandOver()
+			yield()
+		}
+	}
+	s.Resume()
 }
