@@ -21,6 +21,8 @@ func (c collection) takes(kind string) bool {
 	return !c.readOnly && (c.kinds == nil || slices.Contains(c.kinds, kind))
 }
 
+func (c collection) is(other collection) bool { return c.url.Path == other.url.Path }
+
 // calendars finds the calendars of the user: from the address to who is signed
 // in, from there to the home of the calendars, and what is in it. The address
 // may be any of these, and if it is a calendar that is the first of them.
@@ -54,7 +56,7 @@ func (c *CalDAV) calendars(ctx context.Context) ([]collection, error) {
 			continue
 		}
 		found := newCollection(u, &p)
-		if !slices.ContainsFunc(list, func(o collection) bool { return o.url.Path == found.url.Path }) {
+		if !slices.ContainsFunc(list, found.is) {
 			list = append(list, found)
 		}
 	}

@@ -277,6 +277,30 @@ func TestCalDAV_Halves(t *testing.T) {
 	}
 }
 
+// A reminder that was copied here carries the receipt of whoever set it, and is
+// found all the same, also in a calendar that somebody shares.
+func TestCalDAV_UndoCopy(t *testing.T) {
+	s := newDAVServer(t, httptest.NewServer)
+	s.calendars = []string{"/u/cal/", "/shared/home/"}
+	s.fault = func(w http.ResponseWriter, r *http.Request, _ string) bool {
+		if r.Method != "PROPFIND" || r.URL.Path != "/u/" || r.Header.Get("Depth") == "0" {
+			return false
+		}
+		list(w, found("/u/cal/", calendarProps))
+		return true
+	}
+	c := connect(t, s.URL, func(c *Config) { c.Reminders, c.ReminderCalendar = "both", "/shared/home/" })
+	a := reminder(t, "2026-10-22T09:00:00+02:00", "FREQ=DAILY")
+	if do(t, c, a); s.objects() != 2 || !strings.HasPrefix(a.Receipt, "/shared/home/") {
+		t.Fatalf("%d objects, %s", s.objects(), a.Receipt)
+	}
+	a.Receipt = a.ID
+	wants(t, c.Undo(t.Context(), a), hearken.ResultOK, "")
+	if s.objects() != 0 {
+		t.Errorf("%d objects left", s.objects())
+	}
+}
+
 // silence never answers.
 type silence struct{}
 

@@ -160,7 +160,7 @@ func (f *Feed) objects(ctx context.Context) ([]object, error) {
 		}
 	}
 	slices.SortFunc(objects, func(a, b object) int {
-		return cmp.Or(a.start().Compare(b.start()), strings.Compare(a.uid, b.uid))
+		return cmp.Or(a.at.Compare(b.at), strings.Compare(a.uid, b.uid))
 	})
 	return objects, nil
 }
@@ -193,6 +193,6 @@ func (w *writer) zones(objects []object) {
 		w.zone(time.UTC, time.Unix(0, 0), time.Unix(0, 0))
 	}
 	for _, name := range names {
-		w.zone(first[name].loc, first[name].start(), last[name].start())
+		w.zone(first[name].loc, first[name].at, last[name].at)
 	}
 }

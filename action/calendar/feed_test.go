@@ -206,3 +206,29 @@ func TestBuiltin(t *testing.T) {
 		}
 	}
 }
+
+func TestBuiltin_Conflicts(t *testing.T) {
+	there, elsewhere, undone := appointment(t, "2026-11-20T15:00:00+02:00"), appointment(t, "2026-11-20T15:00:00+02:00"), appointment(t, "2026-11-20T15:00:00+02:00")
+	there.Connector, elsewhere.Connector, undone.Connector = "builtin", "caldav", "builtin"
+	elsewhere.Appointment.Title, undone.Appointment.Title = "elsewhere", "undone"
+	undone.State = hearken.ActionUndone
+	b := Builtin{Actions: &shelf{actions: []hearken.Action{*there, *elsewhere, *undone}}}
+	begin, end := there.Appointment.Start, there.Appointment.Start.Add(there.Appointment.Duration)
+	for _, tt := range []struct {
+		name       string
+		start, end time.Time
+		want       []string
+	}{
+		{"Same", begin, end, []string{there.Appointment.Title}},
+		{"Inside", begin.Add(time.Minute), end.Add(-time.Minute), []string{there.Appointment.Title}},
+		{"Before", begin.Add(-time.Hour), begin, nil},
+		{"After", end, end.Add(time.Hour), nil},
+	} {
+		if got, err := b.Conflicts(t.Context(), tt.start, tt.end); err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, %v", tt.name, got, err)
+		}
+	}
+	if got, err := (Builtin{}).Conflicts(t.Context(), begin, end); got != nil || err != nil {
+		t.Errorf("without a store: %q, %v", got, err)
+	}
+}

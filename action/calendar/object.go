@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/schedule"
 )
 
 // The kinds of calendar objects.
@@ -22,6 +23,7 @@ type object struct {
 	kind string // event or task
 	uid  string
 	a    *hearken.Action
+	at   time.Time      // when it begins for the first time
 	loc  *time.Location // of a repeating reminder; otherwise nil
 }
 
@@ -31,19 +33,38 @@ func newObject(a *hearken.Action, kind, part string) (object, error) {
 	o := object{kind: kind, uid: UID(a.ID + part), a: a}
 	switch {
 	case a.Appointment != nil && kind == event:
-	case a.Reminder == nil:
-		return o, hearken.Errorf(hearken.Invalid, "A calendar cannot hold what %s asks for.", a.Tool)
-	case strings.Trim(a.Reminder.Repeat, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=;,+-") != "":
-		// Anything else would end the line and begin another.
-		return o, hearken.Errorf(hearken.InvalidRepeat, "The reminder's rule is not one that a calendar understands.")
-	case a.Reminder.Repeat != "":
-		loc, err := time.LoadLocation(a.Reminder.Zone)
-		if err != nil || a.Reminder.Zone == "" || loc == time.Local {
-			return o, hearken.Errorf(hearken.InvalidTime, "The reminder repeats in %q, which is not the name of a time zone.", a.Reminder.Zone)
-		}
-		o.loc = loc
+		o.at = a.Appointment.Start
+		return o, nil
+	case a.Reminder != nil:
+		o.at = a.Reminder.At
+		return o, o.repeat()
 	}
-	return o, nil
+	return o, hearken.Errorf(hearken.Invalid, "A calendar cannot hold what %s asks for.", a.Tool)
+}
+
+// repeat finds the zone and the first time of a reminder that repeats.
+func (o *object) repeat() error {
+	r := o.a.Reminder
+	if r.Repeat == "" {
+		return nil
+	}
+	// Anything but a rule would end the line and begin another.
+	if strings.Trim(r.Repeat, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=;,+-") != "" {
+		return hearken.Errorf(hearken.InvalidRepeat, "The reminder's rule is not one that a calendar understands.")
+	}
+	loc, err := time.LoadLocation(r.Zone)
+	if err != nil || r.Zone == "" || loc == time.Local {
+		return hearken.Errorf(hearken.InvalidTime, "The reminder repeats in %q, which is not the name of a time zone.", r.Zone)
+	}
+	o.loc = loc
+	// Calendars always count the start as a time, so it has to be one of the
+	// rule's: "every weekday" that was said on a Saturday starts on Monday.
+	first, ok := schedule.Next(r.Repeat, r.At, loc, r.At.Add(-time.Second))
+	if !ok {
+		return hearken.Errorf(hearken.InvalidRepeat, "The reminder's rule has no time at all.")
+	}
+	o.at = first
+	return nil
 }
 
 // zoned reports whether the object's times are told on the wall clock of its
@@ -52,20 +73,13 @@ func (o object) zoned() bool {
 	return o.loc != nil && o.loc.String() != "UTC" && o.loc.String() != "Etc/UTC"
 }
 
-func (o object) start() time.Time {
-	if o.a.Appointment != nil {
-		return o.a.Appointment.Start
-	}
-	return o.a.Reminder.At
-}
-
 // resource is the object as a CalDAV server keeps it: alone, with its zone.
 func (o object) resource() string {
 	w := &writer{}
 	w.line("BEGIN", "VCALENDAR")
 	w.head()
 	if o.zoned() {
-		w.zone(o.loc, o.start(), o.start())
+		w.zone(o.loc, o.at, o.at)
 	}
 	w.object(o)
 	w.line("END", "VCALENDAR")
@@ -108,12 +122,11 @@ func (w *writer) appointment(p *hearken.Appointment) {
 // instant, or of a repeating task its start. A start has to lie before the due
 // time.
 func (w *writer) task(o object) {
-	at := o.a.Reminder.At
 	if o.loc == nil {
-		w.utc("DUE", at)
+		w.utc("DUE", o.at)
 	} else {
-		w.moment("DTSTART", at, o)
-		w.moment("DUE", at.Add(time.Minute), o)
+		w.moment("DTSTART", o.at, o)
+		w.moment("DUE", o.at.Add(time.Minute), o)
 		w.line("RRULE", o.a.Reminder.Repeat)
 	}
 	w.note(o.a.Reminder.Note)
@@ -124,9 +137,8 @@ func (w *writer) task(o object) {
 // alarmEvent writes a reminder as an event that rings and takes nobody's time,
 // for calendars that know no tasks.
 func (w *writer) alarmEvent(o object) {
-	at := o.a.Reminder.At
-	w.moment("DTSTART", at, o)
-	w.moment("DTEND", at.Add(5*time.Minute), o)
+	w.moment("DTSTART", o.at, o)
+	w.moment("DTEND", o.at.Add(5*time.Minute), o)
 	if o.loc != nil {
 		w.line("RRULE", o.a.Reminder.Repeat)
 	}
@@ -150,7 +162,7 @@ func (w *writer) alarm(o object) {
 	w.line("ACTION", "DISPLAY")
 	w.text("DESCRIPTION", cmp.Or(short(o.a.Reminder.Note, 200), "Reminder")) // must be there
 	if o.kind == task && o.loc == nil {
-		w.utc("TRIGGER;VALUE=DATE-TIME", o.a.Reminder.At)
+		w.utc("TRIGGER;VALUE=DATE-TIME", o.at)
 	} else {
 		w.line("TRIGGER", "PT0S")
 	}

@@ -92,6 +92,20 @@ func TestObject(t *testing.T) {
 	}
 }
 
+// A series starts when it first happens, not when it was asked for.
+func TestObject_FirstTime(t *testing.T) {
+	saturday := reminder(t, "2026-10-24T09:00:00+02:00", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR")
+	c := components(written(t, saturday, task, ""))[0]
+	if start, _ := c.get("DTSTART"); start.value != "20261026T090000" || start.params["TZID"] != "Europe/Berlin" {
+		t.Errorf("starts %+v", start)
+	}
+	saturday.Reminder.Zone = "UTC" // which needs no description
+	w := written(t, saturday, event, "")
+	if start, _ := components(w)[0].get("DTSTART"); start.value != "20261026T070000Z" || strings.Contains(w, "VTIMEZONE") {
+		t.Errorf("in UTC it is\n%s", w)
+	}
+}
+
 func TestObject_Note(t *testing.T) {
 	a := reminder(t, "2026-10-22T09:00:00+02:00", "")
 	a.Reminder.Note = "call Bob\nabout the contract"
@@ -114,6 +128,7 @@ func TestObject_Refuses(t *testing.T) {
 		{"NoZone", func(a *hearken.Action) { a.Reminder.Zone = "" }, hearken.InvalidTime},
 		{"Local", func(a *hearken.Action) { a.Reminder.Zone = "Local" }, hearken.InvalidTime},
 		{"Nowhere", func(a *hearken.Action) { a.Reminder.Zone = "Europe/Nowhere" }, hearken.InvalidTime},
+		{"Never", func(a *hearken.Action) { a.Reminder.Repeat = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30" }, hearken.InvalidRepeat},
 		{"TwoLines", func(a *hearken.Action) { a.Reminder.Repeat = "FREQ=DAILY\r\nATTENDEE:mailto:eve@example.org" }, hearken.InvalidRepeat},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 // that a calendar may not hold, and read back as it was.
 func TestWriter_Text(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		said := rapid.String().Draw(t, "said")
+		said := strings.Repeat(rapid.String().Draw(t, "said"), rapid.IntRange(1, 20).Draw(t, "times"))
 		w := &writer{}
 		w.line("BEGIN", "VCALENDAR")
 		w.line("BEGIN", event)

@@ -33,15 +33,9 @@ func (c *CalDAV) made(ctx context.Context, a *hearken.Action) ([]resource, error
 	if err != nil {
 		return nil, err
 	}
-	paths := strings.Fields(a.Receipt)
-	for i := 0; len(paths) == 0 && i < len(objects); i++ {
-		p, err := c.anywhere(ctx, objects[i])
-		if err != nil {
-			return nil, err
-		}
-		if p != "" {
-			paths = append(paths, p)
-		}
+	paths, err := c.paths(ctx, a.Receipt, objects)
+	if err != nil {
+		return nil, err
 	}
 	var found []resource
 	for _, p := range paths {
@@ -62,6 +56,26 @@ func (c *CalDAV) made(ctx context.Context, a *hearken.Action) ([]resource, error
 		found = append(found, r)
 	}
 	return found, nil
+}
+
+// paths are where an action's objects are, by its receipt. One of another
+// connector, whose action was only copied here, says nothing about it: then
+// they are looked for.
+func (c *CalDAV) paths(ctx context.Context, receipt string, objects []object) ([]string, error) {
+	if strings.HasPrefix(receipt, "/") {
+		return strings.Fields(receipt), nil
+	}
+	var paths []string
+	for _, o := range objects {
+		p, err := c.anywhere(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		if p != "" {
+			paths = append(paths, p)
+		}
+	}
+	return paths, nil
 }
 
 func changed(u *url.URL) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/hearken-dev/hearken"
@@ -130,6 +131,10 @@ func (c *CalDAV) anywhere(ctx context.Context, o object) (string, error) {
 	list, err := c.known(ctx, false)
 	if err != nil {
 		return "", err
+	}
+	// One that somebody shares need not be among the user's own.
+	if place, err := c.place(ctx, o, false); err == nil && !slices.ContainsFunc(list, place.is) {
+		list = append(slices.Clone(list), place)
 	}
 	for _, place := range list {
 		if !place.takes(o.kind) {
