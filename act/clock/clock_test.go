@@ -228,12 +228,13 @@ func TestClock_Off(t *testing.T) {
 		c := d.open(s)
 		old, recent := d.do(c, time.Hour, ""), d.do(c, 40*time.Hour, "")
 		daily, weekly := d.do(c, 2*time.Hour, "FREQ=DAILY"), d.do(c, 3*time.Hour, "FREQ=WEEKLY")
+		d.do(c, 4*time.Hour, "FREQ=DAILY;BYHOUR=4,5,6")
 		c.Close(t.Context())
 		wait(60 * time.Hour)
 		c = d.open(s)
 		synctest.Wait()
 		slices.Sort(s.told)
-		s.want(t, "60h0m0s of 40h0m0s late", "60h0m0s of 50h0m0s late")
+		s.want(t, "60h0m0s of 40h0m0s late", "60h0m0s of 50h0m0s late", "60h0m0s of 54h0m0s late")
 		for _, a := range []*hearken.Action{old, weekly} {
 			if e := d.alarm(a).Error; !strings.HasPrefix(e, "reminder_missed: ") {
 				t.Errorf("%q", e)
