@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -112,15 +113,36 @@ func scribeGrep() *tool {
 			if err != nil {
 				return nil, err
 			}
-			if !in.Count {
-				return pagesObject(pages, "toon", false), nil
+			if in.Count {
+				return toon.Object{{Key: "matches", Value: entriesOf(pages)}, {Key: "sessions", Value: len(pages)}}, nil
 			}
-			n := 0
-			for i := range pages {
-				n += len(pages[i].Entries)
-			}
-			return toon.Object{{Key: "matches", Value: n}, {Key: "sessions", Value: len(pages)}}, nil
+			more, err := moreMatches(ctx, d.scribe, req, pages)
+			return append(pagesObject(pages, "toon", false), more...), err
 		})
+}
+
+// moreMatches says that there are more matches than are shown, and how to see
+// them, if there are.
+func moreMatches(ctx context.Context, s hearken.Scribe, req hearken.GrepRequest, shown []hearken.ScribePage) (toon.Object, error) {
+	if entriesOf(shown) < req.Limit {
+		return nil, nil
+	}
+	some := slices.IndexFunc(shown, func(p hearken.ScribePage) bool { return len(p.Entries) > 0 })
+	oldest := shown[some].Entries[0].Timestamp
+	req.Before, req.After, req.Limit = 0, 0, req.Limit+1
+	all, err := s.Grep(ctx, req)
+	if err != nil || entriesOf(all) < req.Limit {
+		return nil, err
+	}
+	return toon.Object{{Key: "more_matches", Value: fmt.Sprintf(
+		"only %d are shown, those of the newest sessions. Go on with until: %s, narrow the pattern, or count: true", req.Limit-1, localTime(oldest))}}, nil
+}
+
+func entriesOf(pages []hearken.ScribePage) (n int) {
+	for i := range pages {
+		n += len(pages[i].Entries)
+	}
+	return n
 }
 
 // pagesObject shows the pages of several sessions. Those that do not fit into

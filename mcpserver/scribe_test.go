@@ -27,7 +27,7 @@ func TestScribe_Tools(t *testing.T) {
 	o := h.ask("pscribe_start", object{})
 	id, _ := o.Get("session").(string)
 	notes, _ := o.Get("notes").([]any)
-	if o.Get("running") != true || !hearken.ValidID(id) || len(notes) != 2 || !strings.Contains(notes[0].(string), "everybody on the call") {
+	if o.Get("running") != true || !hearken.ValidID(id) || len(notes) != 3 || !strings.Contains(notes[0].(string), "everybody on the call") {
 		t.Fatalf("pscribe_start: %v", o)
 	}
 	if again := h.ask("pscribe_start", nil); again.Get("session") != id {

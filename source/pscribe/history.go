@@ -33,7 +33,7 @@ func (s *Scribe) Grep(ctx context.Context, req hearken.GrepRequest) ([]hearken.S
 	if err != nil || req.Limit == 0 {
 		return found, err
 	}
-	return firstMatches(found, req), nil
+	return newestMatches(found, req), nil
 }
 
 func (s *Scribe) pages(ctx context.Context, args []string, f hearken.StatusFilter) ([]hearken.ScribePage, error) {
@@ -54,9 +54,10 @@ func (s *Scribe) pages(ctx context.Context, args []string, f hearken.StatusFilte
 	return found, nil
 }
 
-// firstMatches leaves so many matches as were asked for, with the entries
-// around them. A pattern that is not understood here leaves so many entries.
-func firstMatches(found []hearken.ScribePage, req hearken.GrepRequest) []hearken.ScribePage {
+// newestMatches leaves so many matches as were asked for, those of the newest
+// sessions first, with the entries around them. A pattern that is not
+// understood here leaves so many entries.
+func newestMatches(found []hearken.ScribePage, req hearken.GrepRequest) []hearken.ScribePage {
 	pattern := req.Pattern
 	if req.IgnoreCase {
 		pattern = "(?i)" + pattern
@@ -64,7 +65,7 @@ func firstMatches(found []hearken.ScribePage, req hearken.GrepRequest) []hearken
 	expr, err := regexp.Compile(pattern)
 	around := req.Before > 0 || req.After > 0
 	matches := 0
-	for i := range found {
+	for i := range slices.Backward(found) {
 		kept, after := 0, 0
 		for _, e := range found[i].Entries {
 			hit := !around || err != nil || expr.MatchString(e.Text)
