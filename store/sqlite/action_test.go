@@ -17,6 +17,15 @@ func TestStore_Durable(t *testing.T) {
 	storetest.Durable(t, func() hearken.Store { return open(t, path) })
 }
 
+// Each commit is synced: an action that is executing says so after a power cut.
+func TestStore_SaveAction_Synced(t *testing.T) {
+	const full = 2
+	s := open(t, filepath.Join(t.TempDir(), "hearken.db"))
+	if got := sqlite.Synchronous(t, s); got != full {
+		t.Errorf("synchronous is %d, want %d", got, full)
+	}
+}
+
 // As a command line beside a hub.
 func TestStore_Race_Processes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hearken.db")

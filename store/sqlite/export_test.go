@@ -13,3 +13,12 @@ func SetPatience(t *testing.T, s *Store, d time.Duration) {
 		t.Fatal(err)
 	}
 }
+
+// Synchronous is SQLite's setting of how a commit reaches the disk.
+func Synchronous(t *testing.T, s *Store) (n int) {
+	t.Helper()
+	if err := s.writes.QueryRow(`PRAGMA synchronous`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -70,77 +70,87 @@ func Durable(t *testing.T, open func() hearken.Store) {
 	look(third)
 }
 
-// LeavesNoByte holds a store to forgetting actions and contacts thoroughly.
-// Look returns all that the store's files hold.
+// LeavesNoByte holds a store to forgetting actions and contacts thoroughly,
+// whatever order they go in. Look returns all that the store's files hold.
 func LeavesNoByte(t *testing.T, store hearken.Store, look func() string) {
-	const going, staying = 120, 40
-	old, late := noon, noon.Add(time.Hour)
-	texts := func(n int) (short, long string) {
-		mark := fmt.Sprintf("qz%03dzq", n)
-		return mark, strings.Repeat(mark+" ", 1+n*n%1500) // over several pages of a database, sometimes
+	const count, steps = 120, 12
+	mark := func(n int) string { return fmt.Sprintf("qz%03dzq", n) }
+	// fill is text that grows, so that a database has to move it, and that now
+	// and then fills several pages.
+	fill := func(n, round int) string {
+		words := 1 + n*n%20 + round*(n%50)
+		if n%9 == 0 {
+			words += 1000
+		}
+		return strings.Repeat(mark(n)+" ", words)
 	}
-	// Written in turns, each several times, with texts that differ in length.
-	for round := range 3 {
-		for n := range going + staying {
-			short, long := texts(n)
+	step := func(n int) int { return n * 7 % steps }
+	end := func(step int) time.Time { return noon.Add(time.Duration(step) * time.Hour) }
+	// traces tells whose marks are left.
+	traces := func() (left [count]bool) {
+		all := strings.ToLower(look())
+		for n := range count {
+			left[n] = strings.Contains(all, mark(n))
+		}
+		return left
+	}
+	// goes has some go at each step, and sees that none of their bytes stay.
+	goes := func(remove func(step int)) {
+		t.Helper()
+		if !traces()[0] {
+			t.Fatal("the scan finds nothing")
+		}
+		for now := range steps {
+			remove(now)
+			for n, left := range traces() {
+				if want := step(n) > now; left != want {
+					t.Fatalf("after step %d there are traces of %d: %t, want %t", now, n, left, want)
+				}
+			}
+		}
+	}
+
+	for round := range 3 { // in turns, so that they lie among each other
+		for n := range count {
 			a := message(n + 1)
 			a.Version = round
-			a.Message.Text, a.Target, a.Same, a.Principal = long, short+"@example.com", short, short
-			a.Evidence = []hearken.Evidence{{Arg: "text", Quote: strings.Repeat(short+"_", 1+(n+round)%40)}}
-			a.State, a.EndedAt = hearken.ActionDone, &old
-			if n >= going {
-				a.EndedAt = &late
-			}
-			if round == 0 {
-				a.State, a.EndedAt, a.Message.Text = hearken.ActionPending, nil, short+" "+short
+			a.Message.Text, a.Target, a.Same, a.Principal = fill(n, round), mark(n)+"@example.com", fmt.Sprint(n*37%count, mark(n)), mark(n)
+			a.Evidence = []hearken.Evidence{{Arg: "text", Quote: strings.Repeat(mark(n)+"_", 1+(n+round)%40)}}
+			if round == 2 {
+				a.State, a.EndedAt = hearken.ActionDone, ptr(end(step(n)))
 			}
 			saveAction(t, store, a)
-			saveAlarm(t, store, &hearken.Alarm{Action: a.ID, Version: round, Error: short + strings.Repeat(" "+short, n%9)})
-			err := store.SaveContact(t.Context(), &hearken.Contact{
-				ID: short, Name: "Anna " + short, Aliases: strings.Fields(long)[:1+(n+round)%30%len(strings.Fields(long))],
-			})
-			if err != nil {
+			saveAlarm(t, store, &hearken.Alarm{Action: a.ID, Version: round, Error: strings.Repeat(mark(n)+"-", 1+(n*11+round*29)%60)})
+		}
+	}
+	goes(func(now int) {
+		if n, err := store.ForgetActions(t.Context(), end(now).Add(1)); err != nil || n != count/steps {
+			t.Fatalf("forgot %d actions, %v", n, err)
+		}
+		for n := range count {
+			if step(n) > now {
+				equal(t, fill(n, 2), findAction(t, store, message(n+1).ID).Message.Text)
+			}
+		}
+	})
+
+	for round := range 3 {
+		for n := range count {
+			c := &hearken.Contact{ID: mark(n), Name: mark(n), Aliases: strings.Fields(fill(n, round))}
+			if err := store.SaveContact(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	left := func() (marks []int) {
-		all := strings.ToLower(look())
-		for n := range going + staying {
-			if short, _ := texts(n); strings.Contains(all, short) {
-				marks = append(marks, n)
+	goes(func(now int) {
+		for n := range count {
+			if step(n) == now {
+				if err := store.DeleteContact(t.Context(), mark(n)); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
-		return marks
-	}
-	equal(t, going+staying, len(left()))
-	n, err := store.ForgetActions(t.Context(), late)
-	if err != nil {
-		t.Fatal(err)
-	}
-	equal(t, going, n)
-	equal(t, going+staying, len(left())) // as contacts
-	for n := range going {
-		short, _ := texts(n)
-		if err := store.DeleteContact(t.Context(), short); err != nil {
-			t.Fatal(err)
-		}
-	}
-	marks := left()
-	equal(t, staying, len(marks))
-	if len(marks) > 0 && marks[0] < going {
-		t.Errorf("there are traces of %v", marks)
-	}
-	// Those that stay are whole.
-	for n := going; n < going+staying; n++ {
-		_, long := texts(n)
-		if got := findAction(t, store, message(n+1).ID); got.Message.Text != long {
-			t.Errorf("action %d says %.20q", n, got.Message.Text)
-		}
-	}
-	if n, err = store.ForgetActions(t.Context(), late.Add(1)); err != nil || n != staying {
-		t.Errorf("%d forgotten, %v", n, err)
-	}
+	})
 }
 
 // Migrated holds a store to having made room for actions in data that was
