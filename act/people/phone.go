@@ -1,0 +1,106 @@
+package people
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+	"golang.org/x/text/unicode/norm"
+)
+
+var (
+	phoneForm   = regexp.MustCompile(`^\+?[0-9 ().\-/]*$`)
+	callingForm = regexp.MustCompile(`^\+?[1-9][0-9]{0,2}$`)
+)
+
+// trunk are the digits that a country puts in front of a number within it,
+// and that are left out behind its calling code; "0" for those not named.
+var trunk = map[string]string{
+	"1": "1", "7": "8", "36": "06", "370": "8", "993": "8",
+	// No prefix: what looks like one belongs to the number.
+	"34": "", "39": "", "45": "", "47": "", "30": "", "351": "", "352": "", "354": "", "371": "", "372": "", "377": "", "378": "",
+	"420": "", "48": "", "65": "", "852": "", "853": "", "52": "", "506": "", "507": "",
+}
+
+// premium begin numbers that cost more than a message. They are those that
+// are known best and not all: who decides sees the number.
+var premium = []string{
+	"1900", "449", "4487", "4484", "49900", "49137", "49138", "4918", "3381", "3382", "3389", "34803", "34806", "34807", "34905", "34907",
+	"3989", "39199", "31900", "31906", "31909", "3290", "4190", "43900", "43901", "43930", "43931", "43939", "81990", "81570", "6119",
+	"42090", "4870", "46900", "46939", "46944", "4782", "4590", "358600", "358700", "35315", "351760", "351761", "351762", "30901", "30909",
+	"3690", "421900", "7803", "7809", "55900", "52900", "27862",
+	// International premium and shared-cost numbers, and satellite telephones.
+	"979", "808", "870", "878", "881", "882", "883",
+}
+
+// isPhone reports whether to is meant as a telephone number: nothing but
+// digits and what people write between them.
+func isPhone(to string) bool {
+	to = norm.NFKC.String(to)
+	return phoneForm.MatchString(to) && strings.ContainsAny(to, "0123456789")
+}
+
+// E164 writes a telephone number with + and its country's calling code.
+// Numbers with + or 00 bring it along; others need callingCode, such as 49.
+// Numbers that are no person's are refused: short, emergency and premium ones.
+func E164(number, callingCode string) (string, error) {
+	bad := func(why string) (string, error) {
+		return "", hearken.Errorf(hearken.InvalidRecipient, "The recipient is not a telephone number that can be used: %s.", why).
+			WithTry("a number with + and the country's code")
+	}
+	number = strings.TrimSpace(norm.NFKC.String(number))
+	if !phoneForm.MatchString(number) {
+		return bad("it holds more than digits")
+	}
+	// People write (0) behind a calling code for those who call from within.
+	if strings.HasPrefix(number, "+") || strings.HasPrefix(number, "00") {
+		number = strings.Replace(number, "(0)", "", 1)
+	}
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, number)
+	if len(digits) <= 6 {
+		return bad("it is a short or emergency number")
+	}
+	switch {
+	case strings.HasPrefix(number, "+"):
+	case strings.HasPrefix(digits, "00"):
+		digits = digits[2:]
+	case callingCode == "":
+		return bad("it has no country's code, and COUNTRY_CODE is not set")
+	case !callingForm.MatchString(callingCode):
+		return bad("COUNTRY_CODE is not a calling code such as 49")
+	default:
+		digits = international(digits, strings.TrimPrefix(callingCode, "+"))
+	}
+	if len(digits) < 7 || len(digits) > 15 || digits[0] == '0' {
+		return bad("it has too few or too many digits")
+	}
+	for _, p := range premium {
+		if strings.HasPrefix(digits, p) {
+			return bad("it is a premium-rate number")
+		}
+	}
+	// In North America 976 stands within the number.
+	if digits[0] == '1' && (len(digits) != 11 || digits[4:7] == "976") {
+		return bad("it is not a number of North America, or a premium-rate one")
+	}
+	return "+" + digits, nil
+}
+
+// international puts a calling code in front of a number of that country.
+func international(digits, code string) string {
+	prefix, listed := trunk[code]
+	if !listed {
+		prefix = "0"
+	}
+	// A prefix of digits that numbers may begin with is one only if the number
+	// is longer by it.
+	if prefix == "1" && len(digits) != 11 || prefix == "8" && code == "7" && len(digits) != 11 {
+		prefix = ""
+	}
+	return code + strings.TrimPrefix(digits, prefix)
+}
