@@ -1,0 +1,98 @@
+package web
+
+import (
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act"
+)
+
+// Why a card warns: what the words behind an action are not.
+const (
+	warnFar  = "far"  // the other side said them
+	warnEcho = "echo" // the other side said them, and the microphone heard it
+	warnNone = "none" // nobody said them
+)
+
+// A card is an action with what a person needs besides to decide about it.
+type card struct {
+	*hearken.Action
+	KeyName string  `json:"keyName,omitempty"`
+	Warning string  `json:"warning,omitempty"`
+	When    *moment `json:"when,omitempty"`
+	End     *moment `json:"end,omitempty"` // of an appointment
+	// Schedule says in words how a reminder repeats, with its next times.
+	Schedule string  `json:"schedule,omitempty"`
+	Before   *before `json:"before,omitempty"`
+	// Undo says that the owner may take it back, or stop it.
+	Undo bool `json:"undo,omitempty"`
+}
+
+func (h *Handler) card(a *hearken.Action, n names) card {
+	c := card{Action: a, KeyName: n[a.Principal], Warning: warning(a.Evidence), Undo: undoable(a)}
+	switch {
+	case a.Appointment != nil:
+		start, end := momentOf(a.Appointment.Start, a.Appointment.Zone), momentOf(a.Appointment.Start.Add(a.Appointment.Duration), a.Appointment.Zone)
+		c.When, c.End = &start, &end
+	case a.Reminder != nil:
+		at := momentOf(a.Reminder.At, a.Reminder.Zone)
+		c.When = &at
+		if a.Reminder.Repeat != "" {
+			c.Schedule = act.When(a)
+		}
+	}
+	return c
+}
+
+// warning is the worst thing about the words behind an action.
+func warning(list []hearken.Evidence) string {
+	if len(list) == 0 {
+		return warnNone
+	}
+	worst := ""
+	for _, e := range list {
+		switch {
+		case e.Source == hearken.System:
+			return warnFar
+		case e.Echo:
+			worst = warnEcho
+		case e.Source != hearken.Microphone && worst == "":
+			worst = warnNone
+		}
+	}
+	return worst
+}
+
+// undoable reports whether a button to take an action back makes sense. What
+// was sent to somebody cannot be taken back.
+func undoable(a *hearken.Action) bool {
+	return a.State == hearken.ActionApproved || (a.State == hearken.ActionDone && a.Tool != hearken.MessageSend)
+}
+
+// A moment is a time as people read it, in the zone that it was meant in.
+type moment struct {
+	At     time.Time `json:"at"`
+	Day    string    `json:"day"`
+	Clock  string    `json:"clock"`
+	Zone   string    `json:"zone"`   // IANA name
+	Offset string    `json:"offset"` // "CET, UTC+01:00": also what tells the two hours of an autumn night apart
+}
+
+func momentOf(t time.Time, zone string) moment {
+	if place, err := time.LoadLocation(zone); err == nil {
+		t = t.In(place)
+	} else {
+		t, zone = t.UTC(), "UTC"
+	}
+	clock := "15:04"
+	if t.Second() != 0 {
+		clock = "15:04:05"
+	}
+	offset := "UTC" + t.Format("-07:00")
+	if name, _ := t.Zone(); name != "" && name[0] != '+' && name[0] != '-' {
+		offset = name + ", " + offset
+	}
+	return moment{At: t, Day: t.Format("Monday, 2 January 2006"), Clock: t.Format(clock), Zone: zone, Offset: offset}
+}
+
+func (m moment) String() string { return m.Day + ", " + m.Clock + " " + m.Zone }

@@ -1,0 +1,119 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+const (
+	// heartbeat keeps proxies from closing a quiet stream, and lets the hub
+	// notice a browser that is gone.
+	heartbeat = 20 * time.Second
+	// settle is how long a stream waits after a change, so that many changes
+	// at once are sent as one.
+	settle = 50 * time.Millisecond
+)
+
+// events sends the inbox, and again whenever something in it has changed,
+// until the owner signs out or the hub stops.
+func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
+	s := who(r.Context())
+	ctx, cancel := context.WithDeadlineCause(r.Context(), time.Now().Add(s.expires.Sub(h.cfg.Now())), errSignedOut)
+	defer cancel()
+	defer context.AfterFunc(s.ended, cancel)()
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	st := &stream{w: w, flush: http.NewResponseController(w)}
+	for {
+		changes := h.cfg.Desk.Changes() // asked for before looking, so that none is missed
+		in, err := h.inbox(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			h.log.Error("look at the desk", "error", err)
+			err = st.send("trouble", failureOf(err))
+		default:
+			err = st.inbox(h.cfg.Now(), in)
+		}
+		if err == nil {
+			err = h.wait(ctx, st, changes)
+		}
+		if s.ended.Err() != nil || !h.cfg.Now().Before(s.expires) {
+			st.send("signedout", struct{}{})
+			return
+		}
+		if err != nil || ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// wait returns a moment after the next change, or with an error.
+func (h *Handler) wait(ctx context.Context, st *stream, changes <-chan struct{}) error {
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-beat.C:
+			if err := st.beat(); err != nil {
+				return err
+			}
+		case <-changes:
+			pause := time.NewTimer(settle)
+			defer pause.Stop()
+			select {
+			case <-ctx.Done():
+			case <-pause.C:
+			}
+			return ctx.Err()
+		}
+	}
+}
+
+// A stream writes server-sent events.
+type stream struct {
+	w     http.ResponseWriter
+	flush *http.ResponseController
+	last  []byte // the inbox as it was last sent
+}
+
+// inbox sends an inbox unless the browser has it, with the hub's own time, by
+// which the page counts down.
+func (s *stream) inbox(now time.Time, in *inbox) error {
+	data, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("write inbox: %w", err)
+	}
+	if bytes.Equal(data, s.last) {
+		return nil
+	}
+	s.last = data
+	return s.send("inbox", struct {
+		Now   time.Time       `json:"now"`
+		Inbox json.RawMessage `json:"inbox"`
+	}{now, data})
+}
+
+func (s *stream) send(event string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("write event: %w", err)
+	}
+	return s.write(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", event, data))
+}
+
+// beat is a comment, which browsers pass over.
+func (s *stream) beat() error { return s.write([]byte(":\n\n")) }
+
+func (s *stream) write(b []byte) error {
+	if _, err := s.w.Write(b); err != nil {
+		return err
+	}
+	return s.flush.Flush()
+}

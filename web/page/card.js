@@ -1,0 +1,112 @@
+// A card: an action that waits for its owner.
+import { arm } from "./arm.js";
+import { el, field, newID } from "./dom.js";
+import { evidence } from "./evidence.js";
+import { facts } from "./facts.js";
+import { reveal, said } from "./text.js";
+import { localText, secondsUntil } from "./times.js";
+import { words } from "./words.js";
+
+// makeCard shows an action. decide is called with what the owner wants.
+export function makeCard(a, decide) {
+  const heading = newID("what");
+  const left = el("span", { class: "left", role: "timer", "aria-live": "off" });
+  const first = el("p", { class: "hint", hidden: true }, words.showAllFirst);
+  const list = facts(a, () => { first.hidden = true; });
+  const history = el("div", { class: "history" });
+  const node = el("article", { class: a.warning ? "card warned" : "card", "aria-labelledby": heading, "data-id": a.id },
+    el("header", {}, el("span", { class: "kind" }, words.kind(a)), left),
+    el("h3", { id: heading, tabindex: "-1", dir: "auto" }, reveal(words.what(a))),
+    warning(a),
+    list.node,
+    evidence(a.evidence),
+    history);
+
+  let busy = false, over = false;
+  const send = async (verdict) => {
+    if (busy || over) return;
+    if (verdict.allow && !list.whole()) {
+      first.hidden = false;
+      return;
+    }
+    busy = true;
+    node.classList.add("busy");
+    try {
+      await decide(a, verdict);
+    } finally {
+      busy = false;
+      node.classList.remove("busy");
+    }
+  };
+  node.append(buttons(a, send, heading), first);
+
+  const card = {
+    node,
+    heading: node.querySelector("h3"),
+    // tick counts the time down.
+    tick() {
+      const seconds = secondsUntil(a.expiresAt);
+      left.textContent = words.left(seconds);
+      left.classList.toggle("soon", seconds < 60);
+      over = seconds <= 0;
+      node.classList.toggle("over", over);
+    },
+    // update takes what may change while an action waits: what came before it.
+    update(next) {
+      history.replaceChildren(before(next));
+    },
+  };
+  card.update(a);
+  card.tick();
+  return card;
+}
+
+// warning tells where the words came from if not from the owner, and whatever
+// else the hub finds odd.
+function warning(a) {
+  const cautions = (a.cautions ?? []).map((c) => el("li", {}, said(c)));
+  if (!a.warning && !cautions.length) return "";
+  return el("div", { class: a.warning ? "warning" : "caution", role: "note" },
+    el("strong", {}, a.warning ? words.warning[a.warning] : words.caution),
+    a.warning ? el("p", {}, words.warningMore[a.warning]) : "",
+    cautions.length ? el("ul", {}, cautions) : "");
+}
+
+// before says how the action differs from the last one like it.
+function before(a) {
+  if (!a.before) return el("p", { class: "first" }, words.beforeFirst);
+  const at = localText(a.before.at);
+  if (!a.before.differs.length) return el("p", { class: "muted" }, words.beforeSame(at));
+  return el("details", {},
+    el("summary", {}, words.before(at), " ", a.before.differs.map((d) => words.arg(d.arg)).join(", ")),
+    el("dl", { class: "differs" }, a.before.differs.map((d) =>
+      el("div", { class: "fact" }, el("dt", {}, `${words.arg(d.arg)} ${words.was}`), el("dd", { dir: "auto" }, d.was ? reveal(d.was) : words.empty)))));
+}
+
+function buttons(a, send, heading) {
+  const reason = el("input", { type: "text", maxlength: "200", autocomplete: "off" });
+  const button = (label, className, press) =>
+    arm(el("button", { type: "button", class: className, id: newID("b"), "aria-describedby": heading }, label), press);
+  const deny = () => send({ allow: false, reason: reason.value.trim() });
+  return el("div", { class: "decide" },
+    el("div", { class: "buttons" },
+      button(words.allow, "yes", () => send({ allow: true })),
+      button(words.deny, "no", deny)),
+    a.grantable ? such(a, send, button) : "",
+    el("details", { class: "more" }, el("summary", {}, words.reason),
+      field(words.reasonLabel, reason),
+      el("p", { class: "buttons" }, button(words.deny, "no", deny))));
+}
+
+// such lets the owner allow actions like this one within bounds.
+function such(a, send, button) {
+  const hours = el("select", {}, Object.entries(words.hours).map(([h, label]) => el("option", { value: h, selected: h === "24" }, label)));
+  const perDay = el("input", { type: "number", min: "1", max: "1000", step: "1", value: "20", inputmode: "numeric", required: true });
+  return el("details", { class: "more such" }, el("summary", {}, words.such),
+    el("p", {}, reveal(words.suchLead(a))),
+    el("div", { class: "row" }, field(words.suchUntil, hours), field(words.suchPerDay, perDay)),
+    el("p", { class: "buttons" }, button(words.suchButton, "yes", () => {
+      if (!perDay.reportValidity()) return;
+      send({ allow: true, grant: { hours: Number(hours.value), perDay: Number(perDay.value) } });
+    })));
+}

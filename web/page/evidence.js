@@ -1,0 +1,74 @@
+// The words behind an action: who said them, when, and what stands around
+// them.
+import { el } from "./dom.js";
+import { reveal, said } from "./text.js";
+import { clockText, local } from "./times.js";
+import { words } from "./words.js";
+import { transcript } from "./hub.js";
+import { notice } from "./notice.js";
+
+const side = (e) => (e.echo ? words.echo : e.source === "S" ? words.other : words.you);
+const isFar = (e) => e.echo || e.source === "S";
+
+// evidence shows what was heard; what was said once stands there once.
+export function evidence(list) {
+  if (!list?.length) return "";
+  const quotes = new Map();
+  const missing = [];
+  for (const e of list) {
+    if (!e.source) {
+      missing.push(e);
+      continue;
+    }
+    const key = `${e.session}/${e.segment}/${e.quote}/${e.source}/${e.echo}`;
+    quotes.set(key, [...(quotes.get(key) ?? []), e]);
+  }
+  return el("section", { class: "heard", "aria-label": words.heard },
+    el("p", { class: "heard-title" }, words.heard),
+    [...quotes.values()].map(quote),
+    missing.map((e) => el("p", { class: "missing" }, el("span", { class: "label" }, words.arg(e.arg)), " ", words.notHeard)));
+}
+
+function quote(same) {
+  const e = same[0];
+  return el("figure", { class: isFar(e) ? "quote far" : "quote" },
+    el("blockquote", { dir: "auto" }, reveal(e.quote)),
+    el("figcaption", {},
+      el("strong", { class: "side" }, side(e)),
+      e.speaker !== undefined && e.speaker !== null ? ` · ${words.speaker(e.speaker)}` : "",
+      e.at ? [" · ", local(e.at)] : "",
+      " · ", same.map((s) => `${words.arg(s.arg)}${s.cover < 0.995 ? ` (${words.cover(s.cover)})` : ""}`).join(", "),
+      e.session && e.line ? [" · ", around(e)] : ""));
+}
+
+// around is a link to the session, which opens here.
+function around(e) {
+  return el("a", {
+    href: `#session=${encodeURIComponent(e.session)}&line=${e.line}`,
+    click: (event) => {
+      event.preventDefault();
+      show(e, event.currentTarget);
+    },
+  }, words.around);
+}
+
+async function show(e, from) {
+  let t;
+  try {
+    t = await transcript(e.session, e.line);
+  } catch (error) {
+    notice(error.message, true);
+    return;
+  }
+  const title = el("h2", { id: "around-title" }, said(words.aroundTitle(t.title)));
+  const dialog = el("dialog", { class: "around", "aria-labelledby": "around-title", close: () => { dialog.remove(); from.focus(); } },
+    title,
+    el("ol", { class: "lines" }, t.lines.map((l) =>
+      el("li", { class: (l.source === "S" || l.echo ? "far" : "") + (l.line === e.line ? " here" : ""), "aria-current": l.line === e.line ? "true" : false },
+        el("span", { class: "who" }, `${side(l)} · ${clockText(l.at)}`),
+        el("span", { dir: "auto" }, reveal(l.text))))),
+    el("p", { class: "buttons" }, el("button", { type: "button", click: () => dialog.close() }, words.close)));
+  document.body.append(dialog);
+  dialog.showModal();
+  dialog.querySelector(".here")?.scrollIntoView({ block: "center" });
+}

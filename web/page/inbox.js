@@ -1,0 +1,161 @@
+// The page of a signed-in owner: what waits, what was decided, what is
+// allowed. It takes whole inboxes and changes only what has changed, so that
+// nothing moves under a person's hand.
+import { arm, moved } from "./arm.js";
+import { makeCard } from "./card.js";
+import { el } from "./dom.js";
+import { change, follow } from "./hub.js";
+import { notice } from "./notice.js";
+import { makeGrant, makePast } from "./past.js";
+import { setNow } from "./times.js";
+import { words } from "./words.js";
+
+export function showInbox(root, { onSignedOut, signOut }) {
+  const view = makeView(signOut);
+  root.replaceChildren(view.node);
+  view.title.focus();
+  const cards = new Map(); // by id
+  let first = true, paused = false, inbox;
+
+  // attempt runs a change and says what came of it.
+  const attempt = async (path, body, done) => {
+    try {
+      const answer = await change(path, body);
+      if (answer) done(answer);
+    } catch (e) {
+      notice(e.message, true);
+    }
+  };
+  const decide = (a, verdict) => {
+    mine.add(a.id);
+    return attempt(`actions/${a.id}/decision`, { digest: a.digest, ...verdict }, ({ action, decided }) => {
+      const line = words.what(a);
+      if (!decided) notice(words.elsewhere(action), true);
+      else notice(verdict.grant ? words.allowedSuch(line) : verdict.allow ? words.allowed(line) : words.denied(line));
+    });
+  };
+  const mine = new Set(); // what was decided here needs no other word
+  const undo = (a) => attempt(`actions/${a.id}/cancel`, {}, () => notice((a.state === "approved" ? words.stopped : words.undone)(words.what(a))));
+  const revoke = (g) => attempt(`grants/${g.id}/revoke`, {}, () => notice(words.revoked));
+  arm(view.pause, () => attempt("pause", { paused: !paused }, (s) => notice(s.paused ? words.pausedNow : words.resumedNow)));
+
+  const showPending = (list) => {
+    const now = new Set(list.map((a) => a.id));
+    let changed = false, left = false;
+    for (const [id, card] of cards) {
+      if (now.has(id)) continue;
+      left ||= card.node.contains(document.activeElement);
+      if (!mine.has(id)) notice(words.gone);
+      card.node.remove();
+      cards.delete(id);
+      changed = true;
+    }
+    let after = null;
+    for (const a of list) {
+      let card = cards.get(a.id);
+      if (!card) {
+        card = makeCard(a, decide);
+        cards.set(a.id, card);
+        changed = true;
+        if (!first) notice(words.arrived(words.what(a), list.length));
+        (after ? after.node.after(card.node) : view.pending.prepend(card.node));
+      } else {
+        card.update(a);
+      }
+      after = card;
+    }
+    view.nothing.hidden = list.length > 0;
+    view.count.textContent = list.length || "";
+    document.title = words.title(list.length);
+    if (left) (cards.values().next().value?.heading ?? view.waiting).focus();
+    return changed;
+  };
+
+  const rows = { recent: new Map(), grants: new Map() };
+  const showRows = (name, list, make) => {
+    const known = rows[name], next = new Map();
+    for (const item of list) {
+      const text = JSON.stringify(item);
+      const old = known.get(item.id);
+      if (old?.text === text) {
+        next.set(item.id, old);
+        continue;
+      }
+      const node = make(item);
+      const open = old?.node.querySelector("details")?.open;
+      if (open) node.querySelector("details").open = true;
+      if (old?.node.contains(document.activeElement)) queueMicrotask(() => node.querySelector("summary, button")?.focus());
+      next.set(item.id, { text, node });
+    }
+    rows[name] = next;
+    view[name].replaceChildren(...[...next.values()].map((r) => r.node));
+    view[`${name}Empty`].hidden = list.length > 0;
+  };
+
+  const banner = (node, text) => {
+    const changed = node.hidden === !!text;
+    node.hidden = !text;
+    node.textContent = text ?? "";
+    return changed;
+  };
+
+  const end = follow({
+    onInbox(next, now) {
+      setNow(now);
+      inbox = next;
+      paused = inbox.paused;
+      view.pause.textContent = paused ? words.resume : words.pause;
+      view.node.classList.toggle("paused", paused);
+      const shifted = [
+        banner(view.pausedBanner, paused ? words.paused : ""),
+        banner(view.problem, inbox.problem ? inbox.problem.message + (inbox.problem.try ? words.tried(inbox.problem.try) : "") : ""),
+        showPending(inbox.pending),
+      ].some(Boolean);
+      showRows("recent", inbox.recent, (a) => makePast(a, undo));
+      showRows("grants", inbox.grants, (g) => makeGrant(g, revoke));
+      if (shifted) moved();
+      first = false;
+      view.node.setAttribute("aria-busy", "false");
+    },
+    onLost(lost) { if (banner(view.offline, lost ? words.offline : "")) moved(); },
+    onTrouble(failure) { notice(failure.message, true); },
+    onSignedOut() { stop(); onSignedOut(); },
+  });
+  const ticking = setInterval(() => cards.forEach((c) => c.tick()), 1000);
+  const stop = () => {
+    end();
+    clearInterval(ticking);
+    document.title = words.title(0);
+  };
+  return stop;
+}
+
+// makeView is the frame that inboxes are shown in.
+function makeView(signOut) {
+  const v = {
+    title: el("h1", { tabindex: "-1" }, words.page),
+    pause: el("button", { type: "button", class: "small pause" }, words.pause),
+    pausedBanner: el("p", { class: "banner paused-banner", role: "status", hidden: true }),
+    problem: el("p", { class: "banner problem", role: "alert", hidden: true }),
+    offline: el("p", { class: "banner offline", role: "status", hidden: true }),
+    count: el("span", { class: "count" }),
+    pending: el("div", { class: "cards" }),
+    nothing: el("div", { class: "nothing" }, el("p", { class: "strong" }, words.nothing), el("p", { class: "muted" }, words.nothingMore)),
+    recent: el("ul", { class: "rows" }),
+    recentEmpty: el("p", { class: "muted" }, words.noRecent),
+    grants: el("ul", { class: "rows" }),
+    grantsEmpty: el("p", { class: "muted" }, words.noGrants),
+  };
+  v.waiting = el("h2", { tabindex: "-1", id: "waiting" }, words.waiting, " ", v.count);
+  v.node = el("div", { class: "inbox", "aria-busy": "true" },
+    el("header", { class: "top" },
+      el("img", { src: "/approvals/icon.svg", alt: "", width: "28", height: "28" }),
+      v.title,
+      el("div", { class: "tools" }, v.pause, el("button", { type: "button", class: "small quiet", click: signOut }, words.signOut))),
+    el("main", {},
+      v.problem, v.pausedBanner, v.offline,
+      el("section", { "aria-labelledby": "waiting" }, v.waiting, v.nothing, v.pending),
+      el("section", { "aria-labelledby": "recent" }, el("h2", { id: "recent" }, words.recent), v.recentEmpty, v.recent),
+      el("section", { "aria-labelledby": "grants" }, el("h2", { id: "grants" }, words.grants), v.grantsEmpty, v.grants)));
+  return v;
+}

@@ -1,0 +1,38 @@
+// What was decided, and what is allowed without asking.
+import { arm } from "./arm.js";
+import { el, fact } from "./dom.js";
+import { evidence } from "./evidence.js";
+import { facts } from "./facts.js";
+import { address, reveal, said } from "./text.js";
+import { local, localText } from "./times.js";
+import { words } from "./words.js";
+
+// makePast is one row: what became of an action. All about it is inside.
+export function makePast(a, undo) {
+  const at = a.endedAt ?? a.decision?.at ?? a.createdAt;
+  const list = facts(a).node;
+  if (a.receipt) list.append(fact(words.receipt, said(a.receipt, "code")));
+  if (a.decision?.reason) list.append(fact(words.arg("reason"), said(a.decision.reason)));
+  list.append(fact(words.id, el("span", { class: "code" }, a.id)));
+  const label = a.state === "approved" ? words.stop : words.undo;
+  return el("li", { class: `past ${a.state}`, "data-id": a.id },
+    el("div", { class: "line-up" },
+      el("span", { class: "state" }, words.state[a.state] ?? a.state),
+      el("span", { class: "what", dir: "auto" }, reveal(words.what(a))),
+      a.undo ? arm(el("button", { type: "button", class: "small", "aria-label": `${label}: ${words.what(a)}` }, label), () => undo(a)) : ""),
+    el("p", { class: "muted" }, local(at), [words.by(a.decision), a.attempts > 1 && words.attempts(a.attempts)].filter(Boolean).map((t) => ` · ${t}`)),
+    a.error ? el("p", { class: "why" }, said(sentence(a.error))) : "",
+    a.state === "unknown" ? el("p", { class: "hint" }, words.unknownHint) : "",
+    el("details", {}, el("summary", { "aria-label": `${words.details}: ${words.what(a)}` }, words.details), list, evidence(a.evidence)));
+}
+
+// sentence is an error without the code before it, which is for programs.
+const sentence = (error) => error.replace(/^[a-z_]+: (.)/u, (_, first) => first.toUpperCase());
+
+export function makeGrant(g, revoke) {
+  return el("li", { class: "grant", "data-id": g.id },
+    el("div", { class: "line-up" },
+      el("span", { class: "what" }, said(words.grant(g)), " ", address(words.grantTarget(g.target))),
+      arm(el("button", { type: "button", class: "small", "aria-label": words.revokeLabel(g) }, words.revoke), () => revoke(g))),
+    el("p", { class: "muted" }, words.grantBounds(g, localText(g.expiresAt))));
+}

@@ -1,0 +1,90 @@
+// Where the owner types the PIN: at the door, for the first time, and again in
+// a tab that was opened anew.
+import { el, field } from "./dom.js";
+import { login, me, setPIN } from "./hub.js";
+import { words } from "./words.js";
+
+const w = words.signIn;
+
+// pinInput asks browsers not to keep it: what they keep can be read from disk.
+const pinInput = () => el("input", { type: "password", autocomplete: "one-time-code", autocapitalize: "none", spellcheck: "false", required: true, maxlength: "200" });
+
+// form is a form that sends itself once at a time and shows what went wrong.
+function form(fields, label, send, ...more) {
+  const error = el("p", { class: "error", role: "alert" });
+  const button = el("button", { type: "submit", class: "yes" }, label);
+  return el("form", {
+    submit: async (event) => {
+      event.preventDefault();
+      if (button.disabled) return;
+      button.disabled = true;
+      button.textContent = w.checking;
+      error.textContent = "";
+      try {
+        await send();
+      } catch (e) {
+        error.textContent = e.message;
+        const input = event.target?.querySelector("input");
+        input?.focus();
+        input?.select();
+      } finally {
+        button.disabled = false;
+        button.textContent = label;
+      }
+    },
+  }, fields, error, el("p", { class: "buttons" }, button, ...more));
+}
+
+function frame(title, ...content) {
+  return el("main", { class: "door" },
+    el("div", { class: "panel" },
+      el("p", { class: "brand" }, el("img", { src: "/approvals/icon.svg", alt: "", width: "40", height: "40" }), words.app),
+      el("h1", {}, title), ...content));
+}
+
+// showSignIn asks for the PIN.
+export function showSignIn(root, { said, onSignedIn }) {
+  const pin = pinInput();
+  root.replaceChildren(frame(w.title, el("p", { class: "lead" }, w.lead), said ? el("p", { class: "hint", role: "status" }, said) : "",
+    form([field(w.pin, pin)], w.button, async () => {
+      await login(pin.value);
+      onSignedIn();
+    })));
+  pin.focus();
+}
+
+// showNoPIN says where the first PIN is set.
+export function showNoPIN(root, onSet) {
+  root.replaceChildren(frame(w.noPin, el("p", { class: "lead" }, w.noPinLead), el("p", {}, el("code", { class: "command" }, w.noPinCommand)), el("p", { class: "lead" }, w.noPinThen),
+    form([], w.again, async () => { if ((await me()).pin) onSet(); })));
+}
+
+// showSetPIN sets the first PIN with the code from the terminal.
+export function showSetPIN(root, code, onSignedIn) {
+  const pin = pinInput(), again = pinInput();
+  root.replaceChildren(frame(w.setTitle, el("p", { class: "lead" }, w.setLead),
+    form([field(w.pin, pin), field(w.repeat, again)], w.setButton, async () => {
+      if (pin.value !== again.value) throw new Error(w.unequal);
+      await setPIN(code, pin.value);
+      onSignedIn();
+    })));
+  pin.focus();
+}
+
+// askPIN asks in a dialog, and tells whether it was given.
+export function askPIN() {
+  return new Promise((resolve) => {
+    const pin = pinInput(), from = document.activeElement;
+    let ok = false;
+    const dialog = el("dialog", { class: "ask", "aria-labelledby": "ask-title", close: () => { dialog.remove(); from?.focus(); resolve(ok); } },
+      el("h2", { id: "ask-title" }, w.unlock), el("p", { class: "lead" }, w.unlockLead),
+      form([field(w.pin, pin)], w.unlockButton, async () => {
+        await login(pin.value);
+        ok = true;
+        dialog.close();
+      }, el("button", { type: "button", class: "quiet", click: () => dialog.close() }, w.cancel)));
+    document.body.append(dialog);
+    dialog.showModal();
+    pin.focus();
+  });
+}

@@ -1,0 +1,41 @@
+// Times as people read them.
+import { words } from "./words.js";
+
+const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const long = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+// local is a time on this computer's clock.
+export function local(text) {
+  const node = document.createElement("time");
+  const t = new Date(text);
+  node.dateTime = text;
+  node.title = long.format(t);
+  node.textContent = short.format(t);
+  return node;
+}
+export const localText = (text) => short.format(new Date(text));
+export const clockText = (text) => clock.format(new Date(text));
+
+// moment is a time in the zone that it was meant in, and on this computer's
+// clock where that shows another hour.
+export function moment(m) {
+  const t = new Date(m.at);
+  const lines = [`${m.day}, ${m.clock}`, `${m.zone} (${m.offset})`];
+  if (!m.clock.startsWith(clock.format(t)) || m.day !== dayText(t)) {
+    lines.push(words.here(m.day === dayText(t) ? clock.format(t) : `${dayText(t)}, ${clock.format(t)}`, zone));
+  }
+  return lines;
+}
+
+function dayText(t) {
+  const p = Object.fromEntries(day.formatToParts(t).map(({ type, value }) => [type, value]));
+  return `${p.weekday}, ${p.day} ${p.month} ${p.year}`;
+}
+
+// The hub's clock counts, not this computer's.
+let ahead = 0;
+export const setNow = (now) => { ahead = new Date(now) - Date.now(); };
+export const secondsUntil = (text) => Math.ceil((new Date(text) - Date.now() - ahead) / 1000);

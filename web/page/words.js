@@ -1,0 +1,193 @@
+// All words of the page.
+
+const tools = {
+  "message.send": { kind: "Message", verb: "send messages" },
+  "calendar.create": { kind: "Calendar", verb: "create appointments" },
+  "reminder.create": { kind: "Reminder", verb: "set reminders" },
+};
+const platforms = { email: "email", sms: "SMS", ntfy: "ntfy message", webhook: "webhook call" };
+const sent = { email: "an email", sms: "an SMS", ntfy: "an ntfy message", webhook: "a webhook call" };
+const args = {
+  to: "Recipient", text: "Text", title: "Title", note: "Note", when: "Time", duration: "Length",
+  location: "Place", description: "Description", repeat: "Repeats", key: "Asked by", connector: "Through",
+  time: "Time", start: "Time", reason: "Reason",
+};
+const froms = { page: "on this page", terminal: "at a terminal", elicitation: "in the client", file: "by a PIN file", grant: "", policy: "" };
+
+const connectors = { builtin: "Hearken’s own", caldav: "CalDAV", email: "email", sms: "SMS" };
+
+const plural = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+
+export const words = {
+  app: "Hearken",
+  page: "Approvals",
+  title: (waiting) => (waiting ? `(${waiting}) ` : "") + "Approvals · Hearken",
+
+  signIn: {
+    title: "Your agents’ actions",
+    lead: "Type your PIN to see what they want to do, and to decide.",
+    pin: "PIN",
+    button: "Sign in",
+    checking: "Checking…",
+    noPin: "No PIN is set yet",
+    noPinLead: "The PIN is what tells you from a program on your computer. Set it in a terminal:",
+    noPinCommand: "hearken pin",
+    noPinThen: "Then come back to this page.",
+    again: "Look again",
+    setTitle: "Choose your PIN",
+    setLead: "It is asked whenever something is to happen in your name. Six characters or more; nobody can read it back to you.",
+    repeat: "The same again",
+    setButton: "Set the PIN",
+    unequal: "The two are not the same.",
+    unlock: "Your PIN, please",
+    unlockLead: "This tab was opened anew. Before it changes anything it needs your PIN.",
+    unlockButton: "Go on",
+    cancel: "Not now",
+    expired: "You were signed out.",
+  },
+
+  signOut: "Sign out",
+  pause: "Pause all actions",
+  resume: "Resume actions",
+  paused: "All actions are paused. Nothing is carried out until you resume, not even what you allow now.",
+  offline: "The hub does not answer. What stands here may be old; trying again…",
+  pausedNow: "All actions are paused.",
+  resumedNow: "Actions go on.",
+
+  waiting: "Waiting for you",
+  nothing: "Nothing waits for you.",
+  nothingMore: "When an agent wants to send, plan or remind, its card appears here by itself.",
+  recent: "Recently",
+  noRecent: "Nothing has been decided yet.",
+  grants: "Allowed without asking",
+  noGrants: "Nothing. Everything asks you first.",
+  arrived: (line, n) => `New: ${line}. ${plural(n, "action waits", "actions wait")} for you.`,
+
+  kind: (a) => {
+    const kind = tools[a.tool]?.kind ?? a.tool;
+    return a.message ? `${kind} · ${platforms[a.message.platform] ?? a.message.platform}` : kind;
+  },
+  what: (a) => {
+    if (a.message) return `Send ${sent[a.message.platform] ?? a.message.platform + " message"} to ${a.message.name || a.message.address}`;
+    if (a.event) return `Put “${a.event.title}” into the calendar`;
+    if (a.reminder) return a.reminder.repeat ? `Remind you again and again: “${a.reminder.note}”` : `Remind you: “${a.reminder.note}”`;
+    return a.tool;
+  },
+  left: (seconds) => {
+    if (seconds <= 0) return "time is over";
+    const m = Math.floor(seconds / 60), s = seconds % 60;
+    if (m >= 60) return `${Math.floor(m / 60)} h ${m % 60} min left`;
+    return m ? `${m} min ${String(s).padStart(2, "0")} s left` : `${s} s left`;
+  },
+
+  to: "To",
+  through: "Through",
+  when: "When",
+  until: (m) => `until ${m}`,
+  here: (clock, zone) => `${clock} on this computer (${zone})`,
+  repeats: "Repeats",
+  then: "Then",
+  length: "Length",
+  minutes: (n) => {
+    const h = Math.floor(n / 60), m = Math.round(n % 60);
+    return [h && `${h} h`, (m || !h) && `${m} min`].filter(Boolean).join(" ");
+  },
+  place: "Place",
+  calendar: "Calendar",
+  connector: (name) => connectors[name] ?? name,
+  description: "Description",
+  text: "Text",
+  askedBy: "Asked by",
+  local: "this computer",
+  key: (name, id) => (name ? `key “${name}”` : id),
+  known: "in your contact book",
+  unknown: "not in your contact book",
+  asAsked: (to) => `asked for as “${to}”`,
+  plain: "in plain letters",
+  empty: "(nothing)",
+  showAll: (n) => `Show all ${n.toLocaleString("en")} characters`,
+  showAllFirst: "Show all of the text before you allow it.",
+  hidden: (name) => `hidden character ${name}`,
+
+  warning: {
+    far: "These words came from the other side of the call",
+    echo: "These words are an echo of the other side of the call",
+    none: "Nobody was heard saying this",
+  },
+  warningMore: {
+    far: "Somebody else may want this, not you. It can be allowed once only.",
+    echo: "Your microphone heard them from your loudspeaker. It can be allowed once only.",
+    none: "The agent wants it without words that could be found in any call. It can be allowed once only.",
+  },
+  caution: "Mind this",
+
+  heard: "What was heard",
+  arg: (name) => args[name] ?? name,
+  you: "You",
+  other: "Other side",
+  echo: "Other side, as an echo",
+  notHeard: "not found in what was said",
+  speaker: (n) => `speaker ${n + 1}`,
+  cover: (part) => `${Math.round(part * 100)} % of the words`,
+  around: "what was said around it",
+  aroundTitle: (title) => title || "What was said",
+  close: "Close",
+
+  beforeFirst: "You have never allowed this kind of action to this target.",
+  before: (time) => `Different from the last one you allowed here (${time}):`,
+  beforeSame: (time) => `The same as the last one you allowed here (${time}).`,
+  was: "was",
+
+  allow: "Allow once",
+  deny: "Deny",
+  reason: "Deny with a reason…",
+  reasonLabel: "Reason, if you like (the agent is not told)",
+  such: "Allow such actions…",
+  suchLead: (a) => `From now on ${a.keyName ? `“${a.keyName}”` : "this key"} may ${tools[a.tool]?.verb ?? a.tool} to ${a.target} without asking, as long as the words were said on your side.`,
+  suchUntil: "For",
+  suchPerDay: "At most per day",
+  suchButton: "Allow this and such actions",
+  hours: { 1: "1 hour", 24: "24 hours", 720: "30 days" },
+
+  allowed: (line) => `Allowed: ${line}`,
+  allowedSuch: (line) => `Allowed, and such actions from now on: ${line}`,
+  denied: (line) => `Denied: ${line}`,
+  elsewhere: (a) => {
+    if (a.state === "expired") return "Too late: the time to decide was over, which means no.";
+    if (a.state === "cancelled") return "It was taken back before you decided.";
+    const d = a.decision;
+    return `It had already been ${d?.allow ? "allowed" : "denied"} ${froms[d?.from] ?? "elsewhere"}.`.replace(" .", ".");
+  },
+  gone: "It was decided elsewhere, or taken back.",
+
+  state: {
+    approved: "On its way", executing: "Being done", done: "Done", failed: "Failed", unknown: "Unknown",
+    denied: "Denied", expired: "Expired", cancelled: "Taken back", undone: "Undone",
+  },
+  by: (d) => {
+    if (!d) return "";
+    if (d.by === "grant") return "allowed by a grant";
+    if (d.by === "policy") return "denied by the hub’s rules";
+    const who = d.by === "client" ? "in the client" : froms[d.from] ?? d.from;
+    return `${d.allow ? "allowed" : "denied"} ${who}`.trim();
+  },
+  unknownHint: "Nobody can say whether it happened. Look where it would have arrived; if it is not there, ask the agent to send it again, and it will ask you anew.",
+  receipt: "Receipt",
+  attempts: (n) => `${n} attempts`,
+  undo: "Undo",
+  stop: "Stop it",
+  undone: (line) => `Undone: ${line}`,
+  stopped: (line) => `Stopped: ${line}`,
+  id: "Id",
+  details: "Details",
+
+  grant: (g) => `${g.keyName ? `“${g.keyName}”` : g.key === "local" ? "An agent on this computer" : g.key} may ${tools[g.tool]?.verb ?? g.tool}`,
+  grantTarget: (target) => `to ${target}`,
+  grantBounds: (g, until) => `until ${until}, at most ${g.perDay} within 24 hours`,
+  revoke: "Revoke",
+  revokeLabel: (g) => `Revoke: ${words.grant(g)} ${words.grantTarget(g.target)}`,
+  revoked: "Revoked. Such actions ask you again.",
+
+  noAnswer: "The hub did not answer. Nothing was changed as far as this page knows; look again before you try again.",
+  tried: (text) => ` Try: ${text}`,
+};

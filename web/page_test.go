@@ -1,0 +1,407 @@
+package web_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/web"
+)
+
+// TestPage lets a real browser do what an owner does.
+func TestPage(t *testing.T) {
+	browser := chromium(t)
+	for name, test := range map[string]func(t *testing.T, start func(func(*web.Config, *house)) (*house, *tab)){
+		"SignIn": pageSignIn, "Setup": pageSetup, "Card": pageCard, "Deceit": pageDeceit, "Decide": pageDecide, "Grant": pageGrant,
+		"Armed": pageArmed, "Race": pageRace, "Live": pageLive, "Pause": pagePause, "Reload": pageReload, "Past": pagePast,
+		"Narrow": pageNarrow, "Lost": pageLost, "Accessible": pageAccessible, "LongText": pageLongText,
+	} {
+		t.Run(name, func(t *testing.T) {
+			test(t, func(change func(*web.Config, *house)) (*house, *tab) {
+				h := open(t, change)
+				t.Cleanup(h.CloseClientConnections)
+				return h, newTab(t, browser, h)
+			})
+		})
+	}
+}
+
+type starter = func(func(*web.Config, *house)) (*house, *tab)
+
+// signedIn opens the page with some actions and signs in.
+func signedIn(t *testing.T, start starter, actions ...hearken.Action) (*house, *tab) {
+	t.Helper()
+	h, b := start(func(_ *web.Config, h *house) {
+		for _, a := range actions {
+			h.desk.put(a)
+		}
+	})
+	b.signIn(pin)
+	b.is(`document.querySelectorAll(".card").length === %d && document.querySelector(".inbox[aria-busy=false]")`, pending(actions))
+	return h, b
+}
+
+func pending(actions []hearken.Action) int {
+	n := 0
+	for _, a := range actions {
+		if a.State == hearken.ActionPending {
+			n++
+		}
+	}
+	return n
+}
+
+func pageSignIn(t *testing.T, start starter) {
+	_, b := start(nil)
+	b.signIn("wrong")
+	b.is(`document.querySelector("[role=alert]")?.textContent === "Wrong PIN."`)
+	b.shoot("wrong")
+	b.do(js(`document.querySelector("input").value = ""`))
+	b.signIn(pin)
+	b.is(`document.querySelector("h1")?.textContent === "Approvals"`)
+	b.shoot("nothing")
+	if got := eval[string](b, `document.cookie`); got != "" {
+		t.Errorf("scripts can read the cookie: %s", got)
+	}
+	if got := eval[int](b, `localStorage.length + sessionStorage.length`); got != 0 {
+		t.Error("something is kept in the browser's storage")
+	}
+	b.press(".tools button:last-child")
+	b.is(`document.querySelector("input[type=password]")`)
+}
+
+func pageSetup(t *testing.T, start starter) {
+	h, b := start(func(cfg *web.Config, h *house) {
+		h.owner.pin = ""
+		cfg.SetupCode = func() string { return "the-code" }
+	})
+	b.is(`document.querySelector(".command")?.textContent === "hearken pin"`)
+	b.shoot("none")
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(b.url+"#setup=the-code"))
+	b.is(`document.querySelectorAll("input[type=password]").length === 2`)
+	if got := eval[string](b, `location.href`); strings.Contains(got, "the-code") {
+		t.Errorf("the code stays in the address: %s", got)
+	}
+	b.do(chromedp.SendKeys(chromedp.CSS(`form p:nth-of-type(1) input`), "something"), chromedp.SendKeys(chromedp.CSS(`form p:nth-of-type(2) input`), "else\r"))
+	b.is(`document.querySelector("[role=alert]")?.textContent.includes("not the same")`)
+	b.shoot("set")
+	b.do(js(`document.querySelectorAll("input").forEach(i => i.value = "")`))
+	b.do(chromedp.SendKeys(chromedp.CSS(`form p:nth-of-type(1) input`), "something"), chromedp.SendKeys(chromedp.CSS(`form p:nth-of-type(2) input`), "something\r"))
+	b.is(`document.querySelector(".inbox")`)
+	if err := h.owner.Check("something"); err != nil {
+		t.Error(err)
+	}
+}
+
+func pageCard(t *testing.T, start starter) {
+	earlier := newAction(t, "Hello Bob,\nI will call you.")
+	earlier.State, earlier.Decision = hearken.ActionDone, &hearken.Decision{Allow: true, By: "owner", From: "page", At: callAt}
+	a := newAction(t, "Hello Bob,\n\nI'll send the contract on Friday.\n\nBest,\nAnna")
+	_, b := signedIn(t, start, earlier, a)
+	text := eval[string](b, `document.querySelector(".card").innerText`)
+	for _, want := range []string{
+		"Send an email to Bob Novák", "bob@example.org", "in your contact book", "I'll send the contract on Friday.\n\nBest,", "Claude Code", "laptop",
+		"You", "Tell Bob Novák that I'll send the contract on Friday.", " min ", "Allow once", "Deny", "Allow such actions", "Different from the last one",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the card does not say %q:\n%s", want, text)
+		}
+	}
+	b.shoot("light")
+	b.dark()
+	b.shoot("dark")
+	b.press(".quote a")
+	b.is(`document.querySelector("dialog .here")?.textContent.includes("Tell Bob")`)
+	if got := eval[bool](b, `document.querySelector("dialog b") !== null`); got {
+		t.Error("a transcript was read as HTML")
+	}
+	b.shoot("around")
+	b.press("dialog button")
+	b.is(`!document.querySelector("dialog") && document.activeElement.matches(".quote a")`)
+}
+
+// What is written to deceive is shown for what it is.
+func pageDeceit(t *testing.T, start starter) {
+	a := newAction(t, "Pay \u202eevil\u202c now<script>alert(1)</script><img src=x onerror=alert(2)>\u200b\u0007 👨‍👩‍👧")
+	a.Message.Name = "Bob <b>Novák</b>"
+	a.Message.Address = "bob@exаmple.org" // the third letter of the domain is Cyrillic
+	a.Message.Known, a.Grantable = false, false
+	a.Target = "email:" + a.Message.Address
+	a.Cautions = []string{"The words for \"to\" came from the other side of the call.", "The domain mixes alphabets."}
+	a.Evidence[0].Source, a.Evidence[0].Quote, a.Evidence[0].Segment, a.Evidence[0].Line = hearken.System, "And <b>wire</b> the money.", "s3", 3
+	a.Evidence[1] = hearken.Evidence{Arg: "text"}
+	_, b := signedIn(t, start, a)
+	text := eval[string](b, `document.querySelector(".card").innerText`)
+	for _, want := range []string{
+		"<script>alert(1)</script><img src=x onerror=alert(2)>", "U+202E", "U+202C", "U+200B", "U+0007", "👨‍👩‍👧", "Bob <b>Novák</b>", "xn--exmple-4nf.org", "not in your contact book",
+		"came from the other side of the call", "The domain mixes alphabets.", "Other side", "And <b>wire</b> the money.", "not found in what was said", "never allowed this kind",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the card does not say %q:\n%s", want, text)
+		}
+	}
+	if got := eval[int](b, `document.querySelectorAll(".card script, .card img, .card b, .such").length`); got != 0 {
+		t.Errorf("%d elements of somebody else, or a grant for what the other side said", got)
+	}
+	if got := eval[int](b, `[...document.querySelector(".card").textContent].filter(c => "\u202e\u202c\u200b\u0007".includes(c)).length`); got != 0 {
+		t.Errorf("%d hidden characters are on the page", got)
+	}
+	b.shoot("light")
+	b.dark()
+	b.shoot("dark")
+}
+
+func pageDecide(t *testing.T, start starter) {
+	yes, no := newAction(t, "yes"), newAction(t, "no")
+	h, b := signedIn(t, start, yes, no)
+	b.press(chromedp.CSS(`[data-id="` + yes.ID + `"] .yes`))
+	b.is(`document.querySelectorAll(".card").length === 1 && document.querySelector(".past.done")`)
+	b.is(`document.querySelector("[role=status].notice").textContent.startsWith("Allowed: ")`)
+	b.do(chromedp.Click(chromedp.CSS(`.card details.more:last-of-type summary`)))
+	b.do(chromedp.SendKeys(chromedp.CSS(`.card details.more:last-of-type input`), "not today"))
+	b.press(`.card details.more:last-of-type .no`)
+	b.is(`document.querySelectorAll(".card").length === 0 && document.querySelector(".past.denied")`)
+	b.is(`!document.querySelector(".nothing").hidden && document.title === "Approvals · Hearken"`)
+	got := h.desk.decisions()
+	if len(got) != 2 || got[0].ID != yes.ID || !got[0].Allow || got[0].Grant != nil || got[1].Allow || got[1].Reason != "not today" {
+		t.Errorf("%+v", got)
+	}
+	b.shoot("after")
+}
+
+func pageGrant(t *testing.T, start starter) {
+	a := newAction(t, "yes")
+	h, b := signedIn(t, start, a)
+	b.do(chromedp.Click(chromedp.CSS(`.such summary`)), chromedp.SetValue(chromedp.CSS(`.such select`), "720"), chromedp.SetValue(chromedp.CSS(`.such input`), "0"))
+	b.press(`.such .yes`)
+	b.is(`document.activeElement.matches(".such input:invalid")`)
+	b.do(chromedp.SetValue(chromedp.CSS(`.such input`), "3"))
+	b.shoot("open")
+	b.press(`.such .yes`)
+	b.is(`document.querySelector(".grant")`)
+	got := h.desk.decisions()
+	if len(got) != 1 || got[0].Grant == nil || got[0].Grant.For != 720*time.Hour || got[0].Grant.PerDay != 3 {
+		t.Errorf("%+v", got)
+	}
+	b.shoot("made")
+	b.press(`.grant button`)
+	b.is(`!document.querySelector(".grant")`)
+}
+
+// A button does nothing in its first half second, nor when another card has
+// just pushed it somewhere else.
+func pageArmed(t *testing.T, start starter) {
+	h, b := signedIn(t, start, newAction(t, "one"))
+	b.is(`document.querySelector(".card .yes").getAttribute("aria-disabled") === "false"`)
+	// What watches for the second card clicks everything as soon as it is there.
+	b.do(js(`void new MutationObserver((_, o) => {
+		if (document.querySelectorAll(".card").length < 2) return;
+		o.disconnect();
+		const buttons = [...document.querySelectorAll(".card .decide > .buttons button")];
+		window.early = buttons.map(b => b.getAttribute("aria-disabled"));
+		buttons.forEach(b => b.click());
+	}).observe(document.body, {childList: true, subtree: true})`))
+	second := newAction(t, "two")
+	h.desk.put(second)
+	b.is(`window.early`)
+	if got := eval[string](b, `window.early.join(" ")`); got != "true true true true" {
+		t.Errorf("buttons that may not be pressed yet: %s", got)
+	}
+	b.is(`document.querySelector("[data-id='%s'] .yes").getAttribute("aria-disabled") === "false"`, second.ID)
+	if got := h.desk.decisions(); len(got) != 0 {
+		t.Errorf("clicks that came too early decided: %+v", got)
+	}
+	b.press(chromedp.CSS(`[data-id="` + second.ID + `"] .yes`))
+	b.is(`document.querySelectorAll(".card").length === 1`)
+	b.shoot("one-left")
+}
+
+// Two tabs decide about the same action; the second learns that it was late.
+// It also has to ask for the PIN, which the first tab alone was told.
+func pageRace(t *testing.T, start starter) {
+	a := newAction(t, "one")
+	h, first := signedIn(t, start, a)
+	second := newTab(t, first.ctx, h)
+	second.is(`document.querySelector(".card .no")?.getAttribute("aria-disabled") === "false"`)
+	h.desk.mu.Lock()
+	h.desk.quiet = true // so that the second tab still shows it
+	h.desk.mu.Unlock()
+	first.press(".card .yes")
+	first.is(`document.querySelector(".notice").textContent.startsWith("Allowed: ")`)
+	second.press(".card .no")
+	second.is(`document.querySelector("dialog.ask")`)
+	second.shoot("pin-again")
+	second.do(chromedp.SendKeys(chromedp.CSS(`dialog input`), pin+"\r"))
+	second.is(`document.querySelector(".notice").textContent === "It had already been allowed on this page."`)
+	if got := h.desk.decisions(); len(got) != 1 || !got[0].Allow {
+		t.Errorf("%+v", got)
+	}
+}
+
+func pageLive(t *testing.T, start starter) {
+	h, b := signedIn(t, start)
+	a := newAction(t, "news")
+	h.desk.put(a)
+	b.is(`document.querySelector(".card")?.dataset.id === %q && document.title.startsWith("(1)")`, a.ID)
+	b.is(`document.querySelector(".notice").textContent.startsWith("New: Send an email to Bob Novák")`)
+	first := eval[string](b, `document.querySelector(".left").textContent`)
+	b.is(`document.querySelector(".left").textContent !== %q`, first)
+	// Somebody else decides while the owner's focus is in the card.
+	b.do(chromedp.Focus(chromedp.CSS(".card .no")))
+	h.desk.change(func() { h.desk.find(a.ID).State = hearken.ActionCancelled })
+	b.is(`!document.querySelector(".card") && document.activeElement.id === "waiting" && document.querySelector(".notice").textContent.includes("decided elsewhere")`)
+}
+
+func pagePause(t *testing.T, start starter) {
+	h, b := signedIn(t, start, newAction(t, "one"))
+	b.press(".pause")
+	b.is(`!document.querySelector(".paused-banner").hidden && document.querySelector(".pause").textContent === "Resume actions"`)
+	if !h.desk.Paused() {
+		t.Error("not paused")
+	}
+	h.desk.change(func() {
+		h.desk.problem = hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written: no space is left.").WithTry("hearken audit verify")
+	})
+	b.is(`document.querySelector(".problem").textContent.includes("no space is left. Try: hearken audit verify")`)
+	b.shoot("paused")
+	b.press(".pause")
+	b.is(`document.querySelector(".paused-banner").hidden`)
+}
+
+// A tab that is loaded again shows the inbox and asks for the PIN before it
+// changes anything.
+func pageReload(t *testing.T, start starter) {
+	h, b := signedIn(t, start, newAction(t, "one"))
+	b.do(chromedp.Reload())
+	b.is(`document.querySelector(".card")`)
+	b.press(".card .yes")
+	b.is(`document.querySelector("dialog.ask")`)
+	b.press("dialog .quiet")
+	b.is(`!document.querySelector("dialog") && !document.querySelector(".busy")`)
+	if got := h.desk.decisions(); len(got) != 0 {
+		t.Errorf("decided without the PIN: %+v", got)
+	}
+	b.press(".card .yes")
+	b.is(`document.querySelector("dialog.ask input")`)
+	b.do(chromedp.SendKeys(chromedp.CSS(`dialog input`), "wrong\r"))
+	b.is(`document.querySelector("dialog [role=alert]").textContent === "Wrong PIN."`)
+	b.do(js(`document.querySelector("dialog input").value = ""`), chromedp.SendKeys(chromedp.CSS(`dialog input`), pin+"\r"))
+	b.is(`document.querySelector(".past.done") && !document.querySelector(".card")`)
+}
+
+// past is one action for each thing that can have become of it.
+func past(t *testing.T) []hearken.Action {
+	var list []hearken.Action
+	for i, state := range []hearken.ActionState{
+		hearken.ActionDone, hearken.ActionFailed, hearken.ActionUnknown, hearken.ActionDenied, hearken.ActionExpired, hearken.ActionUndone, hearken.ActionApproved,
+	} {
+		a := newAction(t, "Text number "+string(rune('1'+i)))
+		a.State = state
+		at := callAt.Add(time.Duration(i) * time.Minute)
+		a.Decision, a.EndedAt = &hearken.Decision{Allow: state != hearken.ActionDenied, By: "owner", From: "terminal", At: at}, &at
+		switch state {
+		case hearken.ActionFailed:
+			a.Error = "provider_rejected: The mail server knows no such mailbox."
+		case hearken.ActionUnknown:
+			a.Error = "outcome_unknown: The mail server took the message and did not answer."
+		case hearken.ActionDenied:
+			a.Decision.Reason = "not today"
+		case hearken.ActionExpired:
+			a.Decision, a.Error = nil, "approval_expired: nobody decided in time, which means no."
+		case hearken.ActionApproved:
+			a.EndedAt, a.Decision = nil, &hearken.Decision{Allow: true, By: "grant", From: "grant", Grant: "grn_1", At: at}
+		case hearken.ActionDone:
+			a.ID, a.Tool, a.Message, a.Connector, a.Target = hearken.NewActionID(hearken.CalendarCreate), hearken.CalendarCreate, nil, "builtin", "builtin"
+			a.Appointment = &hearken.Appointment{Title: "Contract with Bob", Start: time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC), Zone: "Europe/Berlin", Duration: 45 * time.Minute, Location: "Café, Hauptstraße 1"}
+			a.Receipt = "evt@hub"
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+func pagePast(t *testing.T, start starter) {
+	list := past(t)
+	h, b := signedIn(t, start, list...)
+	b.is(`document.querySelectorAll(".past").length === %d`, len(list))
+	text := eval[string](b, `document.querySelector(".rows").innerText`)
+	for _, want := range []string{
+		"On its way", "Undone", "Expired", "Denied", "Unknown", "Failed", "Done", "The mail server knows no such mailbox.", "Nobody can say whether it happened.",
+		"allowed at a terminal", "allowed by a grant", "Put “Contract with Bob” into the calendar", "Undo", "Stop it",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the past does not say %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "provider_rejected") {
+		t.Error("a code for programs is shown to a person")
+	}
+	b.do(chromedp.Click(chromedp.CSS(".past.done summary")))
+	b.is(`document.querySelector(".past.done details").innerText.includes("Friday, 20 November 2026, 15:00")`)
+	b.is(`document.querySelector(".past.done details").innerText.includes("45 min · until 15:45")`)
+	b.shoot("open")
+	b.press(".past.done button")
+	b.is(`document.querySelectorAll(".past.undone").length === 2 && document.querySelector(".past.undone details[open]")`)
+	if got := h.desk.state(list[0].ID); got != hearken.ActionUndone {
+		t.Errorf("undone: %s", got)
+	}
+}
+
+func pageNarrow(t *testing.T, start starter) {
+	long := newAction(t, strings.Repeat("Donaudampfschifffahrtsgesellschaftskapitän", 4)+" https://example.org/"+strings.Repeat("a", 200))
+	long.Message.Address = strings.Repeat("very.long.name", 4) + "@" + strings.Repeat("sub.", 10) + "example.org"
+	long.Cautions = []string{"The text holds a link."}
+	far := newAction(t, "Yes")
+	far.Evidence[0].Source, far.Grantable = hearken.System, false
+	reminder := newAction(t, "")
+	reminder.Tool, reminder.Message, reminder.Connector, reminder.Target = hearken.ReminderCreate, nil, "builtin", "builtin"
+	reminder.Reminder = &hearken.Reminder{At: time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC), Zone: "Europe/Berlin", Note: "Water the plants", Repeat: "FREQ=WEEKLY;BYDAY=FR"}
+	h, b := signedIn(t, start, append(past(t), long, far, reminder)...)
+	h.desk.change(func() {
+		h.desk.grants = []hearken.Grant{{ID: "grn_1", Principal: "key_laptop", Tool: hearken.MessageSend, Target: long.Target, PerDay: 5, ExpiresAt: time.Now().Add(time.Hour)}}
+	})
+	b.is(`document.querySelector(".grant")`)
+	b.do(js(`document.querySelectorAll("details").forEach(d => d.open = true)`))
+	b.narrow(360)
+	b.shoot("360")
+	b.narrow(320)
+	b.do(js(`document.querySelectorAll("details").forEach(d => d.open = false)`))
+	b.narrow(360)
+	b.shoot("360-closed")
+}
+
+// The hub goes away and comes back as another one: nobody is signed in there.
+func pageLost(t *testing.T, start starter) {
+	h, b := signedIn(t, start, newAction(t, "one"))
+	address := h.Listener.Addr().String()
+	h.CloseClientConnections()
+	h.Close()
+	b.is(`!document.querySelector(".offline").hidden`)
+	b.shoot("away")
+	b.press(".card .yes")
+	b.is(`document.querySelector(".notice.bad")?.textContent.includes("did not answer")`)
+	again := openAt(t, address)
+	t.Cleanup(again.CloseClientConnections)
+	b.is(`document.querySelector("input[type=password]") && document.body.innerText.includes("You were signed out.")`)
+}
+
+func pageLongText(t *testing.T, start starter) {
+	h, b := signedIn(t, start, newAction(t, strings.Repeat("word ", 1000)+"THE END"))
+	b.press(".card .yes")
+	b.is(`document.querySelector(".card").innerText.includes("Show all of the text before you allow it.")`)
+	if got := h.desk.decisions(); len(got) != 0 {
+		t.Errorf("allowed what was not shown: %+v", got)
+	}
+	b.shoot("cut")
+	b.do(chromedp.Click(chromedp.CSS(".card .facts button")))
+	b.is(`document.querySelector(".card .text").textContent.endsWith("THE END")`)
+	b.press(".card .yes")
+	b.is(`!document.querySelector(".card")`)
+	if diff := cmp.Diff(1, len(h.desk.decisions())); diff != "" {
+		t.Error(diff)
+	}
+}

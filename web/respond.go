@@ -1,0 +1,77 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// maxBody bounds what the page sends: a PIN, or a reason.
+const maxBody = 16 << 10
+
+// read takes a request's body apart, or answers that it cannot.
+func read(w http.ResponseWriter, r *http.Request, into any) bool {
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		refuse(w, hearken.Errorf(hearken.Invalid, "The request cannot be read: %w.", err))
+		return false
+	}
+	return true
+}
+
+func respond(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v)
+}
+
+// A failure is an error as the page shows it.
+type failure struct {
+	Code    hearken.Code `json:"code,omitempty"`
+	Message string       `json:"message"`
+	Try     string       `json:"try,omitempty"`
+}
+
+func failureOf(err error) *failure {
+	if e, ok := errors.AsType[*hearken.Error](err); ok {
+		return &failure{e.Code, e.Message, e.Try}
+	}
+	return &failure{"", "The hub could not do that.", ""}
+}
+
+func refuse(w http.ResponseWriter, err error) {
+	respond(w, statusOf(hearken.CodeOf(err)), map[string]*failure{"error": failureOf(err)})
+}
+
+// fail answers an error of the hub. One without words for people is logged,
+// as nobody sees it otherwise.
+func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if hearken.CodeOf(err) == "" && !errors.Is(err, context.Canceled) {
+		h.log.Error("page request failed", "path", r.URL.Path, "error", err)
+	}
+	refuse(w, err)
+}
+
+func statusOf(code hearken.Code) int {
+	switch code {
+	case hearken.Unauthorized:
+		return http.StatusUnauthorized
+	case hearken.Forbidden:
+		return http.StatusForbidden
+	case hearken.NotFound, hearken.SessionNotFound:
+		return http.StatusNotFound
+	case hearken.TooMany:
+		return http.StatusTooManyRequests
+	case hearken.Invalid, hearken.DurationOutOfRange:
+		return http.StatusBadRequest
+	case hearken.AuditUnavailable, hearken.ActionsPaused, hearken.Busy:
+		return http.StatusServiceUnavailable
+	case "", hearken.RepositoryError:
+		return http.StatusInternalServerError
+	}
+	return http.StatusConflict // the action is not what the page thought
+}

@@ -1,0 +1,52 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/live"
+)
+
+// around is how many entries before and after the words are shown.
+const around = 8
+
+// A said is one entry of a transcript, as the page shows it.
+type said struct {
+	Line   int            `json:"line"`
+	Source hearken.Origin `json:"source"`
+	Echo   bool           `json:"echo,omitempty"`
+	Text   string         `json:"text"`
+	At     time.Time      `json:"at"`
+}
+
+// transcript shows what was said around the words behind an action.
+func (h *Handler) transcript(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	line, err := strconv.Atoi(r.URL.Query().Get("line"))
+	if err != nil || line < 1 {
+		refuse(w, hearken.Errorf(hearken.Invalid, "A line is a number from 1 on."))
+		return
+	}
+	if h.cfg.Transcripts == nil || !hearken.ValidID(id) {
+		refuse(w, hearken.Errorf(hearken.SessionNotFound, "There is no such session."))
+		return
+	}
+	page, err := h.cfg.Transcripts.Read(r.Context(), live.ReadRequest{Session: id, From: max(0, line-1-around), Limit: 2*around + 1})
+	if err != nil {
+		h.fail(w, r, err)
+		return
+	}
+	out := struct {
+		Title     string    `json:"title"`
+		StartedAt time.Time `json:"startedAt"`
+		Lines     []said    `json:"lines"`
+	}{page.Session.Title, page.Session.StartedAt, []said{}}
+	for _, s := range page.Segments {
+		if s.Spoken() && s.Status != hearken.Translated {
+			out.Lines = append(out.Lines, said{s.Line, s.Origin, s.Echo, s.Text, s.Timestamp})
+		}
+	}
+	respond(w, http.StatusOK, out)
+}
