@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,8 +37,8 @@ type Config struct {
 	// ReminderCalendar is where reminders go, as far as it takes them. Empty
 	// for the first that takes tasks, and Calendar for those that are events.
 	ReminderCalendar string
-	// Reminders is how they are written: vtodo, vevent, or both. Empty for
-	// vtodo. Google and many phones know only events.
+	// Reminders is how they are written: vtodo, vevent, both, or off for not at
+	// all. Empty for vtodo. Google and many phones know only events.
 	Reminders string
 
 	HTTPClient *http.Client // in place of one that knows CAFile
@@ -71,8 +72,8 @@ func NewCalDAV(cfg Config) (*CalDAV, error) {
 	}
 	base = &url.URL{Scheme: base.Scheme, Host: base.Host, Path: cmp.Or(base.Path, "/"), RawPath: base.RawPath}
 	cfg.Reminders = cmp.Or(cfg.Reminders, "vtodo")
-	if cfg.Reminders != "vtodo" && cfg.Reminders != "vevent" && cfg.Reminders != "both" {
-		return nil, hearken.Errorf(hearken.Invalid, "CALDAV_REMINDERS is %q.", cfg.Reminders).WithTry("vtodo, vevent or both")
+	if !slices.Contains([]string{"vtodo", "vevent", "both", "off"}, cfg.Reminders) {
+		return nil, hearken.Errorf(hearken.Invalid, "CALDAV_REMINDERS is %q.", cfg.Reminders).WithTry("vtodo, vevent, both or off")
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -111,14 +112,14 @@ func trusted(file string) (*x509.CertPool, error) {
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, hearken.Errorf(hearken.Invalid, "CALDAV_CA_FILE cannot be read: %w", err)
+		return nil, hearken.Errorf(hearken.Invalid, "ACTIONS_CA_FILE cannot be read: %w", err)
 	}
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		roots = x509.NewCertPool()
 	}
 	if !roots.AppendCertsFromPEM(data) {
-		return nil, hearken.Errorf(hearken.Invalid, "There is no certificate in %s.", file).WithTry("a PEM file in CALDAV_CA_FILE")
+		return nil, hearken.Errorf(hearken.Invalid, "There is no certificate in %s.", file).WithTry("a PEM file in ACTIONS_CA_FILE")
 	}
 	return roots, nil
 }
@@ -145,6 +146,8 @@ func (c *CalDAV) objects(a *hearken.Action) ([]object, error) {
 		return all[:1], nil
 	case "vevent":
 		return all[1:], nil
+	case "off":
+		return nil, rejected("Reminders are not written to the calendar server.").WithTry("CALDAV_REMINDERS=vtodo")
 	}
 	return all, nil
 }
@@ -207,18 +210,24 @@ func (c *CalDAV) place(ctx context.Context, o object, fresh bool) (collection, e
 	return c.pick(ctx, list, c.cfg.Calendar, event)
 }
 
+// anAppointment stands for any, where only its place matters.
+var anAppointment = object{kind: event, a: &hearken.Action{Appointment: &hearken.Appointment{}}}
+
 // Check asks the server for everything that the settings need, and says in a
 // sentence what is wrong.
 func (c *CalDAV) Check(ctx context.Context) error {
 	if _, err := c.known(ctx, true); err != nil {
 		return err
 	}
-	checks := []object{{kind: event, a: &hearken.Action{Appointment: &hearken.Appointment{}}}}
-	reminders, err := c.objects(&hearken.Action{Reminder: &hearken.Reminder{}})
-	if err != nil {
-		return err
+	checks := []object{anAppointment}
+	if c.cfg.Reminders != "off" {
+		reminders, err := c.objects(&hearken.Action{Reminder: &hearken.Reminder{}})
+		if err != nil {
+			return err
+		}
+		checks = append(checks, reminders...)
 	}
-	for _, o := range append(checks, reminders...) {
+	for _, o := range checks {
 		if _, err := c.place(ctx, o, false); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func TestNewCalDAV(t *testing.T) {
 		{"NoScheme", Config{URL: "dav.example.org"}, "not the address"},
 		{"OtherScheme", Config{URL: "file:///etc/passwd"}, "not the address"},
 		{"Password", Config{URL: "https://alice:secret@dav.example.org/"}, "CALDAV_PASSWORD"},
-		{"Reminders", Config{URL: "https://dav.example.org", Reminders: "post-it"}, "vtodo, vevent or both"},
+		{"Reminders", Config{URL: "https://dav.example.org", Reminders: "post-it"}, "vtodo, vevent, both or off"},
 		{"NoCAFile", Config{URL: "https://dav.example.org", CAFile: "/nowhere/ca.pem"}, "cannot be read"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestCalDAV_Certificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	says(s.URL, "", "CALDAV_CA_FILE")
+	says(s.URL, "", "ACTIONS_CA_FILE")
 	says(s.URL, ca, "")
 	says("https://localhost:"+port, ca, "for another name")
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/hearken-dev/hearken"
 )
 
 // query asks for the objects of a kind that a filter lets through.
@@ -27,7 +25,7 @@ const (
 func (c *CalDAV) Conflicts(ctx context.Context, start, end time.Time) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, conflictPatience)
 	defer cancel()
-	place, err := c.place(ctx, object{kind: event, a: &hearken.Action{Appointment: &hearken.Appointment{}}}, false)
+	place, err := c.place(ctx, anAppointment, false)
 	if err != nil {
 		return nil, err
 	}

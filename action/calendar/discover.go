@@ -133,7 +133,7 @@ func (c *CalDAV) pick(ctx context.Context, list []collection, want, kind string)
 func noCalendar(kind, format string, args ...any) error {
 	e := rejected(format, args...)
 	if kind == task {
-		return e.WithTry("CALDAV_REMINDERS=vevent, or another calendar in CALDAV_REMINDER_CALENDAR")
+		return e.WithTry("CALDAV_REMINDERS=vevent, or make a list for tasks on the server")
 	}
 	return e.WithTry("make one on the server, and name it in CALDAV_CALENDAR")
 }

@@ -111,7 +111,7 @@ func unreachable(err error, u *url.URL) error {
 	switch {
 	case errors.As(err, &unknown):
 		f.err = rejected("The certificate of the calendar server %s was issued by somebody who is not trusted here.", u.Host).
-			WithTry("the issuer's certificate in CALDAV_CA_FILE")
+			WithTry("the issuer's certificate in ACTIONS_CA_FILE")
 	case errors.As(err, &name):
 		f.err = rejected("The certificate of the calendar server %s is for another name.", u.Host).
 			WithTry("the name in the certificate in CALDAV_URL")

@@ -334,9 +334,13 @@ func TestRadicale_Check(t *testing.T) {
 	says(check(nil), "no calendar that takes events")
 	makeCalendar(t, server+"/alice/work/", "Work", event)
 	says(check(nil), "CALDAV_REMINDERS=vevent")
-	if err := check(func(c *Config) { c.Reminders = "vevent" }); err != nil {
-		t.Error(err)
+	for _, way := range []string{"vevent", "off"} {
+		if err := check(func(c *Config) { c.Reminders = way }); err != nil {
+			t.Errorf("%s: %v", way, err)
+		}
 	}
+	off := connect(t, server, func(c *Config) { c.Reminders = "off" })
+	wants(t, off.Do(t.Context(), reminder(t, "2026-10-22T09:00:00+02:00", "")), hearken.ResultPermanent, "not written")
 	makeCalendar(t, server+"/alice/todo/", "Todo", task)
 	makeCalendar(t, server+"/alice/private/", "Private", event, task)
 	for _, name := range []string{"Private", "private", "/alice/private", "/alice/private/", server + "/alice/private/"} {
