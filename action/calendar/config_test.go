@@ -48,6 +48,35 @@ func TestNewCalDAV(t *testing.T) {
 	}
 }
 
+func TestCalDAV_SameServer(t *testing.T) {
+	for _, tt := range []struct {
+		base, ref string
+		want      string // empty: it is another server
+	}{
+		{"https://dav.example.org/x/", "y.ics", "https://dav.example.org/x/y.ics"},
+		{"https://dav.example.org/", "https://DAV.example.org:443/u/?a=b#c", "https://DAV.example.org:443/u/"},
+		{"https://dav.example.org:443/", "https://dav.example.org/u/", "https://dav.example.org/u/"},
+		{"https://dav.example.org/", "https://dav.example.org:8443/u/", ""},
+		{"https://dav.example.org/", "http://dav.example.org/u/", ""},
+		{"https://dav.example.org/", "//evil.example.org/u/", ""},
+		{"https://dav.example.org/", "https://dav.example.org.evil.example.org/u/", ""},
+		{"https://dav.example.org/", "https://eve@dav.example.org/u/", ""},
+		{"https://dav.example.org/", "ftp://dav.example.org/u/", ""},
+	} {
+		c := connect(t, tt.base, nil)
+		u, err := c.resolve(c.base, tt.ref)
+		if tt.want == "" {
+			if hearken.CodeOf(err) != hearken.ProviderRejected {
+				t.Errorf("%s from %s: %v, %v", tt.ref, tt.base, u, err)
+			}
+			continue
+		}
+		if err != nil || u.String() != tt.want {
+			t.Errorf("%s from %s: %v, %v", tt.ref, tt.base, u, err)
+		}
+	}
+}
+
 func TestCalDAV_Certificate(t *testing.T) {
 	s := newDAVServer(t, httptest.NewTLSServer)
 	says := func(url, caFile, part string) {

@@ -77,13 +77,22 @@ func (c *CalDAV) resolve(base *url.URL, ref string) (*url.URL, error) {
 	if err != nil || ref == "" {
 		return nil, &failure{err: rejected("The calendar server %s names an address that cannot be read.", base.Host)}
 	}
-	if u.Scheme != c.base.Scheme || !strings.EqualFold(u.Host, c.base.Host) || u.User != nil {
+	if origin(u) != origin(c.base) || u.User != nil {
 		place := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 		return nil, &failure{err: rejected("The calendar server %s points to another server, which does not get the password unasked.", c.base.Host).
 			WithTry("CALDAV_URL=%s, if you trust it", plain(place.String()))}
 	}
 	u.RawQuery, u.Fragment = "", ""
 	return u, nil
+}
+
+// origin is the server of an address, its port always named.
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
 // The answer to PROPFIND and REPORT.

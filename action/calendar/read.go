@@ -129,6 +129,7 @@ func (c component) content() map[string]string {
 			value = t.Format(time.RFC3339)
 		} else if p.name == "RRULE" {
 			parts := strings.Split(strings.ToUpper(p.value), ";")
+			parts = slices.DeleteFunc(parts, func(s string) bool { return s == "INTERVAL=1" || s == "WKST=MO" })
 			slices.Sort(parts)
 			value = strings.Join(parts, ";")
 		}

@@ -71,6 +71,13 @@ func (c *CalDAV) create(ctx context.Context, o object, fresh bool) (string, erro
 		"Content-Type":  "text/calendar; charset=utf-8",
 		"If-None-Match": "*", // whatever is there is never replaced
 	}, o.resource())
+	if err != nil || a.status >= 500 {
+		// It may have been taken and only the answer lost; often that can be
+		// seen at once.
+		if kept, err := c.get(ctx, u); err == nil && o.isOurs(kept.data) {
+			return u.EscapedPath(), nil
+		}
+	}
 	if err != nil {
 		return "", err
 	}
