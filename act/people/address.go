@@ -52,35 +52,42 @@ func isEmail(to string) bool { return strings.ContainsAny(to, "@＠") }
 // checkEmail returns an address with its domain in ASCII and small letters,
 // and what whoever decides should know about it.
 func checkEmail(address string) (string, []string, error) {
-	bad := func(why string) (string, []string, error) {
+	checked, cautions, why := parseEmail(address)
+	if why != "" {
 		return "", nil, hearken.Errorf(hearken.InvalidRecipient, "%q is not one email address: %s.", address, why).
 			WithTry("the address alone, such as name@example.org")
 	}
+	return checked, cautions, nil
+}
+
+// parseEmail is checkEmail that only says why not.
+func parseEmail(address string) (checked string, cautions []string, why string) {
 	local, domain, _ := strings.Cut(address, "@")
 	switch {
 	case len(address) > 254:
-		return bad("it is too long")
+		return "", nil, "it is too long"
 	case strings.ContainsAny(address, " ,;\t"):
-		return bad("a message goes to one recipient")
+		return "", nil, "a message goes to one recipient"
 	case strings.ContainsAny(address, "<>()[]\"\\:/?"):
-		return bad("it holds more than the address")
+		return "", nil, "it holds more than the address"
 	case strings.Contains(domain, "@") || domain == "":
-		return bad("it does not have a name, an @ and a domain")
+		return "", nil, "it does not have a name, an @ and a domain"
 	case len(local) > 64 || !localPart(local):
-		return bad("the part before @ is not valid")
+		return "", nil, "the part before @ is not valid"
 	}
 	ascii, err := asciiDomain(domain)
-	if err != nil {
-		return bad(err.Error())
+	switch {
+	case err != nil:
+		return "", nil, err.Error()
+	case len(local)+1+len(ascii) > 254:
+		return "", nil, "it is too long"
 	}
-	var cautions []string
-	if !isASCII(local) {
+	if scripts := scriptsOf(local); mixed(scripts) {
+		cautions = append(cautions, fmt.Sprintf("The part before @ mixes letters of %s, as forged addresses do.", strings.Join(scripts, " and ")))
+	} else if !isASCII(local) {
 		cautions = append(cautions, "The part before @ has letters outside ASCII.")
-		if scripts := scriptsOf(local); mixed(scripts) {
-			cautions[0] = fmt.Sprintf("The part before @ mixes letters of %s, as forged addresses do.", strings.Join(scripts, " and "))
-		}
 	}
-	return local + "@" + ascii, append(cautions, domainCautions(ascii)...), nil
+	return local + "@" + ascii, append(cautions, domainCautions(ascii)...), ""
 }
 
 // localPart reports whether s may stand in front of an @, quotes aside.

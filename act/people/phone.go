@@ -44,13 +44,19 @@ func isPhone(to string) bool {
 // Numbers with + or 00 bring it along; others need callingCode, such as 49.
 // Numbers that are no person's are refused: short, emergency and premium ones.
 func E164(number, callingCode string) (string, error) {
-	bad := func(why string) (string, error) {
+	out, why := parsePhone(number, callingCode)
+	if why != "" {
 		return "", hearken.Errorf(hearken.InvalidRecipient, "The recipient is not a telephone number that can be used: %s.", why).
 			WithTry("a number with + and the country's code")
 	}
+	return out, nil
+}
+
+// parsePhone is E164 that only says why not.
+func parsePhone(number, callingCode string) (out, why string) {
 	number = strings.TrimSpace(norm.NFKC.String(number))
 	if !phoneForm.MatchString(number) {
-		return bad("it holds more than digits")
+		return "", "it holds more than digits"
 	}
 	// People write (0) behind a calling code for those who call from within.
 	if strings.HasPrefix(number, "+") || strings.HasPrefix(number, "00") {
@@ -63,32 +69,32 @@ func E164(number, callingCode string) (string, error) {
 		return r
 	}, number)
 	if len(digits) <= 6 {
-		return bad("it is a short or emergency number")
+		return "", "it is a short or emergency number"
 	}
 	switch {
 	case strings.HasPrefix(number, "+"):
 	case strings.HasPrefix(digits, "00"):
 		digits = digits[2:]
 	case callingCode == "":
-		return bad("it has no country's code, and COUNTRY_CODE is not set")
+		return "", "it has no country's code, and COUNTRY_CODE is not set"
 	case !callingForm.MatchString(callingCode):
-		return bad("COUNTRY_CODE is not a calling code such as 49")
+		return "", "COUNTRY_CODE is not a calling code such as 49"
 	default:
 		digits = international(digits, strings.TrimPrefix(callingCode, "+"))
 	}
 	if len(digits) < 7 || len(digits) > 15 || digits[0] == '0' {
-		return bad("it has too few or too many digits")
+		return "", "it has too few or too many digits"
 	}
 	for _, p := range premium {
 		if strings.HasPrefix(digits, p) {
-			return bad("it is a premium-rate number")
+			return "", "it is a premium-rate number"
 		}
 	}
 	// In North America 976 stands within the number.
 	if digits[0] == '1' && (len(digits) != 11 || digits[4:7] == "976") {
-		return bad("it is not a number of North America, or a premium-rate one")
+		return "", "it is not a number of North America, or a premium-rate one"
 	}
-	return "+" + digits, nil
+	return "+" + digits, ""
 }
 
 // international puts a calling code in front of a number of that country.

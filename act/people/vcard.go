@@ -27,6 +27,10 @@ const (
 // was left out and why, for the person who imports.
 func ParseVCards(r io.Reader, callingCode string) ([]hearken.Contact, []string, error) {
 	p := &parser{lines: newLines(r), callingCode: callingCode, seen: map[string]bool{}}
+	return p.parse()
+}
+
+func (p *parser) parse() ([]hearken.Contact, []string, error) {
 	for {
 		more, err := p.card()
 		switch {
@@ -78,7 +82,8 @@ type handle struct {
 
 // card reads the next card, and reports whether there was one.
 func (p *parser) card() (bool, error) {
-	for {
+	var c card
+	for c.begin == 0 {
 		l, err := p.lines.next()
 		if err == io.EOF {
 			return false, nil
@@ -87,11 +92,10 @@ func (p *parser) card() (bool, error) {
 			return false, err
 		}
 		if l.is("BEGIN", "VCARD") {
-			break
+			c.begin = l.at
 		}
 	}
 	p.cards++
-	c := card{begin: p.lines.number}
 	for depth := 1; depth > 0; {
 		l, err := p.lines.next()
 		if err == io.EOF {
@@ -158,15 +162,12 @@ func (p *parser) add(c *card) {
 	}
 	out := hearken.Contact{Name: c.name()}
 	for _, h := range byPref(c.emails) {
-		address, _, err := checkEmail(h.value)
-		if err == nil {
-			err = checkRecipient(address)
-		}
-		p.keep(&out.Emails, address, c, "an email address", err)
+		address, _, why := parseEmail(h.value)
+		p.keep(&out.Emails, address, c, h.value, why)
 	}
 	for _, h := range byPref(c.phones) {
-		number, err := E164(h.value, p.callingCode)
-		p.keep(&out.Phones, number, c, "a telephone number", err)
+		number, why := parsePhone(h.value, p.callingCode)
+		p.keep(&out.Phones, number, c, h.value, why)
 	}
 	if out.Name == "" && len(out.Emails) > 0 {
 		out.Name = out.Emails[0]
@@ -190,20 +191,18 @@ func (p *parser) add(c *card) {
 }
 
 // keep adds an address to a contact, or a note why not.
-func (p *parser) keep(to *[]string, address string, c *card, what string, err error) {
-	switch {
-	case err != nil:
-		e := err.Error()
-		if he, ok := err.(*hearken.Error); ok {
-			e = he.Message
-		}
-		p.note(c.begin, fmt.Sprintf("%s of %s was left out: %s", what, cmp.Or(c.name(), "somebody"), e))
-	case slices.ContainsFunc(*to, func(has string) bool { return same(has, address) }):
-	case len(*to) >= maxEach:
-		p.note(c.begin, fmt.Sprintf("%s of %s was left out: there are more than %d", what, c.name(), maxEach))
-	default:
-		*to = append(*to, address)
+func (p *parser) keep(to *[]string, address string, c *card, written, why string) {
+	if why == "" && slices.ContainsFunc(*to, func(has string) bool { return same(has, address) }) {
+		return
 	}
+	if why == "" && len(*to) >= maxEach {
+		why = fmt.Sprintf("there are more than %d", maxEach)
+	}
+	if why != "" {
+		p.note(c.begin, fmt.Sprintf("%q of %s was left out: %s", tidy(written), cmp.Or(c.name(), "somebody"), why))
+		return
+	}
+	*to = append(*to, address)
 }
 
 // note tells the person who imports of something.

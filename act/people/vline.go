@@ -85,6 +85,7 @@ func (l *lines) next() (line, error) {
 		if err != nil {
 			return line{}, err
 		}
+		at := l.number
 		out, ok := parseLine(b)
 		for {
 			more, err := l.raw()
@@ -119,6 +120,7 @@ func (l *lines) next() (line, error) {
 			}
 		}
 		if ok {
+			out.at = at
 			return out, nil
 		}
 	}
@@ -129,6 +131,7 @@ type line struct {
 	name   string
 	params []string // in capitals: TYPE=HOME, or HOME as in version 2.1
 	value  []byte
+	at     int // its number in the file
 }
 
 // parseLine takes a line apart. It reports false for what is no property.
