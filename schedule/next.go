@@ -43,12 +43,13 @@ type series struct {
 	*rule
 	start int64
 	zone  *time.Location
-	times []int64 // of a day
+	times []int64       // of a day
+	rest  time.Duration // of the start, below a second
 }
 
 func newSeries(r *rule, at time.Time, zone *time.Location) *series {
 	own := *r
-	s := &series{rule: &own, start: wallOf(at, zone), zone: zone}
+	s := &series{rule: &own, start: wallOf(at, zone), zone: zone, rest: time.Duration(at.Nanosecond())}
 	first := time.Unix(s.start, 0).UTC()
 	if len(own.yearDays)+len(own.monthDays)+len(own.days) == 0 {
 		switch own.freq {
@@ -101,6 +102,7 @@ func (s *series) next(after time.Time) (best time.Time, found bool) {
 				return best, found
 			}
 			t, _ := instants(wall, s.zone)
+			t = t.Add(s.rest)
 			if !t.After(after) || !s.until.IsZero() && t.After(s.until) {
 				continue
 			}
