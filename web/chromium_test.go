@@ -134,14 +134,17 @@ func (b *tab) signIn(pin string) {
 	b.do(chromedp.WaitVisible(input), chromedp.SendKeys(input, pin+"\r"))
 }
 
-// shoot keeps a picture of the page.
-func (b *tab) shoot(name string) {
+// shoot keeps a picture of the whole page, and look one of what is in sight.
+func (b *tab) shoot(name string) { b.keep(name, chromedp.FullScreenshot(100)) }
+func (b *tab) look(name string)  { b.keep(name, chromedp.CaptureScreenshot()) }
+
+func (b *tab) keep(name string, picture chromedp.Action[[]byte]) {
 	b.t.Helper()
 	dir := os.Getenv("HEARKEN_SCREENSHOTS")
 	if dir == "" {
 		dir = b.t.TempDir()
 	}
-	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	png, err := chromedp.Run(b.ctx, picture)
 	if err != nil {
 		b.t.Logf("picture: %v", err)
 		return

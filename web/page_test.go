@@ -18,7 +18,7 @@ func TestPage(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T, start func(func(*web.Config, *house)) (*house, *tab)){
 		"SignIn": pageSignIn, "Setup": pageSetup, "Card": pageCard, "Deceit": pageDeceit, "Decide": pageDecide, "Grant": pageGrant,
 		"Armed": pageArmed, "Race": pageRace, "Live": pageLive, "Pause": pagePause, "Reload": pageReload, "Past": pagePast,
-		"Narrow": pageNarrow, "Lost": pageLost, "Accessible": pageAccessible, "LongText": pageLongText,
+		"Narrow": pageNarrow, "Lost": pageLost, "Accessible": pageAccessible, "LongText": pageLongText, "Late": pageLate,
 	} {
 		t.Run(name, func(t *testing.T) {
 			test(t, func(change func(*web.Config, *house)) (*house, *tab) {
@@ -233,7 +233,7 @@ func pageRace(t *testing.T, start starter) {
 	first.press(".card .yes")
 	first.is(`document.querySelector(".notice").textContent.startsWith("Allowed: ")`)
 	second.press(".card .no")
-	second.is(`document.querySelector("dialog.ask")`)
+	second.is(`document.querySelector("dialog.ask")?.innerText.includes("Deny: Send an email to Bob Novák")`)
 	second.shoot("pin-again")
 	second.do(chromedp.SendKeys(chromedp.CSS(`dialog input`), pin+"\r"))
 	second.is(`document.querySelector(".notice").textContent === "It had already been allowed on this page."`)
@@ -254,6 +254,21 @@ func pageLive(t *testing.T, start starter) {
 	b.do(chromedp.Focus(chromedp.CSS(".card .no")))
 	h.desk.change(func() { h.desk.find(a.ID).State = hearken.ActionCancelled })
 	b.is(`!document.querySelector(".card") && document.activeElement.id === "waiting" && document.querySelector(".notice").textContent.includes("decided elsewhere")`)
+}
+
+// Nobody decides in time.
+func pageLate(t *testing.T, start starter) {
+	a := newAction(t, "soon over")
+	a.ExpiresAt = time.Now().Add(2 * time.Second)
+	h, b := signedIn(t, start, a)
+	b.is(`document.querySelector(".left.soon")`)
+	b.is(`document.querySelector(".card.over .left")?.textContent === "time is over"`)
+	b.do(js(`document.querySelectorAll(".card button").forEach(b => b.click())`))
+	h.desk.change(func() { h.desk.find(a.ID).State = hearken.ActionExpired })
+	b.is(`!document.querySelector(".card") && document.querySelector(".notice").textContent.startsWith("Too late")`)
+	if got := h.desk.decisions(); len(got) != 0 {
+		t.Errorf("decided too late: %+v", got)
+	}
 }
 
 func pagePause(t *testing.T, start starter) {
@@ -371,7 +386,11 @@ func pageNarrow(t *testing.T, start starter) {
 	b.narrow(320)
 	b.do(js(`document.querySelectorAll("details").forEach(d => d.open = false)`))
 	b.narrow(360)
-	b.shoot("360-closed")
+	b.look("360-top")
+	b.do(js(`document.querySelector(".card.warned").scrollIntoView()`))
+	b.look("360-warned")
+	b.do(js(`document.querySelector(".past").scrollIntoView()`))
+	b.look("360-past")
 }
 
 // The hub goes away and comes back as another one: nobody is signed in there.

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -45,7 +46,7 @@ func (s *sessions) open() *session {
 	s.sweep()
 	if len(s.all) >= maxSessions {
 		s.all[0].end()
-		s.all = s.all[1:]
+		s.all = slices.Delete(s.all, 0, 1)
 	}
 	s.all = append(s.all, n)
 	return n
@@ -69,23 +70,20 @@ func (s *sessions) of(r *http.Request) *session {
 
 // sweep drops the sessions that are over.
 func (s *sessions) sweep() {
-	kept := s.all[:0]
-	for _, n := range s.all {
-		if s.now().Before(n.expires) {
-			kept = append(kept, n)
-		} else {
+	s.all = slices.DeleteFunc(s.all, func(n *session) bool {
+		over := !s.now().Before(n.expires)
+		if over {
 			n.end()
 		}
-	}
-	clear(s.all[len(kept):])
-	s.all = kept
+		return over
+	})
 }
 
 func (s *sessions) close(n *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n.expires = time.Time{}
-	s.sweep()
+	n.end()
+	s.all = slices.DeleteFunc(s.all, func(o *session) bool { return o == n })
 }
 
 func (s *sessions) endAll() {

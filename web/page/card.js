@@ -22,9 +22,9 @@ export function makeCard(a, decide) {
     evidence(a.evidence),
     history);
 
-  let busy = false, over = false;
+  let busy = false;
   const send = async (verdict) => {
-    if (busy || over) return;
+    if (busy || card.isOver()) return;
     if (verdict.allow && !list.whole()) {
       first.hidden = false;
       return;
@@ -43,13 +43,13 @@ export function makeCard(a, decide) {
   const card = {
     node,
     heading: node.querySelector("h3"),
+    isOver: () => secondsUntil(a.expiresAt) <= 0,
     // tick counts the time down.
     tick() {
       const seconds = secondsUntil(a.expiresAt);
       left.textContent = words.left(seconds);
       left.classList.toggle("soon", seconds < 60);
-      over = seconds <= 0;
-      node.classList.toggle("over", over);
+      node.classList.toggle("over", seconds <= 0);
     },
     // update takes what may change while an action waits: what came before it.
     update(next) {

@@ -48,15 +48,16 @@ export async function setPIN(code, pin) {
 }
 
 // change sends something that changes something, and asks for the PIN first
-// where this tab has not got it. It returns undefined if the owner would not.
-export async function change(path, body = {}) {
-  if (!token && !(await askPIN())) return undefined;
+// where this tab has not got it, saying what it is for. It returns undefined
+// if the owner would not.
+export async function change(path, body = {}, what = "") {
+  if (!token && !(await askPIN(what))) return undefined;
   try {
     return await call("POST", path, body);
   } catch (e) {
     if (e.status !== 403 || e.code !== "forbidden") throw e;
     token = ""; // another session has taken its place
-    if (!(await askPIN())) return undefined;
+    if (!(await askPIN(what))) return undefined;
     return call("POST", path, body);
   }
 }

@@ -15,29 +15,36 @@ export function showInbox(root, { onSignedOut, signOut }) {
   root.replaceChildren(view.node);
   view.title.focus();
   const cards = new Map(); // by id
-  let first = true, paused = false, inbox;
+  let first = true, paused = false;
 
-  // attempt runs a change and says what came of it.
-  const attempt = async (path, body, done) => {
+  // attempt runs a change, says what came of it, and tells whether it was made.
+  const attempt = async (path, body, what, done) => {
     try {
-      const answer = await change(path, body);
+      const answer = await change(path, body, what);
       if (answer) done(answer);
+      return answer !== undefined;
     } catch (e) {
       notice(e.message, true);
+      return false;
     }
   };
-  const decide = (a, verdict) => {
+  const mine = new Set(); // what is decided here needs no other word
+  const decide = async (a, verdict) => {
+    const line = words.what(a);
+    const what = verdict.grant ? words.allowSuch(line) : verdict.allow ? words.allowIt(line) : words.denyIt(line);
     mine.add(a.id);
-    return attempt(`actions/${a.id}/decision`, { digest: a.digest, ...verdict }, ({ action, decided }) => {
-      const line = words.what(a);
+    const made = await attempt(`actions/${a.id}/decision`, { digest: a.digest, ...verdict }, what, ({ action, decided }) => {
       if (!decided) notice(words.elsewhere(action), true);
       else notice(verdict.grant ? words.allowedSuch(line) : verdict.allow ? words.allowed(line) : words.denied(line));
     });
+    if (!made) mine.delete(a.id);
   };
-  const mine = new Set(); // what was decided here needs no other word
-  const undo = (a) => attempt(`actions/${a.id}/cancel`, {}, () => notice((a.state === "approved" ? words.stopped : words.undone)(words.what(a))));
-  const revoke = (g) => attempt(`grants/${g.id}/revoke`, {}, () => notice(words.revoked));
-  arm(view.pause, () => attempt("pause", { paused: !paused }, (s) => notice(s.paused ? words.pausedNow : words.resumedNow)));
+  const undo = (a) => {
+    const line = words.what(a), stops = a.state === "approved";
+    return attempt(`actions/${a.id}/cancel`, {}, `${stops ? words.stop : words.undo}: ${line}`, () => notice(stops ? words.stopped(line) : words.undone(line)));
+  };
+  const revoke = (g) => attempt(`grants/${g.id}/revoke`, {}, words.revokeLabel(g), () => notice(words.revoked));
+  arm(view.pause, () => attempt("pause", { paused: !paused }, paused ? words.resume : words.pause, (s) => notice(s.paused ? words.pausedNow : words.resumedNow)));
 
   const showPending = (list) => {
     const now = new Set(list.map((a) => a.id));
@@ -45,7 +52,7 @@ export function showInbox(root, { onSignedOut, signOut }) {
     for (const [id, card] of cards) {
       if (now.has(id)) continue;
       left ||= card.node.contains(document.activeElement);
-      if (!mine.has(id)) notice(words.gone);
+      if (!mine.has(id)) notice(card.isOver() ? words.tooLate : words.gone);
       card.node.remove();
       cards.delete(id);
       changed = true;
@@ -100,9 +107,8 @@ export function showInbox(root, { onSignedOut, signOut }) {
   };
 
   const end = follow({
-    onInbox(next, now) {
+    onInbox(inbox, now) {
       setNow(now);
-      inbox = next;
       paused = inbox.paused;
       view.pause.textContent = paused ? words.resume : words.pause;
       view.node.classList.toggle("paused", paused);

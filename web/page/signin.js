@@ -2,6 +2,7 @@
 // a tab that was opened anew.
 import { el, field } from "./dom.js";
 import { login, me, setPIN } from "./hub.js";
+import { reveal } from "./text.js";
 import { words } from "./words.js";
 
 const w = words.signIn;
@@ -71,13 +72,15 @@ export function showSetPIN(root, code, onSignedIn) {
   pin.focus();
 }
 
-// askPIN asks in a dialog, and tells whether it was given.
-export function askPIN() {
+// askPIN asks in a dialog, which says what happens then, and tells whether the
+// PIN was given.
+export function askPIN(what) {
   return new Promise((resolve) => {
     const pin = pinInput(), from = document.activeElement;
     let ok = false;
     const dialog = el("dialog", { class: "ask", "aria-labelledby": "ask-title", close: () => { dialog.remove(); from?.focus(); resolve(ok); } },
       el("h2", { id: "ask-title" }, w.unlock), el("p", { class: "lead" }, w.unlockLead),
+      what ? el("p", { class: "text", dir: "auto" }, reveal(what)) : "",
       form([field(w.pin, pin)], w.unlockButton, async () => {
         await login(pin.value);
         ok = true;

@@ -149,15 +149,19 @@ export const words = {
   suchButton: "Allow this and such actions",
   hours: { 1: "1 hour", 24: "24 hours", 720: "30 days" },
 
+  allowIt: (line) => `Allow: ${line}`,
+  allowSuch: (line) => `Allow, and such actions from now on: ${line}`,
+  denyIt: (line) => `Deny: ${line}`,
   allowed: (line) => `Allowed: ${line}`,
   allowedSuch: (line) => `Allowed, and such actions from now on: ${line}`,
   denied: (line) => `Denied: ${line}`,
   elsewhere: (a) => {
-    if (a.state === "expired") return "Too late: the time to decide was over, which means no.";
+    if (a.state === "expired") return words.tooLate;
     if (a.state === "cancelled") return "It was taken back before you decided.";
     const d = a.decision;
     return `It had already been ${d?.allow ? "allowed" : "denied"} ${froms[d?.from] ?? "elsewhere"}.`.replace(" .", ".");
   },
+  tooLate: "Too late: the time to decide was over, which means no.",
   gone: "It was decided elsewhere, or taken back.",
 
   state: {
