@@ -167,31 +167,40 @@ func possible(a *hearken.Action) ([]object, error) {
 	return []object{t, e}, err
 }
 
-// known are the calendars on the server. They are looked for once, and again
-// if fresh.
-func (c *CalDAV) known(ctx context.Context, fresh bool) ([]collection, error) {
+// known are the calendars on the server, and whether they were found some time
+// ago. They are looked for once, and again if fresh.
+func (c *CalDAV) known(ctx context.Context, fresh bool) (list []collection, before bool, err error) {
 	c.mu.Lock()
-	list := c.list
+	list = c.list
 	c.mu.Unlock()
 	if list != nil && !fresh {
-		return list, nil
+		return list, true, nil
 	}
-	list, err := c.calendars(ctx)
-	if err != nil {
-		return nil, err
+	if list, err = c.calendars(ctx); err != nil {
+		return nil, false, err
 	}
 	c.mu.Lock()
 	c.list = list
 	c.mu.Unlock()
-	return list, nil
+	return list, false, nil
 }
 
-// place is the calendar that an object belongs in.
+// place is the calendar that an object belongs in. If there is none among
+// those that were found before, somebody may have made it since.
 func (c *CalDAV) place(ctx context.Context, o object, fresh bool) (collection, error) {
-	list, err := c.known(ctx, fresh)
+	list, before, err := c.known(ctx, fresh)
 	if err != nil {
 		return collection{}, err
 	}
+	found, err := c.choose(ctx, list, o)
+	if err != nil && before {
+		return c.place(ctx, o, true)
+	}
+	return found, err
+}
+
+// choose finds the calendar that the settings mean for an object.
+func (c *CalDAV) choose(ctx context.Context, list []collection, o object) (collection, error) {
 	if o.a.Reminder == nil {
 		return c.pick(ctx, list, c.cfg.Calendar, event)
 	}
@@ -216,7 +225,7 @@ var anAppointment = object{kind: event, a: &hearken.Action{Appointment: &hearken
 // Check asks the server for everything that the settings need, and says in a
 // sentence what is wrong.
 func (c *CalDAV) Check(ctx context.Context) error {
-	if _, err := c.known(ctx, true); err != nil {
+	if _, _, err := c.known(ctx, true); err != nil {
 		return err
 	}
 	checks := []object{anAppointment}

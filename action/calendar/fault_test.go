@@ -163,6 +163,18 @@ func TestCalDAV_CalendarRenamed(t *testing.T) {
 	wants(t, c.Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, "no calendar that takes events")
 }
 
+// A calendar that was missing may have been made since.
+func TestCalDAV_CalendarMade(t *testing.T) {
+	s := newDAVServer(t, httptest.NewServer)
+	c := connect(t, s.URL, func(c *Config) { c.Calendar = "new" })
+	wants(t, c.Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, `no calendar "new"`)
+	s.set(func() { s.calendars = append(s.calendars, "/u/new/") })
+	a := appointment(t, "2026-11-20T15:00:00+02:00")
+	if do(t, c, a); !strings.HasPrefix(a.Receipt, "/u/new/") {
+		t.Errorf("made %s", a.Receipt)
+	}
+}
+
 func TestCalDAV_ReadOnly(t *testing.T) {
 	s := newDAVServer(t, httptest.NewServer)
 	s.props = `<D:current-user-privilege-set><D:privilege><D:read/></D:privilege></D:current-user-privilege-set>`

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -87,14 +88,7 @@ func (s *davServer) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *davServer) isCalendar(path string) bool {
-	for _, c := range s.calendars {
-		if c == path {
-			return true
-		}
-	}
-	return false
-}
+func (s *davServer) isCalendar(path string) bool { return slices.Contains(s.calendars, path) }
 
 func (s *davServer) propfind(w http.ResponseWriter, r *http.Request) {
 	switch {

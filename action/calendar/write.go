@@ -135,7 +135,7 @@ func (c *CalDAV) byUID(ctx context.Context, place collection, o object) (string,
 
 // anywhere looks for an object in every calendar that could hold it.
 func (c *CalDAV) anywhere(ctx context.Context, o object) (string, error) {
-	list, err := c.known(ctx, false)
+	list, _, err := c.known(ctx, false)
 	if err != nil {
 		return "", err
 	}
