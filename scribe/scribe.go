@@ -90,8 +90,10 @@ func New(cfg Config) *Scribe {
 }
 
 // Close ends the capture: a microphone that is on belongs to a program that
-// runs. The words of the last sound are the hub's to finish, so close it later.
+// runs. It waits a while for the words of the last sound, so that no sound is
+// left behind; the hub is to be closed later.
 func (s *Scribe) Close(ctx context.Context) error {
+	last := s.current()
 	s.stop()
 	done := make(chan struct{})
 	go func() {
@@ -100,10 +102,22 @@ func (s *Scribe) Close(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
-		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("end capture: %w", ctx.Err())
 	}
+	if last != nil {
+		last.mu.Lock()
+		complete := last.place.complete
+		last.mu.Unlock()
+		timer := time.NewTimer(lastWords / 2) // the hub wants some of the time that there is
+		defer timer.Stop()
+		select {
+		case <-complete:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return nil
 }
 
 // takeTurn waits until the caller may change the state.

@@ -29,36 +29,37 @@ const (
 // Run shows what is said until the capture ends. One that was running before
 // goes on afterwards.
 func (c *listenCmd) Run(ctx context.Context, p *program) error {
-	talk, err := p.joinScribe(ctx, true)
+	l := &listening{screen: p.captions(), echo: c.Echo, next: 1}
+	hang, err := l.connect(ctx, func(ctx context.Context) (*client, error) { return p.joinScribe(ctx, true) })
 	if err != nil {
 		return err
 	}
-	defer talk.close()
-	look, err := p.joinScribe(ctx, true)
+	defer func() { hang() }()
+	before, err := l.scribe.Status(ctx)
 	if err != nil {
 		return err
 	}
-	defer look.close()
-	scribe := &remoteScribe{talk.conn}
-	before, err := scribe.Status(ctx)
+	st, err := l.scribe.Start(ctx)
 	if err != nil {
 		return err
 	}
-	st, err := scribe.Start(ctx)
-	if err != nil {
-		return err
-	}
-	l := &listening{
-		scribe: scribe, screen: p.captions(), echo: c.Echo, session: st.Session, next: 1,
-		meter: (&remoteScribe{look.conn}).meter,
-	}
-	if before.Running && before.Session == st.Session {
+	if l.session = st.Session; before.Running && before.Session == st.Session {
 		l.next = 0 // from the newest entries on
+		fmt.Fprintf(p.stderr, "This capture has been running since %s.\n", st.Since.Local().Format(time.DateTime))
 	}
 	for _, note := range st.Notes {
 		fmt.Fprintln(p.stderr, note)
 	}
 	err = l.follow(ctx)
+	for lost(err) && ctx.Err() == nil { // another hub may have taken over, and the capture with it
+		hang()
+		if hang, err = l.connect(ctx, p.rejoinScribe); err != nil {
+			hang = func() {}
+			break
+		}
+		l.screen.say("the hub has changed")
+		err = l.follow(ctx)
+	}
 	if !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -74,6 +75,31 @@ func (c *listenCmd) Run(ctx context.Context, p *program) error {
 		fmt.Fprintf(p.stderr, "Kept as session %s. To read it: %s show %s\n", l.session, executable(), l.session)
 		return nil
 	})
+}
+
+// lost tells whether the hub has gone, or is about to.
+func lost(err error) bool {
+	code := hearken.CodeOf(err)
+	return code == hearken.Busy || err != nil && code == "" && !errors.Is(err, context.Canceled)
+}
+
+// connect makes the two connections that listening needs: one waits for words
+// while the other looks how the capture is doing.
+func (l *listening) connect(ctx context.Context, join func(context.Context) (*client, error)) (hang func(), err error) {
+	talk, err := join(ctx)
+	if err != nil {
+		return nil, err
+	}
+	look, err := join(ctx)
+	if err != nil {
+		talk.close()
+		return nil, err
+	}
+	l.scribe, l.meter = &remoteScribe{talk.conn}, (&remoteScribe{look.conn}).meter
+	return func() {
+		talk.close()
+		look.close()
+	}, nil
 }
 
 // captions is where this program shows what is said.

@@ -37,6 +37,14 @@ type meter struct {
 
 // serveScribe answers a command.
 func serveScribe(ctx context.Context, hub *live.Hub, s hearken.Scribe, call *scribeCall) (any, error) {
+	answer, err := askScribe(ctx, hub, s, call)
+	if err != nil && ctx.Err() != nil {
+		err = hearken.Errorf(hearken.Busy, "The hub is ending.")
+	}
+	return answer, err
+}
+
+func askScribe(ctx context.Context, hub *live.Hub, s hearken.Scribe, call *scribeCall) (any, error) {
 	if s == nil || call == nil {
 		return nil, hearken.Errorf(hearken.NotFound, "This hub does not transcribe this computer's sound.")
 	}
@@ -170,6 +178,20 @@ func (p *program) withScribe(ctx context.Context, stays bool, use func(hearken.S
 	}
 	defer c.close()
 	return use(&remoteScribe{c.conn})
+}
+
+// rejoinScribe waits for the hub that takes over from one that has gone, and
+// starts none.
+func (p *program) rejoinScribe(ctx context.Context) (*client, error) {
+	hello := p.hello()
+	hello.Want, hello.Toolsets = pipe.WantControl, nil
+	conn, _, err := pipe.Join(ctx, p.cfg.DataDir, hello, func(context.Context) error {
+		return hearken.Errorf(hearken.Busy, "The hub has ended, and the capture with it.").WithTry("hearken listen, for a new one")
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &client{conn: conn}, nil
 }
 
 func (p *program) joinScribe(ctx context.Context, stays bool) (*client, error) {
