@@ -111,7 +111,7 @@ func (b *Book) Resolve(ctx context.Context, to, platform string, offered []strin
 // A search is one resolution.
 type search struct {
 	book     *Book
-	all      list
+	all      []hearken.Contact
 	platform string // asked for; may be empty
 	offered  []string
 }
@@ -264,7 +264,7 @@ func same(a, b string) bool {
 	if strings.EqualFold(a, b) {
 		return true
 	}
-	if !isEmail(a) || !isEmail(b) {
+	if isASCII(a) && isASCII(b) || !isEmail(a) || !isEmail(b) {
 		return false
 	}
 	a, _, errA := checkEmail(a)

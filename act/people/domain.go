@@ -94,17 +94,16 @@ func (s *search) resembles(address string) []string {
 	like := ""
 	for _, c := range s.all {
 		for _, known := range c.Emails {
-			checked, _, err := checkEmail(known)
-			if err != nil {
-				continue
+			checked := strings.ToLower(known)
+			if !isASCII(known) {
+				checked, _, _ = parseEmail(checked)
 			}
-			checked = strings.ToLower(checked)
 			_, theirs, _ := strings.Cut(checked, "@")
 			switch {
 			case theirs == domain && distance(whole, hurried(checked), 1) <= 1:
-				return []string{fmt.Sprintf("The address is not %s of %s in the contact book, and looks like it.", checked, c.Name)}
+				return []string{fmt.Sprintf("The address looks like that of %s in the contact book (%s), and is another.", c.Name, mask(checked))}
 			case theirs != domain && len(domain) >= 6 && distance(shown, hurried(unicodeDomain(theirs)), 1) <= 1 && like == "":
-				like = fmt.Sprintf("The domain is not %s of %s in the contact book, and looks like it.", theirs, c.Name)
+				like = fmt.Sprintf("The domain looks like %s, where %s of the contact book is, and is another.", theirs, c.Name)
 			}
 		}
 	}
@@ -134,6 +133,9 @@ func hurried(s string) string { return shapes.Replace(skeleton(s)) }
 // skeleton is a text in Latin letters, as far as others are drawn like them.
 func skeleton(s string) string {
 	var b strings.Builder
+	if isASCII(s) {
+		return strings.ToLower(s)
+	}
 	for _, r := range norm.NFKD.String(s) {
 		if !unicode.Is(unicode.Mn, r) {
 			b.WriteRune(unicode.ToLower(r))

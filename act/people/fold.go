@@ -20,6 +20,9 @@ var marked = []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrilli
 // fold makes names comparable: without capitals, accents, the several widths
 // of a letter, and what stands between words.
 func fold(name string) string {
+	if isASCII(name) {
+		return words(strings.ToLower(name))
+	}
 	var b strings.Builder
 	strip := false
 	for _, r := range norm.NFKD.String(name) {
@@ -32,8 +35,11 @@ func fold(name string) string {
 		}
 		b.WriteRune(unicode.ToLower(r))
 	}
-	return strings.Join(strings.Fields(plainLetters.Replace(norm.NFC.String(b.String()))), " ")
+	return words(norm.NFC.String(b.String()))
 }
+
+// words writes letters as people type them, and one space between words.
+func words(s string) string { return strings.Join(strings.Fields(plainLetters.Replace(s)), " ") }
 
 // distance counts the letters that are other, missing, too many or swapped
 // between two words, and gives up with more than most.

@@ -42,16 +42,15 @@ func (s *search) named(to string) (*hearken.Contact, []string, error) {
 		return nil, nil, hearken.Errorf(hearken.UnknownRecipient, "The contact book does not say who you are.").
 			WithTry(`hearken contacts import --me "YOUR NAME" FILE.vcf`)
 	}
+	book := foldAll(s.all)
 	for _, name := range spellings(to) {
-		if found := s.all.matching(func(c hearken.Contact) bool {
-			return fold(c.Name) == name || slices.ContainsFunc(c.Aliases, func(a string) bool { return fold(a) == name })
-		}); len(found) > 0 {
+		if found := matching(book, func(e entry) bool { return slices.Contains(e.names, name) }); len(found) > 0 {
 			c, err := s.only(found)
 			return c, nil, err
 		}
 	}
 	for _, name := range spellings(to) {
-		if found := s.all.matching(func(c hearken.Contact) bool { return firstName(c.Name) == name }); len(found) > 0 {
+		if found := matching(book, func(e entry) bool { return e.first == name }); len(found) > 0 {
 			c, err := s.only(found)
 			if err != nil {
 				return nil, nil, err
@@ -62,7 +61,7 @@ func (s *search) named(to string) (*hearken.Contact, []string, error) {
 	if several(to) {
 		return nil, nil, hearken.Errorf(hearken.InvalidRecipient, "A message goes to one recipient.").WithTry("one call for each")
 	}
-	return nil, nil, s.unknown(to)
+	return nil, nil, unknown(book, to)
 }
 
 // spellings are the folded name, and the name without an honorific.
@@ -75,12 +74,6 @@ func spellings(to string) []string {
 		}
 	}
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
-}
-
-// firstName is the first of several words of a name, folded.
-func firstName(name string) string {
-	first, _, _ := strings.Cut(fold(name), " ")
-	return first
 }
 
 // several reports whether more than one person seems to be named.
@@ -96,15 +89,32 @@ func several(to string) bool {
 	return false
 }
 
-// A list is the whole contact book.
-type list []hearken.Contact
+// An entry is a contact with its names folded.
+type entry struct {
+	*hearken.Contact
+	names []string // the whole name, then the aliases
+	first string   // the first word of the name
+}
+
+func foldAll(all []hearken.Contact) []entry {
+	out := make([]entry, len(all))
+	for i := range all {
+		e := entry{Contact: &all[i], names: []string{fold(all[i].Name)}}
+		e.first, _, _ = strings.Cut(e.names[0], " ")
+		for _, a := range all[i].Aliases {
+			e.names = append(e.names, fold(a))
+		}
+		out[i] = e
+	}
+	return out
+}
 
 // matching are those contacts of which a thing is true.
-func (l list) matching(is func(hearken.Contact) bool) []*hearken.Contact {
+func matching(book []entry, is func(entry) bool) []*hearken.Contact {
 	var out []*hearken.Contact
-	for i := range l {
-		if is(l[i]) {
-			out = append(out, &l[i])
+	for _, e := range book {
+		if is(e) {
+			out = append(out, e.Contact)
 		}
 	}
 	return out
@@ -155,7 +165,7 @@ func mask(address string) string {
 }
 
 // unknown says that nobody has the name, and who has one like it.
-func (s *search) unknown(to string) error {
+func unknown(book []entry, to string) error {
 	type candidate struct {
 		name string
 		far  int
@@ -163,13 +173,13 @@ func (s *search) unknown(to string) error {
 	var all []candidate
 	want := fold(to)
 	most := max(1, len([]rune(want))/3)
-	for _, c := range s.all {
-		far := most + 1
-		for _, name := range append([]string{c.Name, firstName(c.Name)}, c.Aliases...) {
-			far = min(far, distance(want, fold(name), most))
+	for _, e := range book {
+		far := distance(want, e.first, most)
+		for _, name := range e.names {
+			far = min(far, distance(want, name, most))
 		}
 		if far <= most {
-			all = append(all, candidate{c.Name, far})
+			all = append(all, candidate{e.Name, far})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return a.far - b.far })

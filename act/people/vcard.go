@@ -17,6 +17,7 @@ import (
 const (
 	maxContacts = 20_000
 	maxEach     = 20  // addresses, numbers and aliases of one contact
+	maxWritten  = 200 // those that are looked at
 	maxName     = 200 // bytes of a name or an alias
 	maxNotes    = 50
 )
@@ -120,6 +121,9 @@ func (p *parser) card() (bool, error) {
 
 // take keeps what a line says.
 func (c *card) take(l line) {
+	if len(c.emails)+len(c.phones)+len(c.nicknames) > maxWritten {
+		return
+	}
 	switch l.name {
 	case "VERSION":
 		c.old = strings.TrimSpace(l.text()) == "2.1"

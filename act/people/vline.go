@@ -25,6 +25,8 @@ const (
 	// maxLine is what is kept of a line. Only pictures are longer, and those
 	// are not looked at.
 	maxLine = 16 << 10
+	// maxHead is what a line may have in front of its colon.
+	maxHead = 1 << 10
 )
 
 // lines reads a file of vCards line by line, as they were before they were
@@ -114,9 +116,9 @@ func (l *lines) next() (line, error) {
 			}
 			if ok {
 				out.value = append(out.value, more...)
-			} else { // folded within its parameters
+			} else if len(b) < maxHead { // folded within its parameters
 				b = append(b, more...)
-				out, ok = parseLine(b[:min(len(b), maxLine)])
+				out, ok = parseLine(b)
 			}
 		}
 		if ok {
