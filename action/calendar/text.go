@@ -10,7 +10,6 @@ import (
 const (
 	utcForm   = "20060102T150405Z"
 	localForm = "20060102T150405"
-	dateForm  = "20060102"
 )
 
 // A writer puts iCalendar content lines together (RFC 5545, section 3.1).
