@@ -76,10 +76,10 @@ func (h *house) visitor(t testing.TB) *visitor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := *h.Client()
-	client.Jar = jar
+	client := &http.Client{Jar: jar, Transport: &http.Transport{}}
+	t.Cleanup(client.CloseIdleConnections)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &visitor{t: t, house: h, client: &client, header: http.Header{}}
+	return &visitor{t: t, house: h, client: client, header: http.Header{}}
 }
 
 // signedIn is a visitor who has typed the PIN.

@@ -3,7 +3,7 @@ import { arm } from "./arm.js";
 import { el, field, newID } from "./dom.js";
 import { evidence } from "./evidence.js";
 import { facts } from "./facts.js";
-import { reveal, said } from "./text.js";
+import { address, reveal, said } from "./text.js";
 import { localText, secondsUntil } from "./times.js";
 import { words } from "./words.js";
 
@@ -103,7 +103,7 @@ function such(a, send, button) {
   const hours = el("select", {}, Object.entries(words.hours).map(([h, label]) => el("option", { value: h, selected: h === "24" }, label)));
   const perDay = el("input", { type: "number", min: "1", max: "1000", step: "1", value: "20", inputmode: "numeric", required: true });
   return el("details", { class: "more such" }, el("summary", {}, words.such),
-    el("p", {}, reveal(words.suchLead(a))),
+    el("p", {}, said(words.suchLead(a)), " ", address(a.target), " ", words.suchBounds),
     el("div", { class: "row" }, field(words.suchUntil, hours), field(words.suchPerDay, perDay)),
     el("p", { class: "buttons" }, button(words.suchButton, "yes", () => {
       if (!perDay.reportValidity()) return;

@@ -48,8 +48,19 @@ function reminder(a, text) {
   const r = a.reminder;
   return [
     fact(words.when, lines(moment(a.when))),
-    r.repeat && fact(words.repeats, el("span", { class: "line" }, said(a.schedule || r.repeat)), a.schedule && el("span", { class: "line muted" }, said(r.repeat, "code"))),
+    r.repeat && fact(words.repeats, ...repeats(a)),
     fact(words.arg("note"), text(r.note)),
+  ].filter(Boolean);
+}
+
+// repeats is how a reminder comes again: the hub's words for its rule, its next
+// times, and the rule itself.
+function repeats(a) {
+  const [rule, next = ""] = a.schedule.split("; next: ");
+  return [
+    el("span", { class: "line" }, said(rule)),
+    next && el("ul", { class: "times", "aria-label": words.next }, next.split(", ").map((t) => el("li", {}, said(t)))),
+    el("span", { class: "line muted" }, said(a.reminder.repeat, "code")),
   ].filter(Boolean);
 }
 

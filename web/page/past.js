@@ -32,7 +32,7 @@ const sentence = (error) => error.replace(/^[a-z_]+: (.)/u, (_, first) => first.
 export function makeGrant(g, revoke) {
   return el("li", { class: "grant", "data-id": g.id },
     el("div", { class: "line-up" },
-      el("span", { class: "what" }, said(words.grant(g)), " ", address(words.grantTarget(g.target))),
+      el("span", { class: "what" }, said(words.grant(g)), " ", address(g.target)),
       arm(el("button", { type: "button", class: "small", "aria-label": words.revokeLabel(g) }, words.revoke), () => revoke(g))),
     el("p", { class: "muted" }, words.grantBounds(g, localText(g.expiresAt))));
 }

@@ -1,9 +1,9 @@
 // All words of the page.
 
 const tools = {
-  "message.send": { kind: "Message", verb: "send messages" },
-  "calendar.create": { kind: "Calendar", verb: "create appointments" },
-  "reminder.create": { kind: "Reminder", verb: "set reminders" },
+  "message.send": { kind: "Message", may: "may send messages to" },
+  "calendar.create": { kind: "Calendar", may: "may put appointments into the calendar" },
+  "reminder.create": { kind: "Reminder", may: "may set reminders through" },
 };
 const platforms = { email: "email", sms: "SMS", ntfy: "ntfy message", webhook: "webhook call" };
 const sent = { email: "an email", sms: "an SMS", ntfy: "an ntfy message", webhook: "a webhook call" };
@@ -86,7 +86,7 @@ export const words = {
   until: (m) => `until ${m}`,
   here: (clock, zone) => `${clock} on this computer (${zone})`,
   repeats: "Repeats",
-  then: "Then",
+  next: "Next times",
   length: "Length",
   minutes: (n) => {
     const h = Math.floor(n / 60), m = Math.round(n % 60);
@@ -143,7 +143,8 @@ export const words = {
   reason: "Deny with a reason…",
   reasonLabel: "Reason, if you like (the agent is not told)",
   such: "Allow such actions…",
-  suchLead: (a) => `From now on ${a.keyName ? `“${a.keyName}”` : "this key"} may ${tools[a.tool]?.verb ?? a.tool} to ${a.target} without asking, as long as the words were said on your side.`,
+  suchLead: (a) => `From now on ${words.grant(a)}`,
+  suchBounds: "without asking, as long as the words were said on your side of a call.",
   suchUntil: "For",
   suchPerDay: "At most per day",
   suchButton: "Allow this and such actions",
@@ -185,11 +186,10 @@ export const words = {
   id: "Id",
   details: "Details",
 
-  grant: (g) => `${g.keyName ? `“${g.keyName}”` : g.key === "local" ? "An agent on this computer" : g.key} may ${tools[g.tool]?.verb ?? g.tool}`,
-  grantTarget: (target) => `to ${target}`,
+  grant: (g) => `${g.keyName ? `“${g.keyName}”` : g.key === "local" ? "any agent on this computer" : g.key} ${tools[g.tool]?.may ?? g.tool}`,
   grantBounds: (g, until) => `until ${until}, at most ${g.perDay} within 24 hours`,
   revoke: "Revoke",
-  revokeLabel: (g) => `Revoke: ${words.grant(g)} ${words.grantTarget(g.target)}`,
+  revokeLabel: (g) => `Revoke: ${words.grant(g)} ${g.target}`,
   revoked: "Revoked. Such actions ask you again.",
 
   noAnswer: "The hub did not answer. Nothing was changed as far as this page knows; look again before you try again.",

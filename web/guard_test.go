@@ -1,0 +1,82 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/api"
+	"github.com/hearken-dev/hearken/web"
+)
+
+// The page behind the hub's real guard: open to a browser without a key, shut
+// to other names and other sites, and its streams end with the hub.
+func TestHandler_Mounted(t *testing.T) {
+	h := &house{desk: newDesk(), owner: &fakeOwner{pin: pin}}
+	door, err := api.New(api.Config{
+		MCP: func(api.Caller) *mcp.Server {
+			return mcp.NewServer(&mcp.Implementation{Name: "hub", Version: "1"}, nil)
+		},
+		Keys: fakeKeys{}, AuthRequired: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.page = web.New(web.Config{Desk: h.desk, Owner: h.owner})
+	for _, r := range h.page.Routes() {
+		door.Mount(r.Pattern, r.Handler, api.Access{Open: true, Stream: r.Stream})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- door.Serve(ctx) }()
+	h.Server = &httptest.Server{URL: door.URL()}
+	v := h.visitor(t)
+	v.login()
+	a := newAction(t, "hello")
+	h.desk.put(a)
+	events, end := v.follow(t.Context())
+	defer end()
+	if in := inboxOf(t, next(t, events)); len(in.Pending) != 1 {
+		t.Errorf("%+v", in)
+	}
+	v.want(200, "POST", "actions/"+a.ID+"/decision", map[string]any{"digest": a.Digest, "allow": true}, nil)
+	if got := h.desk.state(a.ID); got != hearken.ActionDone {
+		t.Error(got)
+	}
+
+	for name, change := range map[string]func(r *http.Request){
+		"OtherName": func(r *http.Request) { r.Host = "evil.example" },
+		"OtherSite": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+	} {
+		r, _ := http.NewRequestWithContext(t.Context(), "GET", h.URL+"/approvals", nil)
+		change(r)
+		res, err := v.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != http.StatusForbidden {
+			t.Errorf("%s: %d", name, res.StatusCode)
+		}
+	}
+	res, err := v.client.Get(h.URL + "/approvals")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if policy := res.Header.Get("Content-Security-Policy"); res.StatusCode != 200 || !strings.Contains(policy, "frame-ancestors 'none'") {
+		t.Errorf("the page itself: %d, %s", res.StatusCode, policy)
+	}
+
+	stop()
+	for range events { // ends with the hub, or the test does not
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
