@@ -112,3 +112,5 @@ func TestOpen_Older(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func BenchmarkActions(b *testing.B) { storetest.BenchmarkActions(b, open(b, b.TempDir())) }

@@ -16,7 +16,7 @@ import (
 	"github.com/hearken-dev/hearken/store/storetest"
 )
 
-func open(t *testing.T, dir string) *jsonfile.Store {
+func open(t testing.TB, dir string) *jsonfile.Store {
 	t.Helper()
 	s, err := jsonfile.Open(t.Context(), dir)
 	if err != nil {

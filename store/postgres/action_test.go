@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/store/postgres"
 	"github.com/hearken-dev/hearken/store/storetest"
 )
 
@@ -117,11 +116,6 @@ func TestOpen_Older(t *testing.T) {
 
 // HEARKEN_TEST_POSTGRES should name a server that syncs: the one that the tests
 // start does not.
-func BenchmarkSaveAction(b *testing.B) {
-	s, err := postgres.Open(b.Context(), schema(b))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	storetest.BenchmarkSaveAction(b, s)
+func BenchmarkActions(b *testing.B) {
+	storetest.BenchmarkActions(b, open(b, schema(b)))
 }

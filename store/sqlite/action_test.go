@@ -114,8 +114,6 @@ func TestOpen_Older(t *testing.T) {
 	}
 }
 
-// One durable change of an action that is there, among others.
-func BenchmarkSaveAction(b *testing.B) {
-	s := open(b, filepath.Join(b.TempDir(), "hearken.db"))
-	storetest.BenchmarkSaveAction(b, s)
+func BenchmarkActions(b *testing.B) {
+	storetest.BenchmarkActions(b, open(b, filepath.Join(b.TempDir(), "hearken.db")))
 }

@@ -8,28 +8,49 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// BenchmarkSaveAction measures a change of one action among a thousand, as each
-// step of an action's life is one.
-func BenchmarkSaveAction(b *testing.B, store hearken.ActionStore) {
+// BenchmarkActions measures a change of one action among a thousand, as each
+// step of an action's life is one, and what is looked up most.
+func BenchmarkActions(b *testing.B, store hearken.ActionStore) {
 	const among = 1000
 	actions := make([]*hearken.Action, among)
 	for n := range actions {
 		actions[n] = fullAction()
-		actions[n].ID = actionID("msg_", n)
+		actions[n].ID, actions[n].Same = actionID("msg_", n), message(n).Same
+		if n%100 == 0 {
+			actions[n].State = hearken.ActionPending
+		}
 		if saved, err := store.SaveAction(b.Context(), actions[n]); err != nil || !saved {
 			b.Fatal(saved, err)
 		}
 	}
-	var took []time.Duration
-	for n := 0; b.Loop(); n++ {
-		start := time.Now()
-		saved, err := store.SaveAction(b.Context(), actions[n*7%among])
-		if err != nil || !saved {
-			b.Fatal(saved, err)
+	b.Run("Save", func(b *testing.B) {
+		var took []time.Duration
+		for n := 0; b.Loop(); n++ {
+			start := time.Now()
+			saved, err := store.SaveAction(b.Context(), actions[n*7%among])
+			if err != nil || !saved {
+				b.Fatal(saved, err)
+			}
+			took = append(took, time.Since(start))
 		}
-		took = append(took, time.Since(start))
+		slices.Sort(took)
+		b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+		b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+	})
+	for name, tt := range map[string]struct {
+		filter hearken.ActionFilter
+		want   int
+	}{
+		"Same":    {hearken.ActionFilter{Same: message(7).Same}, 1},
+		"Pending": {hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}}, among / 100},
+		"Newest":  {hearken.ActionFilter{Limit: 50}, 50},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if found, err := store.Actions(b.Context(), tt.filter); err != nil || len(found) != tt.want {
+					b.Fatal(len(found), err)
+				}
+			}
+		})
 	}
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
-	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 }
