@@ -35,7 +35,7 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 		d.At = stored(d.At)
 		kept.Decision = &d
 	}
-	saved, err := s.exchange(ctx, recordFile(actionsDir, a.ID), a.Version, &kept)
+	saved, err := s.exchange(ctx, actionsDir, a.ID, a.Version, &kept)
 	if err != nil {
 		return false, fmt.Errorf("save action: %w", err)
 	}
@@ -47,18 +47,22 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 
 // exchange writes a record if the one that is there has the version, 0 if
 // there is none.
-func (s *Store) exchange(ctx context.Context, name string, version int, value any) (bool, error) {
+func (s *Store) exchange(ctx context.Context, dir, id string, version int, value any) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
+	name := recordFile(dir, id)
 	var now struct{ Version int }
 	if err := s.read(name, &now); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
 	if now.Version != version {
 		return false, nil
+	}
+	if dir == actionsDir {
+		s.dropSummary(id)
 	}
 	return true, s.write(name, value)
 }
@@ -73,41 +77,52 @@ func (s *Store) Action(ctx context.Context, id string) (*hearken.Action, error) 
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var kept keptAction
-	err := s.read(recordFile(actionsDir, id), &kept)
+	a, err := s.action(id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, noAction(id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read action: %w", err)
 	}
-	return kept.action(), nil
+	return a, nil
 }
 
-func (k *keptAction) action() *hearken.Action {
-	k.Action.Version, k.Action.Same = k.Version, k.Same
-	return &k.Action
+// action reads one action. The lock is held.
+func (s *Store) action(id string) (*hearken.Action, error) {
+	var kept keptAction
+	if err := s.read(recordFile(actionsDir, id), &kept); err != nil {
+		return nil, err
+	}
+	kept.Action.Version, kept.Action.Same = kept.Version, kept.Same
+	return &kept.Action, nil
 }
 
-// Actions implements [hearken.ActionStore] by reading every action. Those whose
-// file is damaged are left out and logged.
+// Actions implements [hearken.ActionStore]. Those whose file is damaged are
+// left out and logged.
 func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var found []hearken.Action
-	err := records(ctx, s, actionsDir, func(k *keptAction) {
-		if a := k.action(); chosen(&f, a) {
-			found = append(found, *a)
-		}
-	})
+	all, err := s.summaries(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list actions: %w", err)
 	}
-	slices.SortFunc(found, func(a, b hearken.Action) int {
+	all = slices.DeleteFunc(all, func(a hearken.Action) bool { return !chosen(&f, &a) })
+	slices.SortFunc(all, func(a, b hearken.Action) int {
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
-	if f.Limit > 0 && len(found) > f.Limit {
-		found = found[:f.Limit]
+	if f.Limit > 0 && len(all) > f.Limit {
+		all = all[:f.Limit]
+	}
+	found := all[:0]
+	for i := range all {
+		a, err := s.action(all[i].ID)
+		if errors.Is(err, fs.ErrNotExist) { // another process has just removed it
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list actions: %w", err)
+		}
+		found = append(found, *a)
 	}
 	return found, nil
 }
@@ -132,16 +147,15 @@ func (s *Store) ForgetActions(ctx context.Context, before time.Time) (n int, err
 	if err != nil {
 		return 0, fmt.Errorf("forget actions: %w", err)
 	}
-	var going []string
-	err = records(ctx, s, actionsDir, func(k *keptAction) {
-		if k.State.Final() && k.EndedAt != nil && k.EndedAt.Before(before) && !waits[k.ID] {
-			going = append(going, k.ID)
-		}
-	})
+	all, err := s.summaries(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("forget actions: %w", err)
 	}
-	for _, id := range going {
+	for i := range all {
+		id, a := all[i].ID, &all[i]
+		if !a.State.Final() || a.EndedAt == nil || !a.EndedAt.Before(before) || waits[id] {
+			continue
+		}
 		// The alarm goes first: what is left after a crash is an action that
 		// the next call finds.
 		for _, dir := range []string{alarmsDir, actionsDir} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store/jsonfile"
 	"github.com/hearken-dev/hearken/store/storetest"
 )
 
@@ -60,6 +61,32 @@ func TestStore_ForgetActions_Torn(t *testing.T) {
 	}
 	if strings.Contains(everything(t, dir), "secret") {
 		t.Error("it is still there")
+	}
+}
+
+// A reader beside sees each change, and what is gone.
+func TestStore_Actions_Beside(t *testing.T) {
+	dir := t.TempDir()
+	writer, reader := open(t, dir), open(t, dir)
+	ended := time.Unix(1_800_000_000, 0)
+	a := &hearken.Action{ID: "msg_aaaaaaaaaaaaaaaa", EndedAt: &ended}
+	for _, state := range []hearken.ActionState{"one", "two", "six", "ten"} { // of the same length
+		a.State = state
+		if saved, err := writer.SaveAction(t.Context(), a); err != nil || !saved {
+			t.Fatalf("%t, %v", saved, err)
+		}
+		for _, s := range []*jsonfile.Store{writer, reader, reader} {
+			list, err := s.Actions(t.Context(), hearken.ActionFilter{States: []hearken.ActionState{state}})
+			if err != nil || len(list) != 1 || list[0].State != state {
+				t.Errorf("in state %s: %v, %v", state, list, err)
+			}
+		}
+	}
+	if n, err := writer.ForgetActions(t.Context(), ended.Add(1)); err != nil || n != 1 {
+		t.Fatalf("%d forgotten, %v", n, err)
+	}
+	if list, err := reader.Actions(t.Context(), hearken.ActionFilter{}); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v", list, err)
 	}
 }
 

@@ -26,7 +26,7 @@ func (s *Store) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 	}
 	kept := keptAlarm{*a, a.Version + 1}
 	kept.Next, kept.Firing, kept.Fired = stored(a.Next), storedPtr(a.Firing), storedPtr(a.Fired)
-	saved, err := s.exchange(ctx, recordFile(alarmsDir, a.Action), a.Version, &kept)
+	saved, err := s.exchange(ctx, alarmsDir, a.Action, a.Version, &kept)
 	if err != nil {
 		return false, fmt.Errorf("save alarm: %w", err)
 	}

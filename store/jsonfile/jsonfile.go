@@ -39,6 +39,7 @@ type Store struct {
 
 	indexMu sync.Mutex
 	indexes map[string]*index
+	known   map[string]*summary // of actions, by their ids
 	warned  sync.Once
 }
 
