@@ -22,24 +22,6 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A Notice is what the owner is told of.
-type Notice struct {
-	ID   string // the reminder's; the same for all its times
-	Text string
-	Due  time.Time
-	Late bool   // the hub was off, or the computer asleep, when it was due
-	Zone string // IANA name of the clock by which Due is read
-}
-
-// A Notifier tells the owner of a reminder on one way: on the screen, by mail.
-// Its methods may be called concurrently.
-type Notifier interface {
-	// Name is how settings and errors call it: desktop, email.
-	Name() string
-	// Notify tells the owner now, and returns soon after the context ends.
-	Notify(ctx context.Context, n Notice) hearken.Outcome
-}
-
 // Config is what a [Clock] is made of. Store and Audit are required.
 type Config struct {
 	Store interface {
@@ -67,9 +49,11 @@ type Clock struct {
 	claims, endings chan struct{}   // how many write to the store at a time
 	slots           []chan struct{} // how many use a notifier at a time
 
-	mu     sync.Mutex
-	alarms map[string]*entry
-	closed bool
+	mu        sync.Mutex
+	alarms    map[string]*entry
+	unclaimed int        // are due and not claimed yet
+	calm      *sync.Cond // there is none of these
+	closed    bool
 }
 
 // An entry is an alarm as this clock knows it.
@@ -80,11 +64,11 @@ type entry struct {
 	since time.Time // when somebody else's claim of this version was first seen
 }
 
-// How many may go on at once. The store takes one writer at a time, and claims,
-// which people wait for, go before endings, which nobody does.
+// How many may go on at once. The store and the audit take one writer at a
+// time, but may write what several want in one go.
 const (
 	manyClaims  = 8
-	fewEndings  = 1
+	manyEndings = 4
 	perNotifier = 8
 )
 
@@ -102,9 +86,10 @@ func Open(ctx context.Context, cfg Config) (*Clock, error) {
 	}
 	c := &Clock{
 		cfg: cfg, stop: make(chan struct{}), wake: make(chan struct{}, 1),
-		claims: make(chan struct{}, manyClaims), endings: make(chan struct{}, fewEndings),
+		claims: make(chan struct{}, manyClaims), endings: make(chan struct{}, manyEndings),
 		alarms: map[string]*entry{},
 	}
+	c.calm = sync.NewCond(&c.mu)
 	for range cfg.Notifiers {
 		c.slots = append(c.slots, make(chan struct{}, perNotifier))
 	}

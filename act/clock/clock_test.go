@@ -545,3 +545,18 @@ func TestClock_UndoWhileTelling(t *testing.T) {
 		}
 	})
 }
+
+func TestNotice(t *testing.T) {
+	n := Notice{ID: "rem_x", Text: "tea", Due: time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC), Zone: "Europe/Berlin"}
+	if n.Title() != "Reminder" || n.When() != "Fri 20 Nov 2026 15:00 Europe/Berlin (14:00 UTC)" {
+		t.Error(n.Title(), n.When())
+	}
+	n.Late, n.Zone = true, "Nowhere/At_All"
+	if n.Title() != "Late reminder" || n.When() != "Fri 20 Nov 2026 14:00 UTC" {
+		t.Error(n.Title(), n.When())
+	}
+	by := Via("paper", func(_ context.Context, n Notice) hearken.Outcome { return hearken.Outcome{Result: hearken.ResultOK, Receipt: n.ID} })
+	if out := by.Notify(t.Context(), n); by.Name() != "paper" || out.Receipt != "rem_x" {
+		t.Error(by.Name(), out)
+	}
+}

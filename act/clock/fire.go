@@ -26,12 +26,15 @@ const Missed hearken.Code = "reminder_missed"
 func (c *Clock) fire(alarm hearken.Alarm) {
 	defer func() { c.leave(alarm) }()
 	action := c.claim(&alarm)
-	if action == nil {
+	ours := action != nil && c.announce(&alarm, action)
+	c.decided()
+	if !ours {
 		return
 	}
 	was, next := *alarm.Firing, alarm.Next
 	told := c.tell(action, was)
 	c.cfg.Fault("told")
+	c.awaitCalm()
 	c.endings <- struct{}{}
 	defer func() { <-c.endings }()
 	if told.postponed {
@@ -41,8 +44,8 @@ func (c *Clock) fire(alarm hearken.Alarm) {
 	}
 }
 
-// claim makes the time that is due ours, in the store and in the audit, and
-// returns what is to be told; nil if it did not become ours.
+// claim makes the time that is due ours in the store, and returns what is to be
+// told; nil if it did not become ours.
 func (c *Clock) claim(alarm *hearken.Alarm) *hearken.Action {
 	if !c.enter(c.claims) {
 		return nil
@@ -69,15 +72,40 @@ func (c *Clock) claim(alarm *hearken.Alarm) *hearken.Action {
 		return nil
 	}
 	c.cfg.Fault("claimed")
+	return action
+}
+
+// announce puts a claimed time into the audit. Nothing is told that is not
+// written down, and nothing is lost: it will be told when there is an audit
+// again.
+func (c *Clock) announce(alarm *hearken.Alarm, action *hearken.Action) bool {
+	was := *alarm.Firing
 	if err := c.cfg.Audit.Append(c.ctx, record(action, was, "firing", "")); err != nil {
-		// Nothing is told that is not written down, and nothing is lost: it
-		// will be told when there is an audit again.
-		c.release(alarm, was, next, string(hearken.AuditUnavailable)+": The audit could not be written, so nothing was told yet.")
+		c.release(alarm, was, alarm.Next, string(hearken.AuditUnavailable)+": The audit could not be written, so nothing was told yet.")
 		c.hold(alarm.Action, err)
-		return nil
+		return false
 	}
 	c.cfg.Fault("audited")
-	return action
+	return true
+}
+
+// decided counts one alarm fewer of which it is open whether it is ours.
+func (c *Clock) decided() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unclaimed--; c.unclaimed == 0 {
+		c.calm.Broadcast()
+	}
+}
+
+// awaitCalm lets claims go first, for which people wait; for the last word about
+// a time nobody does.
+func (c *Clock) awaitCalm() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.unclaimed > 0 {
+		c.calm.Wait()
+	}
 }
 
 // replace changes an alarm if it still is as this clock knows it.

@@ -53,6 +53,7 @@ func (c *Clock) fireDue() time.Duration {
 			wait = min(wait, left)
 		default:
 			e.busy = true
+			c.unclaimed++
 			due = append(due, e)
 		}
 	}
