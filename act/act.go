@@ -5,7 +5,14 @@
 // A [Desk] is where actions are dealt with. An agent's call proposes one and
 // waits for its end; the owner decides at a terminal or on the page; whatever
 // is approved is carried out by the desk itself, also if nobody waits any
-// more. See DESIGN in ARCHITECTURE.md for the life of an action.
+// more.
+//
+// The rules that make this safe are few. What is stored never changes, and a
+// decision names the digest of what was seen. Every change of state is a
+// compare-and-set in the store, so that of two who decide one does. An attempt
+// is in the store and in the audit, on disk, before it is made; what nobody
+// can know afterwards is shown as unknown and never done again by itself. And
+// a grant covers only what was said on this side of the call.
 package act
 
 import (
@@ -17,12 +24,16 @@ import (
 	"github.com/hearken-dev/hearken/act/evidence"
 )
 
-// Config is what a [Desk] is made of. Store, Audit and Zone are required.
+// Store is what a desk needs of a [hearken.Store].
+type Store interface {
+	hearken.ActionStore
+	Keys(ctx context.Context) ([]hearken.Key, error)
+}
+
+// Config is what a [Desk] is made of. Dir, Store, Audit and Zone are required.
 type Config struct {
-	Store interface {
-		hearken.ActionStore
-		Keys(ctx context.Context) ([]hearken.Key, error)
-	}
+	Dir   string // where it is kept that all actions are paused
+	Store Store
 	Audit hearken.Audit
 	// Transcripts are where the words behind an action are looked for; nil
 	// finds none.
@@ -39,6 +50,11 @@ type Config struct {
 	// FarRecipients lets the owner decide about a new recipient that only the
 	// far side named, in place of a refusal.
 	FarRecipients bool
+	// Delay is how long a message that a grant covers waits before it is sent,
+	// so that it can still be cancelled.
+	Delay time.Duration
+	// Asked is told of each action that waits for its owner; may be nil.
+	Asked func(a *hearken.Action)
 
 	Log *slog.Logger
 	Now func() time.Time

@@ -1,0 +1,227 @@
+package act
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// Decide takes somebody's decision about an action that waits for it. Of
+// several, also at the same time, the first counts: decided tells whether it
+// was this one.
+func (d *Desk) Decide(ctx context.Context, v Verdict) (a *hearken.Action, decided bool, err error) {
+	if a, err = d.Action(ctx, v.ID); err != nil {
+		return nil, false, err
+	}
+	if err := d.mayDecide(ctx, a, v); err != nil {
+		return a, false, err
+	}
+	var late bool
+	a, decided, err = d.update(ctx, v.ID, func(a *hearken.Action) bool {
+		if a.State != hearken.ActionPending {
+			return false
+		}
+		now := d.cfg.Now().UTC()
+		if late = !now.Before(a.ExpiresAt); late {
+			end(a, hearken.ActionExpired, now, "approval_expired: nobody decided in time, which means no.")
+			return true
+		}
+		a.Decision = &hearken.Decision{Allow: v.Allow, By: v.By, From: v.From, Reason: clean(v.Reason, 200), At: now}
+		if v.Allow {
+			a.State = hearken.ActionApproved
+		} else {
+			end(a, hearken.ActionDenied, now, "denied: the owner said no.")
+		}
+		return true
+	})
+	if err != nil || !decided {
+		return a, false, err
+	}
+	d.ledger.note(ctx, record(hearken.AuditDecided, a))
+	if late {
+		return a, false, nil
+	}
+	if v.Allow && v.Grant != nil {
+		_, err = d.Grant(ctx, v.grantFor(a))
+	}
+	return a, true, err
+}
+
+// mayDecide checks a verdict before it is looked at whether it comes first.
+func (d *Desk) mayDecide(ctx context.Context, a *hearken.Action, v Verdict) error {
+	if v.Digest != a.Digest {
+		return hearken.Errorf(hearken.ApprovalMismatch, "This is not the action that was shown.").WithTry("hearken actions list")
+	}
+	if v.By != "owner" {
+		key, err := d.key(ctx, a.Principal)
+		if err != nil {
+			return err
+		}
+		if v.By != "client" || key.Approver != hearken.ApproverClient {
+			return hearken.Errorf(hearken.Forbidden, "Only the owner decides about what this key asks for.")
+		}
+		if v.Grant != nil {
+			return hearken.Errorf(hearken.Forbidden, "Only the owner makes grants.")
+		}
+	}
+	if v.Grant != nil && !a.Grantable {
+		return hearken.Errorf(hearken.PolicyDenied, "This can be allowed once only: not all of it was said on this side of the call.")
+	}
+	return nil
+}
+
+func (v *Verdict) grantFor(a *hearken.Action) hearken.Grant {
+	g := hearken.Grant{Principal: a.Principal, Tool: a.Tool, Target: a.Target, PerDay: v.Grant.PerDay, From: a.ID}
+	if v.Grant.For > 0 {
+		g.ExpiresAt = a.Decision.At.Add(v.Grant.For)
+	}
+	return g
+}
+
+// end marks the end of an action.
+func end(a *hearken.Action, state hearken.ActionState, now time.Time, why string) {
+	a.State, a.EndedAt, a.RunAt, a.Error = state, &now, nil, why
+}
+
+// The bounds of grants.
+const (
+	defaultGrant   = 24 * time.Hour
+	longestGrant   = 366 * day
+	longestMessage = 30 * day // there is no "for ever" for writing to people
+	defaultPerDay  = 20
+	mostPerDay     = 1000
+)
+
+// Grant makes a grant within the bounds of all grants.
+func (d *Desk) Grant(ctx context.Context, g hearken.Grant) (*hearken.Grant, error) {
+	now := d.cfg.Now().UTC()
+	if g.ExpiresAt.IsZero() {
+		g.ExpiresAt = now.Add(defaultGrant)
+	}
+	if g.PerDay == 0 {
+		g.PerDay = defaultPerDay
+	}
+	longest := longestGrant
+	if g.Tool == hearken.MessageSend {
+		longest = longestMessage
+	}
+	tools := []string{hearken.CalendarCreate, hearken.MessageSend, hearken.ReminderCreate}
+	switch {
+	case !slices.Contains(tools, g.Tool):
+		return nil, hearken.Errorf(hearken.Invalid, "There is no tool %q that acts.", g.Tool).WithTry("one of %s", strings.Join(tools, ", "))
+	case g.Target == "":
+		return nil, hearken.Errorf(hearken.Invalid, "A grant needs a target, such as builtin or email:bob@example.org.")
+	case g.PerDay < 1 || g.PerDay > mostPerDay:
+		return nil, hearken.Errorf(hearken.Invalid, "A grant allows 1 to %d actions a day, not %d.", mostPerDay, g.PerDay)
+	case !g.ExpiresAt.After(now) || g.ExpiresAt.Sub(now) > longest+time.Minute:
+		return nil, hearken.Errorf(hearken.Invalid, "A grant for %s ends within %d days.", g.Tool, int(longest/day))
+	}
+	if _, err := d.key(ctx, g.Principal); err != nil {
+		return nil, err
+	}
+	g.ID, g.CreatedAt = "grn_"+strings.ToLower(rand.Text()[:16]), now
+	if err := d.ledger.write(ctx, grantRecord(&g, "made")); err != nil {
+		return nil, err
+	}
+	if err := d.cfg.Store.SaveGrant(ctx, &g); err != nil {
+		return nil, hearken.Errorf(hearken.RepositoryError, "The grant could not be kept: %w.", err)
+	}
+	d.changed()
+	return &g, nil
+}
+
+// Grants lists all grants, revoked and ended ones included.
+func (d *Desk) Grants(ctx context.Context) ([]hearken.Grant, error) { return d.cfg.Store.Grants(ctx) }
+
+// RevokeGrant ends a grant, also for what it has approved and is not yet
+// being carried out.
+func (d *Desk) RevokeGrant(ctx context.Context, id string) (*hearken.Grant, error) {
+	grants, err := d.cfg.Store.Grants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(grants, func(g hearken.Grant) bool { return g.ID == id })
+	if i < 0 {
+		return nil, hearken.Errorf(hearken.NotFound, "There is no grant %.60q.", id).WithTry("hearken grants list")
+	}
+	g := &grants[i]
+	if g.RevokedAt != nil {
+		return g, nil
+	}
+	now := d.cfg.Now().UTC()
+	g.RevokedAt = &now
+	if err := d.cfg.Store.SaveGrant(ctx, g); err != nil {
+		return nil, hearken.Errorf(hearken.RepositoryError, "The grant could not be revoked: %w.", err)
+	}
+	d.ledger.note(ctx, grantRecord(g, "revoked"))
+	d.changed()
+	return g, nil
+}
+
+func grantRecord(g *hearken.Grant, state string) hearken.AuditRecord {
+	return hearken.AuditRecord{
+		Type: hearken.AuditGrant, Grant: g.ID, Principal: g.Principal, Tool: g.Tool, Target: g.Target,
+		State: state, By: "owner", From: g.From, When: &g.ExpiresAt,
+	}
+}
+
+// Cancel ends an action that waits, and takes back one that is done where its
+// effect can be taken back. The principal must be the one that asked for it;
+// empty is the owner.
+func (d *Desk) Cancel(ctx context.Context, principal, id string) (*hearken.Action, error) {
+	a, err := d.Action(ctx, id)
+	if err == nil && principal != "" && a.Principal != principal {
+		err = hearken.Errorf(hearken.NotFound, "There is no action %s of yours.", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a, changed, err := d.update(ctx, id, func(a *hearken.Action) bool {
+		if a.State != hearken.ActionPending && a.State != hearken.ActionApproved {
+			return false
+		}
+		end(a, hearken.ActionCancelled, d.cfg.Now().UTC(), "cancelled: it was taken back before it was carried out.")
+		return true
+	})
+	if err != nil || changed {
+		if changed {
+			d.ledger.note(ctx, record(hearken.AuditDecided, a))
+		}
+		return a, err
+	}
+	if a.State != hearken.ActionDone {
+		return a, nil
+	}
+	return d.undo(ctx, a)
+}
+
+// undo takes back what an action did.
+func (d *Desk) undo(ctx context.Context, a *hearken.Action) (*hearken.Action, error) {
+	undoer, ok := d.connector(a).(hearken.Undoer)
+	if !ok {
+		return a, hearken.Errorf(hearken.ActionCannotBeUndone, "What was sent cannot be taken back.")
+	}
+	if err := d.ledger.write(ctx, record(hearken.AuditUndone, a)); err != nil {
+		return a, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	defer cancel()
+	if out := undoer.Undo(ctx, a); out.Result != hearken.ResultOK {
+		return a, hearken.Errorf(hearken.ActionCannotBeUndone, "It could not be taken back: %s", out.Message)
+	}
+	a, _, err := d.update(ctx, a.ID, func(a *hearken.Action) bool {
+		if a.State != hearken.ActionDone {
+			return false
+		}
+		end(a, hearken.ActionUndone, d.cfg.Now().UTC(), "")
+		return true
+	})
+	if err == nil {
+		d.ledger.note(ctx, record(hearken.AuditUndone, a))
+	}
+	return a, err
+}

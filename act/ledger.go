@@ -1,0 +1,164 @@
+package act
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// maxOwed bounds the records that wait for an audit that cannot be written.
+// Nothing new is carried out meanwhile, so there cannot be many.
+const maxOwed = 1000
+
+// A ledger writes the audit. What must be written before something happens is
+// written or fails; what tells of something that has happened is owed until it
+// is written, and nothing is carried out as long as something is owed.
+type ledger struct {
+	audit hearken.Audit
+	log   *slog.Logger
+
+	mu   sync.Mutex
+	owed []hearken.AuditRecord
+	err  error // of the last attempt
+}
+
+// write puts a record on disk, after all that is owed.
+func (l *ledger) write(ctx context.Context, r hearken.AuditRecord) error {
+	l.mu.Lock()
+	for l.err != nil || len(l.owed) > 0 {
+		if l.err = l.settle(ctx); l.err != nil {
+			l.mu.Unlock()
+			return unavailable(l.err)
+		}
+	}
+	l.mu.Unlock()
+	if err := l.audit.Append(ctx, r); err != nil {
+		l.fail(err, nil)
+		return unavailable(err)
+	}
+	return nil
+}
+
+// note writes of something that has happened, now or as soon as it can be.
+func (l *ledger) note(ctx context.Context, r hearken.AuditRecord) {
+	l.mu.Lock()
+	waiting := len(l.owed) > 0
+	l.mu.Unlock()
+	if waiting {
+		l.fail(nil, &r)
+		return
+	}
+	if err := l.audit.Append(context.WithoutCancel(ctx), r); err != nil {
+		l.fail(err, &r)
+	}
+}
+
+func (l *ledger) fail(err error, r *hearken.AuditRecord) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil && l.err == nil {
+		l.log.Error("audit cannot be written; no action is carried out", "error", err)
+	}
+	if err != nil {
+		l.err = err
+	}
+	if r != nil && len(l.owed) < maxOwed {
+		l.owed = append(l.owed, *r)
+	}
+}
+
+// settle writes what is owed. It is called with mu held.
+func (l *ledger) settle(ctx context.Context) error {
+	for len(l.owed) > 0 {
+		if err := l.audit.Append(ctx, l.owed[0]); err != nil {
+			return err
+		}
+		l.owed = l.owed[1:]
+	}
+	return nil
+}
+
+// retry settles what is owed, if anything is.
+func (l *ledger) retry(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.owed) > 0 {
+		l.err = l.settle(ctx)
+	}
+}
+
+func (l *ledger) problem() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return unavailable(l.err)
+	}
+	return nil
+}
+
+func unavailable(err error) error {
+	if hearken.CodeOf(err) == hearken.AuditUnavailable {
+		return err
+	}
+	return hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written, so nothing is carried out: %w.", err).
+		WithTry("hearken audit verify, and look whether the disk is full")
+}
+
+// record is what the audit says of an action.
+func record(kind string, a *hearken.Action) hearken.AuditRecord {
+	r := hearken.AuditRecord{
+		Type: kind, Action: a.ID, Principal: a.Principal, Tool: a.Tool, Target: a.Target, Digest: a.Digest,
+		State: string(a.State), Receipt: a.Receipt, Error: string(codeOf(a.Error)),
+	}
+	if dec := a.Decision; dec != nil {
+		r.By, r.From, r.Grant = dec.By, dec.From, dec.Grant
+	}
+	return r
+}
+
+// proposal is the record with all that was asked for.
+func proposal(a *hearken.Action) hearken.AuditRecord {
+	r := record(hearken.AuditProposed, a)
+	for _, e := range a.Evidence {
+		said := e.Arg + "=none"
+		if e.Source != "" {
+			said = e.Arg + "=" + string(e.Source) + ":" + e.Session + "/" + e.Segment
+		}
+		if e.Echo {
+			said += " echo"
+		}
+		r.Evidence = append(r.Evidence, said)
+	}
+	r.Texts = texts(a)
+	switch {
+	case a.Appointment != nil:
+		r.When = &a.Appointment.Start
+	case a.Reminder != nil:
+		r.When = &a.Reminder.At
+	}
+	return r
+}
+
+// texts are the free texts of an action, by their arguments.
+func texts(a *hearken.Action) map[string]string {
+	out := map[string]string{}
+	add := func(name, text string) {
+		if text != "" {
+			out[name] = text
+		}
+	}
+	switch {
+	case a.Appointment != nil:
+		add("title", a.Appointment.Title)
+		add("description", a.Appointment.Description)
+		add("location", a.Appointment.Location)
+	case a.Message != nil:
+		add("to", a.Message.To)
+		add("text", a.Message.Text)
+	case a.Reminder != nil:
+		add("note", a.Reminder.Note)
+	}
+	return out
+}

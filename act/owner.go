@@ -1,0 +1,202 @@
+package act
+
+import (
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hearken-dev/hearken"
+)
+
+const (
+	ownerName  = "owner.json"
+	markName   = "owner.mark" // in the data directory: that there is an owner, and which
+	shortest   = 6            // characters of a PIN
+	longest    = 200
+	iterations = 600_000 // of PBKDF2: a guess costs the guesser as much as the owner
+	freeWrong  = 5       // wrong ones in a row before the first wait
+	firstWait  = 30 * time.Second
+	longWait   = time.Hour
+)
+
+// An Owner is the person whom actions ask. What makes the person different
+// from every process with the person's user id is a PIN: it is typed and never
+// stored, and guessing it is slow, also across restarts.
+type Owner struct {
+	path, mark string
+	now        func() time.Time
+
+	mu    sync.Mutex
+	state ownerState
+}
+
+// ownerState is what is kept of the PIN.
+type ownerState struct {
+	Salt  []byte    `json:"salt"`
+	Hash  []byte    `json:"hash"`
+	SetAt time.Time `json:"setAt"`
+	Wrong int       `json:"wrong,omitempty"` // in a row
+	Until time.Time `json:"until,omitzero"`  // no guess before
+}
+
+// OpenOwner reads what is known of the owner. The verifier lies in keys, apart
+// from the data, where only a mark says that there is one.
+func OpenOwner(data, keys string, now func() time.Time) (*Owner, error) {
+	if now == nil {
+		now = time.Now
+	}
+	o := &Owner{path: filepath.Join(keys, ownerName), mark: filepath.Join(data, markName), now: now}
+	raw, err := os.ReadFile(o.path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return o, nil
+	case err != nil:
+		return nil, fmt.Errorf("read owner: %w", err)
+	}
+	if err := json.Unmarshal(raw, &o.state); err != nil || len(o.state.Hash) == 0 {
+		return nil, hearken.Errorf(hearken.RepositoryError, "%s cannot be read.", o.path).
+			WithTry("put it back from a copy, or remove it and set a new PIN with: hearken pin")
+	}
+	return o, nil
+}
+
+// Set reports whether there is a PIN.
+func (o *Owner) Set() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.state.Hash) > 0
+}
+
+// Replaced reports whether the PIN is not the one that was set here: somebody
+// has removed or exchanged the owner's file by hand. Nothing that was allowed
+// under the earlier one counts any more.
+func (o *Owner) Replaced() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	mark, err := os.ReadFile(o.mark)
+	return err == nil && string(mark) != o.fingerprint()
+}
+
+// Accept takes the PIN that is there, or that there is none, as the right
+// state after a replacement was dealt with.
+func (o *Owner) Accept() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.state.Hash) == 0 {
+		return os.Remove(o.mark)
+	}
+	return os.WriteFile(o.mark, []byte(o.fingerprint()), 0o600)
+}
+
+func (o *Owner) fingerprint() string {
+	sum := sha256.Sum256(append([]byte("owner"), o.state.Hash...))
+	return hex.EncodeToString(sum[:8])
+}
+
+// SetPIN sets the first PIN, or a new one in place of the old.
+func (o *Owner) SetPIN(old, pin string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.state.Hash) > 0 {
+		if err := o.check(old); err != nil {
+			return err
+		}
+	}
+	if n := utf8.RuneCountInString(pin); n < shortest || n > longest {
+		return hearken.Errorf(hearken.Invalid, "A PIN has at least %d characters.", shortest)
+	}
+	if simple(pin) {
+		return hearken.Errorf(hearken.Invalid, "This PIN is too easy to guess.").WithTry("digits that are not all alike or in a row")
+	}
+	salt := make([]byte, 16)
+	rand.Read(salt)
+	hash, err := stretch(pin, salt)
+	if err != nil {
+		return err
+	}
+	if err := o.save(ownerState{Salt: salt, Hash: hash, SetAt: o.now().UTC()}); err != nil {
+		return err
+	}
+	return os.WriteFile(o.mark, []byte(o.fingerprint()), 0o600)
+}
+
+// simple reports whether a PIN is one character again and again, or a run up
+// or down.
+func simple(pin string) bool {
+	steps := map[int]bool{}
+	for i := 1; i < len(pin); i++ {
+		steps[int(pin[i])-int(pin[i-1])] = true
+	}
+	return len(steps) == 1 && (steps[0] || steps[1] || steps[-1])
+}
+
+// Check tells whether this is the owner.
+func (o *Owner) Check(pin string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.check(pin)
+}
+
+func (o *Owner) check(pin string) error {
+	if len(o.state.Hash) == 0 {
+		return hearken.Errorf(hearken.Unauthorized, "There is no PIN yet.").WithTry("hearken pin")
+	}
+	now := o.now()
+	if wait := o.state.Until.Sub(now); wait > 0 {
+		return hearken.Errorf(hearken.TooMany, "Too many wrong PINs; the next may be tried in %s.", wait.Round(time.Second))
+	}
+	hash, err := stretch(pin, o.state.Salt)
+	if err != nil {
+		return err
+	}
+	next := o.state
+	if subtle.ConstantTimeCompare(hash, o.state.Hash) == 1 {
+		if next.Wrong == 0 {
+			return nil
+		}
+		next.Wrong, next.Until = 0, time.Time{}
+		return o.save(next)
+	}
+	next.Wrong++
+	if over := next.Wrong - freeWrong; over >= 0 {
+		next.Until = now.Add(min(firstWait<<min(over, 10), longWait)).UTC()
+	}
+	if err := o.save(next); err != nil {
+		return err // a guess that cannot be counted is not answered
+	}
+	return hearken.Errorf(hearken.Unauthorized, "Wrong PIN.")
+}
+
+// save keeps the state before anybody is told of it.
+func (o *Owner) save(next ownerState) error {
+	raw, err := json.Marshal(next)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(o.path), 0o700); err != nil {
+		return fmt.Errorf("keep owner: %w", err)
+	}
+	fresh := o.path + ".new"
+	if err := os.WriteFile(fresh, raw, 0o600); err != nil {
+		return fmt.Errorf("keep owner: %w", err)
+	}
+	if err := os.Rename(fresh, o.path); err != nil {
+		return fmt.Errorf("keep owner: %w", err)
+	}
+	o.state = next
+	return nil
+}
+
+func stretch(pin string, salt []byte) ([]byte, error) {
+	return pbkdf2.Key(sha256.New, pin, salt, iterations, 32)
+}

@@ -1,0 +1,130 @@
+package act_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act"
+)
+
+func openOwner(t *testing.T, data, keys string, now *time.Time) *act.Owner {
+	t.Helper()
+	o, err := act.OpenOwner(data, keys, func() time.Time { return *now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestOwner(t *testing.T) {
+	data, keys := t.TempDir(), filepath.Join(t.TempDir(), "keys")
+	now := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
+	o := openOwner(t, data, keys, &now)
+	if o.Set() || o.Replaced() || hearken.CodeOf(o.Check("482916")) != hearken.Unauthorized {
+		t.Error("there is an owner before there is one")
+	}
+	for _, bad := range []string{"", "12345", "111111", "123456", "987654", "aaaaaaa"} {
+		if err := o.SetPIN("", bad); hearken.CodeOf(err) != hearken.Invalid {
+			t.Errorf("PIN %q: %v", bad, err)
+		}
+	}
+	if err := o.SetPIN("", "482916"); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Check("482916"); err != nil {
+		t.Error(err)
+	}
+	if err := o.SetPIN("000000", "739164"); hearken.CodeOf(err) != hearken.Unauthorized {
+		t.Errorf("changed without the old one: %v", err)
+	}
+	if err := o.SetPIN("482916", "739164"); err != nil {
+		t.Error(err)
+	}
+	o = openOwner(t, data, keys, &now)
+	if err := o.Check("739164"); err != nil || !o.Set() || o.Replaced() {
+		t.Errorf("after a restart: %v", err)
+	}
+	raw, err := os.ReadFile(filepath.Join(keys, "owner.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, _ := os.Stat(filepath.Join(keys, "owner.json")); info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	if len(raw) == 0 {
+		t.Error("nothing is kept")
+	}
+}
+
+// Guesses become slow, and a restart does not make them fast again.
+func TestOwner_Guesses(t *testing.T) {
+	data, keys := t.TempDir(), t.TempDir()
+	now := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
+	o := openOwner(t, data, keys, &now)
+	if err := o.SetPIN("", "482916"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		if err := o.Check("999998"); hearken.CodeOf(err) != hearken.Unauthorized {
+			t.Fatalf("guess %d: %v", i, err)
+		}
+	}
+	o = openOwner(t, data, keys, &now)
+	if err := o.Check("482916"); hearken.CodeOf(err) != hearken.TooMany {
+		t.Errorf("the right one at once after five wrong ones: %v", err)
+	}
+	now = now.Add(29 * time.Second)
+	if err := o.Check("482916"); hearken.CodeOf(err) != hearken.TooMany {
+		t.Errorf("too early: %v", err)
+	}
+	now = now.Add(time.Second)
+	if err := o.Check("999998"); hearken.CodeOf(err) != hearken.Unauthorized {
+		t.Errorf("the sixth: %v", err)
+	}
+	now = now.Add(59 * time.Second)
+	if err := o.Check("482916"); hearken.CodeOf(err) != hearken.TooMany {
+		t.Errorf("the wait did not grow: %v", err)
+	}
+	now = now.Add(time.Second)
+	if err := o.Check("482916"); err != nil {
+		t.Errorf("the right one in time: %v", err)
+	}
+	if err := o.Check("999998"); hearken.CodeOf(err) != hearken.Unauthorized {
+		t.Errorf("the count did not begin anew: %v", err)
+	}
+}
+
+// Whoever exchanges the file by hand is noticed.
+func TestOwner_Replaced(t *testing.T) {
+	data, keys, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
+	now := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
+	if err := openOwner(t, data, keys, &now).SetPIN("", "482916"); err != nil {
+		t.Fatal(err)
+	}
+	if err := openOwner(t, t.TempDir(), elsewhere, &now).SetPIN("", "739164"); err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := os.ReadFile(filepath.Join(elsewhere, "owner.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(keys, "owner.json"), theirs, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := openOwner(t, data, keys, &now)
+	if !o.Replaced() {
+		t.Error("an exchanged file")
+	}
+	if err := o.Accept(); err != nil || o.Replaced() {
+		t.Errorf("accepted: %v", err)
+	}
+	if err := os.Remove(filepath.Join(keys, "owner.json")); err != nil {
+		t.Fatal(err)
+	}
+	if o = openOwner(t, data, keys, &now); !o.Replaced() || o.Set() {
+		t.Error("a removed file")
+	}
+}
