@@ -22,6 +22,7 @@ CREATE INDEX action_by_same ON action (same);
 CREATE INDEX action_by_grant ON action (grant_id, created_at DESC) WHERE grant_id <> '';
 CREATE INDEX action_by_end ON action (ended_at) WHERE ended_at IS NOT NULL;
 
+-- Few enough to be read from end to end.
 CREATE TABLE alarm (
     action    TEXT    PRIMARY KEY,
     version   INTEGER NOT NULL,
@@ -29,9 +30,6 @@ CREATE TABLE alarm (
     firing_at INTEGER,
     document  TEXT    NOT NULL  -- JSON
 ) STRICT;
-
-CREATE INDEX alarm_by_next ON alarm (next_at) WHERE next_at IS NOT NULL;
-CREATE INDEX alarm_firing ON alarm (firing_at) WHERE firing_at IS NOT NULL;
 
 CREATE TABLE "grant" (
     id         TEXT    PRIMARY KEY,
