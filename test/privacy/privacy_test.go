@@ -1,0 +1,71 @@
+//go:build linux
+
+// Package privacy holds the program to what docs/privacy.md promises: the real
+// one, through a whole session of this computer's own sound, on a computer that
+// has no network and counts who asks for one.
+package privacy
+
+import (
+	"os"
+	"os/exec"
+	"os/user"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hearken-dev/hearken/models"
+	"github.com/hearken-dev/hearken/test/hubtest"
+)
+
+// inside is set in the process that runs without a network.
+const inside = "HEARKEN_TEST_WITHOUT_NETWORK"
+
+func TestMain(m *testing.M) { hubtest.Main(m) }
+
+// TestCovenant runs the session in a network namespace of its own.
+func TestCovenant(t *testing.T) {
+	if os.Getenv(inside) != "" {
+		covenant(t)
+		return
+	}
+	for _, tool := range []string{"pulseaudio", "pacat"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("no sound to capture: %v", err)
+		}
+	}
+	root, err := models.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := models.Ready(root); err != nil {
+		t.Skipf("no engine: %v", err)
+	}
+	recording(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "-test.run=^TestCovenant$", "-test.v", "-test.timeout=3m")
+	cmd.Env = append(os.Environ(), inside+"=yes", "HEARKEN_BIN="+hubtest.Binary(t), "HEARKEN_MODELS="+root)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGTERM}
+	if me, err := user.Current(); err != nil || me.Uid != "0" {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	began := time.Now()
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Skipf("no network namespace for this user: %v", err)
+	}
+	err = cmd.Wait()
+	t.Logf("%s\n%s", time.Since(began).Round(time.Millisecond), &out)
+	switch {
+	case err != nil:
+		t.Error(err)
+	case strings.Contains(out.String(), "--- SKIP"):
+		t.Skip("skipped inside")
+	}
+}
