@@ -3,7 +3,9 @@ package web
 import (
 	"context"
 	"crypto/subtle"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -73,6 +75,25 @@ func (h *Handler) own(origin string, r *http.Request) bool {
 		return true
 	}
 	return strings.EqualFold(u.Host, r.Host) && (u.Scheme == "https") == (r.TLS != nil)
+}
+
+// unread lets in who comes by a way that others cannot read along: TLS, or
+// within this computer. A PIN is not taken otherwise.
+func (h *Handler) unread(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		name := r.Host
+		if host, _, err := net.SplitHostPort(r.Host); err == nil {
+			name = host
+		}
+		addr, err := netip.ParseAddr(strings.Trim(name, "[]"))
+		inside := strings.EqualFold(name, "localhost") || (err == nil && addr.Unmap().IsLoopback())
+		if !inside && !h.overTLS(r) {
+			refuse(w, hearken.Errorf(hearken.Forbidden, "A PIN is not taken over a connection that others can read.").
+				WithTry("https, or this page on the hub's own computer"))
+			return
+		}
+		next(w, r)
+	}
 }
 
 // overTLS reports whether the browser came by TLS, to the hub or to the proxy

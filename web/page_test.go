@@ -122,12 +122,15 @@ func pageCard(t *testing.T, start starter) {
 	b.shoot("around")
 	b.press("dialog button")
 	b.is(`!document.querySelector("dialog") && document.activeElement.matches(".quote a")`)
+	link := eval[string](b, `document.querySelector(".quote a").href`)
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(link))
+	b.is(`document.querySelector("dialog .here")?.textContent.includes("Tell Bob") && !location.hash`)
 }
 
 // What is written to deceive is shown for what it is.
 func pageDeceit(t *testing.T, start starter) {
 	a := newAction(t, "Pay \u202eevil\u202c now<script>alert(1)</script><img src=x onerror=alert(2)>\u200b\u0007 👨‍👩‍👧")
-	a.Message.Name = "Bob <b>Novák</b>"
+	a.Message.Name = "Bob <b>Novák</b>\u2066"
 	a.Message.Address = "bob@exаmple.org" // the third letter of the domain is Cyrillic
 	a.Message.Known, a.Grantable = false, false
 	a.Target = "email:" + a.Message.Address
@@ -147,12 +150,18 @@ func pageDeceit(t *testing.T, start starter) {
 	if got := eval[int](b, `document.querySelectorAll(".card script, .card img, .card b, .such").length`); got != 0 {
 		t.Errorf("%d elements of somebody else, or a grant for what the other side said", got)
 	}
-	if got := eval[int](b, `[...document.querySelector(".card").textContent].filter(c => "\u202e\u202c\u200b\u0007".includes(c)).length`); got != 0 {
+	const unseen = `[...document.body.textContent].filter(c => "\u202e\u202c\u200b\u0007\u2066".includes(c)).length`
+	if got := eval[int](b, unseen); got != 0 {
 		t.Errorf("%d hidden characters are on the page", got)
 	}
 	b.shoot("light")
 	b.dark()
 	b.shoot("dark")
+	b.press(".card .no")
+	b.is(`document.querySelector(".past.denied") && document.querySelector(".notice").textContent.includes("Novák</b>U+2066")`)
+	if got := eval[int](b, unseen); got != 0 {
+		t.Errorf("%d hidden characters are on the page after the decision", got)
+	}
 }
 
 func pageDecide(t *testing.T, start starter) {
@@ -247,7 +256,7 @@ func pageLive(t *testing.T, start starter) {
 	a := newAction(t, "news")
 	h.desk.put(a)
 	b.is(`document.querySelector(".card")?.dataset.id === %q && document.title.startsWith("(1)")`, a.ID)
-	b.is(`document.querySelector(".notice").textContent.startsWith("New: Send an email to Bob Novák")`)
+	b.is(`document.querySelector(".unseen").textContent.startsWith("New: Send an email to Bob Novák")`)
 	first := eval[string](b, `document.querySelector(".left").textContent`)
 	b.is(`document.querySelector(".left").textContent !== %q`, first)
 	// Somebody else decides while the owner's focus is in the card.

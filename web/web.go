@@ -103,8 +103,8 @@ func New(cfg Config) *Handler {
 	h.wrong = wrong{audit: cfg.Audit, log: cfg.Log, now: cfg.Now}
 	h.files()
 	h.mux.HandleFunc("GET /approvals/api/me", h.me)
-	h.mux.Handle("POST /approvals/api/login", h.samePage(h.login))
-	h.mux.Handle("POST /approvals/api/setup", h.samePage(h.setPIN))
+	h.mux.Handle("POST /approvals/api/login", h.samePage(h.unread(h.login)))
+	h.mux.Handle("POST /approvals/api/setup", h.samePage(h.unread(h.setPIN)))
 	h.mux.Handle("POST /approvals/api/logout", h.signed(h.logout))
 	h.mux.Handle("GET /approvals/api/events", h.seen(h.events))
 	h.mux.Handle("GET /approvals/api/sessions/{id}", h.seen(h.transcript))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -264,6 +265,24 @@ func TestSignIn_PublicURL(t *testing.T) {
 	}
 	v.header.Set("Origin", "http://hearken.example.org")
 	v.want(403, "POST", "login", map[string]string{"pin": pin}, nil)
+}
+
+// A PIN does not cross a network in clear.
+func TestSignIn_Clear(t *testing.T) {
+	h := openInMemory()
+	for host, want := range map[string]int{
+		"http://127.0.0.1:8080": 200, "http://localhost:8080": 200, "http://[::1]:8080": 200, "https://192.0.2.1:8080": 200,
+		"http://192.0.2.1:8080": 403, "http://hub.local": 403,
+	} {
+		r := httptest.NewRequest("POST", host+"/approvals/api/login", strings.NewReader(`{"pin":"`+pin+`"}`))
+		r.Header.Set("Origin", host)
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%s: %d, want %d: %s", host, w.Code, want, w.Body)
+		}
+	}
 }
 
 func TestSetup(t *testing.T) {

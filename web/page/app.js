@@ -1,5 +1,6 @@
 // The approvals page. It begins with who is there: nobody yet, somebody to
 // sign in, or the owner.
+import { showSession } from "./evidence.js";
 import { change, forget, me, onNeedPIN } from "./hub.js";
 import { showInbox } from "./inbox.js";
 import { mountNotice, notice } from "./notice.js";
@@ -12,8 +13,10 @@ onNeedPIN(askPIN);
 
 // The code from the terminal comes in the fragment, which is sent to nobody,
 // and goes from the address at once.
-const setupCode = new URLSearchParams(location.hash.slice(1)).get("setup");
-if (setupCode) history.replaceState(null, "", location.pathname);
+// So does a session that a link was opened with.
+const asked = new URLSearchParams(location.hash.slice(1));
+const setupCode = asked.get("setup");
+if (location.hash) history.replaceState(null, "", location.pathname);
 
 function inbox() {
   const stop = showInbox(root, {
@@ -31,6 +34,8 @@ function inbox() {
       door();
     },
   });
+  if (asked.get("session")) showSession(asked.get("session"), Number(asked.get("line")));
+  asked.delete("session");
 }
 
 function door(said) {

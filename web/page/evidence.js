@@ -46,25 +46,26 @@ function around(e) {
   return el("a", {
     href: `#session=${encodeURIComponent(e.session)}&line=${e.line}`,
     click: (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return; // in a tab of its own
       event.preventDefault();
-      show(e, event.currentTarget);
+      showSession(e.session, e.line, event.currentTarget);
     },
   }, words.around);
 }
 
-async function show(e, from) {
+// showSession shows what was said around a line of a session.
+export async function showSession(session, line, from) {
   let t;
   try {
-    t = await transcript(e.session, e.line);
+    t = await transcript(session, line);
   } catch (error) {
     notice(error.message, true);
     return;
   }
-  const title = el("h2", { id: "around-title" }, said(words.aroundTitle(t.title)));
-  const dialog = el("dialog", { class: "around", "aria-labelledby": "around-title", close: () => { dialog.remove(); from.focus(); } },
-    title,
+  const dialog = el("dialog", { class: "around", "aria-labelledby": "around-title", close: () => { dialog.remove(); from?.focus(); } },
+    el("h2", { id: "around-title" }, said(words.aroundTitle(t.title))),
     el("ol", { class: "lines" }, t.lines.map((l) =>
-      el("li", { class: (l.source === "S" || l.echo ? "far" : "") + (l.line === e.line ? " here" : ""), "aria-current": l.line === e.line ? "true" : false },
+      el("li", { class: (l.source === "S" || l.echo ? "far" : "") + (l.line === line ? " here" : ""), "aria-current": l.line === line ? "true" : false },
         el("span", { class: "who" }, `${side(l)} · ${clockText(l.at)}`),
         el("span", { dir: "auto" }, reveal(l.text))))),
     el("p", { class: "buttons" }, el("button", { type: "button", click: () => dialog.close() }, words.close)));

@@ -5,7 +5,7 @@ import { arm, moved } from "./arm.js";
 import { makeCard } from "./card.js";
 import { el } from "./dom.js";
 import { change, follow } from "./hub.js";
-import { notice } from "./notice.js";
+import { announce, notice } from "./notice.js";
 import { makeGrant, makePast } from "./past.js";
 import { setNow } from "./times.js";
 import { words } from "./words.js";
@@ -64,7 +64,7 @@ export function showInbox(root, { onSignedOut, signOut }) {
         card = makeCard(a, decide);
         cards.set(a.id, card);
         changed = true;
-        if (!first) notice(words.arrived(words.what(a), list.length));
+        if (!first) announce(words.arrived(words.what(a), list.length));
         (after ? after.node.after(card.node) : view.pending.prepend(card.node));
       } else {
         card.update(a);

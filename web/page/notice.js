@@ -1,17 +1,22 @@
-// One line at the foot of the page that says what has just happened, also to
-// screen readers.
+// What has just happened: a line at the foot of the page, and a word for
+// screen readers where eyes can see it anyway.
 import { el } from "./dom.js";
+import { reveal } from "./text.js";
 
 const bar = el("p", { class: "notice", role: "status", "aria-live": "polite" });
+const voice = el("p", { class: "unseen", role: "status", "aria-live": "polite" });
 let timer;
 
-export function mountNotice(parent) { parent.append(bar); }
+export function mountNotice(parent) { parent.append(bar, voice); }
 
-// notice says something. It goes by itself, except for bad news.
+// notice says something. It goes by itself, bad news later.
 export function notice(text, bad = false) {
   clearTimeout(timer);
   bar.classList.toggle("bad", bad);
-  bar.replaceChildren(text);
+  bar.replaceChildren(reveal(text));
   bar.classList.add("shown");
   timer = setTimeout(() => bar.classList.remove("shown"), bad ? 30000 : 8000);
 }
+
+// announce says something to screen readers alone.
+export function announce(text) { voice.replaceChildren(reveal(text)); }

@@ -21,7 +21,7 @@ export function makePast(a, undo) {
       el("span", { class: "what", dir: "auto" }, reveal(words.what(a))),
       a.undo ? arm(el("button", { type: "button", class: "small", "aria-label": `${label}: ${words.what(a)}` }, label), () => undo(a)) : ""),
     el("p", { class: "muted" }, local(at), [words.by(a.decision), a.attempts > 1 && words.attempts(a.attempts)].filter(Boolean).map((t) => ` · ${t}`)),
-    a.error ? el("p", { class: "why" }, said(sentence(a.error))) : "",
+    a.error && !(a.state === "denied" && a.decision?.by === "owner") ? el("p", { class: "why" }, said(sentence(a.error))) : "",
     a.state === "unknown" ? el("p", { class: "hint" }, words.unknownHint) : "",
     el("details", {}, el("summary", { "aria-label": `${words.details}: ${words.what(a)}` }, words.details), list, evidence(a.evidence)));
 }

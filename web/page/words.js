@@ -16,6 +16,11 @@ const froms = { page: "on this page", terminal: "at a terminal", elicitation: "i
 
 const connectors = { builtin: "Hearken’s own", caldav: "CalDAV", email: "email", sms: "SMS" };
 
+// short cuts a text for a headline; all of it stands below.
+const short = (text) => {
+  const chars = [...text.replace(/\s+/g, " ").trim()];
+  return chars.length > 80 ? chars.slice(0, 79).join("") + "…" : chars.join("");
+};
 const plural = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 
 export const words = {
@@ -68,9 +73,9 @@ export const words = {
     return a.message ? `${kind} · ${platforms[a.message.platform] ?? a.message.platform}` : kind;
   },
   what: (a) => {
-    if (a.message) return `Send ${sent[a.message.platform] ?? a.message.platform + " message"} to ${a.message.name || a.message.address}`;
-    if (a.event) return `Put “${a.event.title}” into the calendar`;
-    if (a.reminder) return a.reminder.repeat ? `Remind you again and again: “${a.reminder.note}”` : `Remind you: “${a.reminder.note}”`;
+    if (a.message) return `Send ${sent[a.message.platform] ?? a.message.platform + " message"} to ${short(a.message.name || a.message.address)}`;
+    if (a.event) return `Put “${short(a.event.title)}” into the calendar`;
+    if (a.reminder) return a.reminder.repeat ? `Remind you again and again: “${short(a.reminder.note)}”` : `Remind you: “${short(a.reminder.note)}”`;
     return a.tool;
   },
   left: (seconds) => {
