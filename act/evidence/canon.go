@@ -1,0 +1,242 @@
+package evidence
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// A token is a word, or a mark that belongs to addresses, in the forms in
+// which it is compared.
+type token struct {
+	exact string // lower case: what an address must have
+	plain string // without accents, numbers as digits; empty for marks
+	loose string // letters that look alike made the same: what the far side is caught with
+	mark  byte   // '@', '.', '-', '_' or '+', if it can stand for one
+	at    float64
+}
+
+// isMark reports whether the token is written as a mark, and not as a word
+// that may mean one.
+func (t *token) isMark() bool { return t.plain == "" }
+
+// single reports whether the token is one character, as in a spelled word.
+func (t *token) single() bool { return len(t.plain) == 1 }
+
+func (t *token) number() bool { return t.plain != "" && strings.Trim(t.plain, "0123456789") == "" }
+
+// marks are the words that people say for the marks of addresses.
+var marks = map[string]byte{
+	"at": '@', "arroba": '@', "ät": '@', "aet": '@', "klammeraffe": '@', "chiocciola": '@', "arobase": '@', "zavinac": '@',
+	"dot": '.', "punkt": '.', "ponto": '.', "punto": '.', "point": '.', "tecka": '.',
+	"dash": '-', "hyphen": '-', "minus": '-', "bindestrich": '-', "strich": '-', "guion": '-', "hifen": '-', "tiret": '-',
+	"underscore": '_', "unterstrich": '_', "sublinhado": '_', "plus": '+', "mas": '+', "mais": '+',
+}
+
+// Words for marks in scripts without spaces become private characters, so that
+// they are not taken for letters.
+const privateMarks = '\uE000'
+
+var unspacedMarks = strings.NewReplacer(
+	"アットマーク", string(privateMarks+'@'), "アット", string(privateMarks+'@'), "ドット", string(privateMarks+'.'),
+	"ハイフン", string(privateMarks+'-'), "アンダーバー", string(privateMarks+'_'), "プラス", string(privateMarks+'+'),
+)
+
+// tokens cuts a text. Words of letters, runs of digits and marks are tokens of
+// their own; scripts without spaces give pairs of neighbouring characters.
+func tokens(text string) []token {
+	var out []token
+	var run []rune
+	flush := func() {
+		if len(run) > 0 {
+			out = append(out, word(string(run)))
+			run = run[:0]
+		}
+	}
+	all := []rune(unspacedMarks.Replace(strings.ToLower(norm.NFKC.String(text))))
+	for i := 0; i < len(all); i++ {
+		r := all[i]
+		switch {
+		case unspaced(r):
+			flush()
+			end := i + 1
+			for end < len(all) && unspaced(all[end]) {
+				end++
+			}
+			out = append(out, pairs(all[i:end])...)
+			i = end - 1
+		case unicode.IsLetter(r), unicode.IsMark(r) && len(run) > 0, unicode.IsNumber(r):
+			if len(run) > 0 && unicode.IsNumber(r) != unicode.IsNumber(run[len(run)-1]) && !unicode.IsMark(r) {
+				flush()
+			}
+			run = append(run, r)
+		case unicode.Is(unicode.Cf, r):
+			// Invisible characters part nothing.
+		default:
+			flush()
+			if m := mark(all, i); m != 0 {
+				out = append(out, token{exact: string(rune(m)), mark: m})
+			}
+		}
+	}
+	flush()
+	return numbers(out)
+}
+
+// mark tells whether the character at i is a mark of an address. The others
+// also end sentences and part words, so that they must stand between letters.
+func mark(all []rune, i int) byte {
+	r := all[i]
+	if r > privateMarks && r < privateMarks+0x80 {
+		return byte(r - privateMarks)
+	}
+	switch r {
+	case '@', '_', '+':
+		return byte(r)
+	case '.', '-', '‐', '‑':
+		between := i > 0 && i+1 < len(all) && !unicode.IsSpace(all[i-1]) && (unicode.IsLetter(all[i+1]) || unicode.IsNumber(all[i+1]))
+		if between && r == '.' {
+			return '.'
+		}
+		if between {
+			return '-'
+		}
+	}
+	return 0
+}
+
+// word makes the token of a run of letters or digits.
+func word(s string) token {
+	t := token{exact: s, plain: s, mark: marks[s]}
+	ascii := strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
+	if !ascii {
+		t.plain = strip(s)
+		if t.mark == 0 {
+			t.mark = marks[t.plain]
+		}
+	}
+	t.loose = t.plain
+	if !ascii {
+		t.loose = strings.Map(lookAlike, t.plain)
+	}
+	return t
+}
+
+// strip removes accents and writes letters out that have no other form.
+func strip(s string) string {
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(s) {
+		if unicode.Is(unicode.Mn, r) && !unicode.In(r, unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Thai, unicode.Hebrew, unicode.Arabic) {
+			continue
+		}
+		if plain, ok := written[r]; ok {
+			b.WriteString(plain)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+var written = map[rune]string{'ß': "ss", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'æ': "ae", 'œ': "oe", 'ı': "i", 'ħ': "h"}
+
+// lookAlike maps letters of other scripts to the Latin ones that look the
+// same.
+func lookAlike(r rune) rune {
+	if latin, ok := alike[r]; ok {
+		return latin
+	}
+	return r
+}
+
+var alike = func() map[rune]rune {
+	m := map[rune]rune{}
+	for pair := range strings.FieldsSeq("аa вb сc ԁd еe ѓr ɡg һh нh іi їi јj кk ӏl мm оo пn рp ԛq рp ѕs тt цu ѵv ԝw хx уy ʏy αa βb εe ηn ιi κk νv οo ρp τt υu χx γy ωw") {
+		r := []rune(pair)
+		m[r[0]] = r[1]
+	}
+	return m
+}()
+
+// unspaced reports whether r belongs to a script that is written without
+// spaces between words.
+func unspaced(r rune) bool {
+	return r >= 0x0E00 && (r == 'ー' || r == '〇' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
+}
+
+// pairs cuts a run of characters without spaces: each with its neighbour, or
+// the only one alone. Numbers in it stand for themselves.
+func pairs(run []rune) []token {
+	var out []token
+	add := func(s string) { out = append(out, token{exact: s, plain: s, loose: s}) }
+	for i := 0; i < len(run); {
+		if digits, n := kanjiNumber(run[i:]); n > 0 {
+			add(digits)
+			i += n
+			continue
+		}
+		end := i + 1
+		for end < len(run) {
+			if _, n := kanjiNumber(run[end:]); n > 0 {
+				break
+			}
+			end++
+		}
+		if end == i+1 {
+			add(string(run[i]))
+		}
+		for ; i+1 < end; i++ {
+			add(string(run[i : i+2]))
+		}
+		i = end
+	}
+	return out
+}
+
+// filler reports whether a token says little about what is meant.
+func filler(s string) bool {
+	if fillers[s] {
+		return true
+	}
+	for _, r := range s {
+		if !unicode.Is(unicode.Hiragana, r) {
+			return false
+		}
+	}
+	return true
+}
+
+var fillers = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(`
+		a an the to of in on at for and or is are was be been it this that i you he she we they me my your his her our their
+		s t ll re ve d m will would can could shall should do does did have has had with from as by so just please
+		der die das den dem des ein eine einen einem und oder ist sind war zu zum zur im am auf fur mit von ich du er sie es wir ihr mir dir mich dich bitte
+		el la los las un una unos unas y o de del al en es son que por para con yo tu se lo le mi su me te favor
+		um uma os as e ou do da dos das no na nos nas em com eu ele ela voce meu minha seu sua por favor
+		le les des du et ou est au aux dans pour avec je tu il elle nous vous il ne pas`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// content is the different tokens of a text that say what is meant, in order.
+// A text of fillers alone is taken as it is.
+func content(all []token) []token {
+	take := func(skip bool) []token {
+		seen := map[string]bool{}
+		var out []token
+		for _, t := range all {
+			if t.plain != "" && !seen[t.plain] && !(skip && filler(t.plain)) {
+				seen[t.plain] = true
+				out = append(out, t)
+			}
+		}
+		return out
+	}
+	if out := take(true); len(out) > 0 {
+		return out
+	}
+	return take(false)
+}

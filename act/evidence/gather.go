@@ -1,0 +1,239 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// Entries further apart than this are not one utterance.
+const pause = 15 * time.Second
+
+// A said is a confirmed entry with words.
+type said struct {
+	session string
+	seg     hearken.Segment // without its words
+	cut
+	timed   bool  // the times of its words were measured
+	echo    bool  // of the far side's words
+	claimed bool  // the agent names it
+	old     bool  // too old to be the owner's word, and here only because of a claim
+	of      *said // what it translates
+}
+
+// wall is when something at a second of the session's clock was said.
+func (s *said) wall(at float64) time.Time {
+	return s.seg.Timestamp.Add(time.Duration((at - s.seg.StartTime) * float64(time.Second)))
+}
+
+func (s *said) begin() time.Time { return s.seg.Timestamp }
+func (s *said) end() time.Time   { return s.wall(s.seg.EndTime) }
+
+// A stream is what one side of one session said, in order: words and their
+// translations apart.
+type stream []*said
+
+// A room is everything that was said that an action may be about.
+type room struct {
+	near   []stream // the owner's side
+	far    []stream // everybody else
+	around *around  // the same by time, before echoes were found
+	quote  []token  // what the agent claims was said
+	claim  *Claim
+}
+
+// gather loads what was said lately, and what the claim names.
+func (f *Finder) gather(ctx context.Context, q *Query) (*room, error) {
+	r := &room{claim: q.Claim}
+	since := q.Now.Add(-recent)
+	claimed := ""
+	if q.Claim != nil {
+		r.quote = tokens(q.Claim.Quote)
+		if hearken.ValidID(q.Claim.Session) {
+			claimed = q.Claim.Session
+		}
+	}
+	sessions, err := f.sessions(ctx, q.Now, claimed)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sessions {
+		s := &sessions[i]
+		if !wasActive(s, since) && s.ID != claimed {
+			continue
+		}
+		entries, err := f.load(ctx, s.ID)
+		if code := hearken.CodeOf(err); code == hearken.SessionNotFound || code == hearken.NotFound {
+			continue // deleted meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		entries = choose(entries, s, since, r.verified(entries, claimed == s.ID))
+		for _, e := range entries {
+			e.old = e.begin().Before(q.Now.Add(-claimable))
+		}
+		r.add(s, q.Principal, entries)
+	}
+	r.findEchoes()
+	return r, nil
+}
+
+// sessions lists those that may matter: all active ones, those of the last
+// days, and if the claim names another, all.
+func (f *Finder) sessions(ctx context.Context, now time.Time, claimed string) ([]hearken.Session, error) {
+	known := map[string]bool{}
+	var out []hearken.Session
+	for _, filter := range []hearken.SessionFilter{
+		{Status: hearken.Active},
+		{Since: now.Add(-2 * claimable).Truncate(time.Hour)}, // the same for a while, which is easier to cache
+		{},
+	} {
+		if filter == (hearken.SessionFilter{}) && (claimed == "" || known[claimed]) {
+			break
+		}
+		list, err := f.transcripts.Sessions(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range list {
+			if !known[s.ID] {
+				known[s.ID] = true
+				out = append(out, s)
+			}
+		}
+	}
+	return out, nil
+}
+
+// load reads the entries of a session that hold confirmed words.
+func (f *Finder) load(ctx context.Context, id string) ([]*said, error) {
+	var all []*said
+	err := f.transcripts.Segments(ctx, id, true, func(batch []hearken.Segment) error {
+		for i := range batch {
+			seg := &batch[i]
+			if !seg.Spoken() || seg.Status != hearken.Confirmed && seg.Status != hearken.Translated {
+				continue
+			}
+			s := &said{session: id, seg: *seg, cut: f.cache.get(id, seg), timed: measured(seg), echo: seg.Echo}
+			s.seg.Words = nil
+			all = append(all, s)
+		}
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b *said) int { return cmp.Compare(a.seg.StartTime, b.seg.StartTime) })
+	return all, err
+}
+
+// verified marks the entries that the agent names, if the session is the one
+// and what it quotes is really in them.
+func (r *room) verified(entries []*said, named bool) bool {
+	if !named {
+		return false
+	}
+	var there []*said
+	for _, e := range entries {
+		if len(r.claim.Segments) == 0 || slices.Contains(r.claim.Segments, e.seg.ID) {
+			there = append(there, e)
+		}
+	}
+	if len(there) == 0 || len(r.quote) > 0 && !r.quoted(there) {
+		return false
+	}
+	for _, e := range there {
+		e.claimed = true
+	}
+	return true
+}
+
+// quoted reports whether the agent's quote stands in entries, word by word.
+func (r *room) quoted(entries []*said) bool {
+	for _, status := range []hearken.Status{hearken.Confirmed, hearken.Translated} {
+		var all []string
+		for _, e := range entries {
+			if e.seg.Status == status {
+				all = append(all, plain(e.toks)...)
+			}
+		}
+		if _, ok := within(all, plain(r.quote)); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// choose keeps what was said lately, and around what the agent names. All of
+// a recording counts as said when it was sent.
+func choose(entries []*said, s *hearken.Session, since time.Time, claimed bool) []*said {
+	lately := wasActive(s, since)
+	var from, to time.Time // of what is claimed
+	for _, e := range entries {
+		if e.claimed && from.IsZero() {
+			from = e.begin()
+		}
+		if e.claimed {
+			to = e.end()
+		}
+	}
+	var kept []*said
+	for _, e := range entries {
+		// The far side's words near claimed ones may be where these came from.
+		source := claimed && e.seg.Origin != hearken.Microphone && e.end().After(from.Add(-recent)) && e.begin().Before(to.Add(recent))
+		if lately && (s.Config.Recorded || !e.end().Before(since)) || e.claimed || source {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+func wasActive(s *hearken.Session, since time.Time) bool {
+	return s.Status == hearken.Active || s.StoppedAt != nil && !s.StoppedAt.Before(since)
+}
+
+// add sorts the entries of a session by who said them.
+func (r *room) add(s *hearken.Session, asks string, entries []*said) {
+	trusted := !s.Config.Recorded && (s.Config.Capture || principal(s.Principal) != principal(asks))
+	var near, far, nearT, farT stream
+	originals := map[float64]*said{} // the owner's own words by where they begin
+	for _, e := range entries {
+		own := trusted && e.seg.Origin == hearken.Microphone && !e.echo
+		switch {
+		case e.seg.Status == hearken.Confirmed && own:
+			originals[e.seg.StartTime] = e
+			near = append(near, e)
+		case e.seg.Status == hearken.Confirmed:
+			far = append(far, e)
+		}
+	}
+	for _, e := range entries {
+		if e.seg.Status != hearken.Translated {
+			continue
+		}
+		if e.of = originals[e.seg.StartTime]; e.of != nil && e.seg.Origin == hearken.Microphone && !e.echo {
+			nearT = append(nearT, e)
+		} else {
+			farT = append(farT, e)
+		}
+	}
+	for _, st := range []stream{near, nearT} {
+		if len(st) > 0 {
+			r.near = append(r.near, st)
+		}
+	}
+	for _, st := range []stream{far, farT} {
+		if len(st) > 0 {
+			r.far = append(r.far, st)
+		}
+	}
+}
+
+// principal is who somebody is: whoever needs no key is the same.
+func principal(p string) string {
+	if p == "" || p == "loopback" {
+		return "local"
+	}
+	return p
+}
