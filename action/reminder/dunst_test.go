@@ -82,10 +82,13 @@ func TestDesktop_Dunst(t *testing.T) {
 	startProgram(t, []string{"DISPLAY=" + display, "DBUS_SESSION_BUS_ADDRESS=" + address}, nil, "dunst", "-config", rc)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	select {
-	case <-names:
-	case <-ctx.Done():
-		t.Fatal("dunst does not start")
+	for there := false; !there; {
+		select {
+		case signal := <-names:
+			there = strings.HasSuffix(signal.Name, ".NameOwnerChanged")
+		case <-ctx.Done():
+			t.Fatal("dunst does not start")
+		}
 	}
 
 	const text = `<b>call</b> Žaneta & <a href="http://x.example">Bob</a>`
@@ -93,8 +96,10 @@ func TestDesktop_Dunst(t *testing.T) {
 		t.Fatal(out)
 	}
 	dunst := conn.Object(service, object)
-	if n, err := dunst.GetProperty("org.dunstproject.cmd0.displayedLength"); err != nil || n.Value() != uint32(1) {
-		t.Errorf("dunst displays %v, %v", n, err)
+	for displayed := uint32(0); displayed != 1; {
+		if err := dunst.StoreProperty("org.dunstproject.cmd0.displayedLength", &displayed); err != nil || ctx.Err() != nil {
+			t.Fatalf("dunst displays %d notices, %v", displayed, err)
+		}
 	}
 	if err := dunst.CallWithContext(ctx, "org.dunstproject.cmd0.NotificationCloseAll", 0).Err; err != nil {
 		t.Fatal(err)
