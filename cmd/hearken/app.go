@@ -62,8 +62,9 @@ type App struct {
 	hub       *live.Hub
 	scribe    hearken.Scribe // this computer's own sound
 	endScribe func(context.Context) error
-	factory   *mcpserver.Factory
-	registry  *prometheus.Registry
+	acting
+	factory  *mcpserver.Factory
+	registry *prometheus.Registry
 
 	sound   *ws.Handler   // takes the sound of sessions
 	served  served        // other services' ways to the hub's engines
@@ -119,8 +120,14 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 		return nil, fmt.Errorf("open hub: %w", err)
 	}
 	a.openScribe(opts.Capture)
+	if !opts.Brief {
+		if err = a.openActing(ctx, opts.Fault); err != nil {
+			return nil, err
+		}
+	}
 	a.factory = mcpserver.New(mcpserver.Options{
 		Hub: a.hub, Scribe: a.scribe, Version: versionString(), AudioURL: a.audioURL, Log: a.log,
+		Actions: a.actor(), StateKey: a.stateKey, Limit: cfg.RateLimit, OnLimited: a.limited, OnRefused: a.refused,
 	})
 	a.sound = ws.New(ws.Config{Sessions: a.hub, Principal: sender, Log: a.log})
 	a.served = a.openServed()
@@ -130,6 +137,7 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 		close(a.opened)
 		return a, nil
 	}
+	a.running.Go(func() { a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditHub, State: "started"}) })
 	a.running.Go(func() { a.serveDoors(background) })
 	if !opts.Late {
 		a.engines.warm()
@@ -151,6 +159,7 @@ func (a *App) Close(ctx context.Context) error {
 	if a.listener != nil {
 		a.listener.Close()
 	}
+	errs = append(errs, a.closeActing(ctx))
 	if a.endScribe != nil {
 		errs = append(errs, a.endScribe(ctx)) // the hub has its last words to finish
 	}
@@ -259,6 +268,7 @@ func (a *App) openDoors() (*api.API, error) {
 	doors, err := api.New(cfg)
 	if err == nil {
 		a.served.mount(doors)
+		a.mountActing(doors)
 	}
 	return doors, err
 }
@@ -331,7 +341,7 @@ func (a *App) remoteServer(c api.Caller) *mcp.Server {
 	if len(c.Toolsets) > 0 {
 		toolsets = narrow(toolsets, c.Toolsets)
 	}
-	return a.factory.Server(mcpserver.Caller{Principal: c.Principal, Toolsets: toolsets})
+	return a.factory.Server(mcpserver.Caller{Principal: c.Principal, Toolsets: toolsets, Dotted: c.Door == "ws"})
 }
 
 // greet answers a process on the local socket.

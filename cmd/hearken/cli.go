@@ -32,6 +32,16 @@ type grammar struct {
 	Search     searchCmd     `cmd:"" help:"Find what was said, in all sessions."`
 	Export     exportCmd     `cmd:"" help:"Write a session as txt, json, srt, vtt, md or toon."`
 	Delete     deleteCmd     `cmd:"" help:"Delete sessions with everything that belongs to them."`
+	Approve    approveCmd    `cmd:"" help:"Allow actions that wait for you."`
+	Deny       denyCmd       `cmd:"" help:"Refuse actions that wait for you."`
+	Actions    actionsCmd    `cmd:"" help:"List what agents asked to be done, and undo it."`
+	Why        whyCmd        `cmd:"" help:"Tell how an action came about: words, decision, effect."`
+	Grants     grantsCmd     `cmd:"" help:"List, make and revoke what is allowed without asking."`
+	Pause      pauseCmd      `cmd:"" help:"Stop all actions at once."`
+	Resume     resumeCmd     `cmd:"" help:"Let actions go on."`
+	Pin        pinCmd        `cmd:"" help:"Set or change the PIN with which you allow actions."`
+	Contacts   contactsCmd   `cmd:"" help:"The contact book: who may be written to by name."`
+	Audit      auditCmd      `cmd:"" help:"Prove that nothing in the record of actions was changed."`
 	Keys       keysCmd       `cmd:"" help:"Make, list and revoke keys for callers from outside."`
 	Models     modelsCmd     `cmd:"" help:"Fetch, list and remove what the offline engine needs."`
 	Settings   configCmd     `cmd:"" name:"config" help:"Show every setting, and where its value comes from."`
@@ -64,6 +74,7 @@ func (p *program) open(ctx context.Context, opts Options) (*App, error) {
 var groups = kong.ExplicitGroups([]kong.Group{
 	{Key: "doors", Title: "Doors:"},
 	{Key: "hearing", Title: "Hearing:"},
+	{Key: "acting", Title: "Acting:"},
 	{Key: "keeping", Title: "Keeping:"},
 	{Key: "running", Title: "Running:"},
 })

@@ -3,6 +3,7 @@ package main
 import (
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -60,6 +61,37 @@ type Config struct {
 	Microphone    string `var:"MICROPHONE" group:"hearing" help:"Name of the microphone that the scribe captures; off for none. Default: the system's."`
 	SystemAudio   string `var:"SYSTEM_AUDIO" group:"hearing" help:"Name of the output whose sound the scribe captures as the far side; off for none. Default: the system's."`
 
+	Timezone          string   `var:"TIMEZONE" group:"acting" help:"Zone in which times without one are meant, such as Europe/Berlin. Default: this computer's."`
+	CaldavURL         string   `var:"CALDAV_URL" group:"acting" help:"Address of a CalDAV server, or of one calendar on it, where appointments go. Default: the hub's own calendar."`
+	CaldavUser        string   `var:"CALDAV_USER" group:"acting" help:"User there."`
+	CaldavPassword    string   `var:"CALDAV_PASSWORD" secret:"" group:"acting" help:"Password there."`
+	CaldavCalendar    string   `var:"CALDAV_CALENDAR" group:"acting" help:"Name or path of the calendar there. Default: the first one."`
+	CaldavReminders   string   `var:"CALDAV_REMINDERS" default:"vtodo" of:"vtodo,vevent,both,off" group:"acting" help:"What a reminder becomes there: a task, an appointment, both, or nothing."`
+	SMTPHost          string   `var:"SMTP_HOST" group:"acting" help:"Mail server by which email is sent."`
+	SMTPPort          int      `var:"SMTP_PORT" default:"587" min:"1" max:"65535" group:"acting" help:"Its port: 465 for TLS from the start, others for STARTTLS."`
+	SMTPUser          string   `var:"SMTP_USER" group:"acting" help:"User there."`
+	SMTPPassword      string   `var:"SMTP_PASSWORD" secret:"" group:"acting" help:"Password there."`
+	SMTPFrom          string   `var:"SMTP_FROM" group:"acting" help:"Address that email comes from, such as Ada <ada@example.org>."`
+	TwilioAccountSID  string   `var:"TWILIO_ACCOUNT_SID" group:"acting" help:"Account at Twilio by which text messages are sent."`
+	TwilioAuthToken   string   `var:"TWILIO_AUTH_TOKEN" secret:"" group:"acting" help:"Its token."`
+	TwilioFrom        string   `var:"TWILIO_FROM" group:"acting" help:"Number that text messages come from, or a messaging service (MG...)."`
+	TwilioBaseURL     string   `var:"TWILIO_BASE_URL" group:"acting" help:"Address of Twilio, or of a server that speaks its API. Default: Twilio's own."`
+	NtfyURL           string   `var:"NTFY_URL" group:"acting" help:"Address of an ntfy server, with the owner's topic: https://ntfy.example.org/topic."`
+	NtfyToken         string   `var:"NTFY_TOKEN" secret:"" group:"acting" help:"Access token there."`
+	WebhookURL        string   `var:"WEBHOOK_URL" group:"acting" help:"Address that gets messages as signed webhooks."`
+	WebhookSecret     string   `var:"WEBHOOK_SECRET" secret:"" group:"acting" help:"Secret of their signature, as whsec_ and base64."`
+	ActionsCAFile     string   `var:"ACTIONS_CA_FILE" group:"acting" help:"File with further certificate authorities for the servers above."`
+	CountryCode       string   `var:"COUNTRY_CODE" group:"acting" help:"Calling code of numbers written without one, such as 49."`
+	RemindBy          []string `var:"REMIND_BY" default:"desktop" of:"desktop,email,ntfy,webhook" group:"acting" help:"How the owner is told of a reminder; several with commas."`
+	OwnerEmail        string   `var:"OWNER_EMAIL" group:"acting" help:"Where reminders by email go. Default: SMTP_FROM."`
+	ApprovalMinutes   float64  `var:"APPROVAL_MINUTES" default:"10" min:"0.01" max:"10080" group:"acting" help:"How long an action waits for its owner before it is denied."`
+	GrantDelaySeconds float64  `var:"GRANT_DELAY_SECONDS" default:"5" min:"0" max:"600" group:"acting" help:"How long a message that a grant covers can still be cancelled."`
+	FarRecipients     string   `var:"FAR_RECIPIENTS" default:"deny" of:"deny,ask" group:"acting" help:"What happens to a message whose new recipient only the far side of a call named."`
+	ActionDays        int      `var:"ACTION_DAYS" default:"90" min:"0" max:"36500" group:"acting" help:"Remove the texts of ended actions after so many days; 0 keeps them. The audit never holds them."`
+	RateLimit         int      `var:"RATE_LIMIT" default:"100" min:"1" max:"1000000" group:"acting" help:"Requests that a key may make in any 60 seconds."`
+	OwnerPINFile      string   `var:"OWNER_PIN_FILE" group:"acting" help:"File that holds the owner's PIN, for scripts. Whoever can read it can approve."`
+	KeyDir            string   `var:"HEARKEN_KEY_DIR" group:"acting" help:"Directory of the audit's signing key and of what verifies the PIN. Default: hearken/keys in the user's configuration directory; keys in the data directory where that was set."`
+
 	DataDir                 string `var:"HEARKEN_DATA_DIR" group:"keeping" help:"Directory of all state. Default: hearken in the user's data directory."`
 	StorageBackend          string `var:"STORAGE_BACKEND" default:"sqlite" of:"sqlite,postgres,json" group:"keeping" help:"Where sessions are kept."`
 	DatabaseURL             string `var:"DATABASE_URL" secret:"" group:"keeping" help:"File (sqlite), directory (json) or connection string (postgres). A relative path lies in the data directory. Default: hearken.db, or hearken.json.d."`
@@ -85,7 +117,13 @@ func (c *Config) resolve() error {
 		}
 		c.DataDir = dir
 	}
-	for _, path := range []*string{&c.DataDir, &c.Models, &c.CacheDir, &c.Vocabulary, &c.TLSCert, &c.TLSKey} {
+	if c.KeyDir == "" {
+		c.KeyDir = filepath.Join(c.DataDir, "keys")
+		if dir, err := os.UserConfigDir(); err == nil && c.sources["data-dir"] == "default" {
+			c.KeyDir = filepath.Join(dir, "hearken", "keys")
+		}
+	}
+	for _, path := range []*string{&c.DataDir, &c.Models, &c.CacheDir, &c.Vocabulary, &c.TLSCert, &c.TLSKey, &c.ActionsCAFile, &c.OwnerPINFile, &c.KeyDir} {
 		if *path == "" {
 			continue
 		}

@@ -16,7 +16,7 @@ func (a *App) idle(ctx context.Context, limit time.Duration) {
 			return
 		case now := <-tick.C:
 			connections, total := a.traffic()
-			if a.pipes.Load() > 0 || a.hub.Active() > 0 || connections > 0 || total != requests {
+			if a.pipes.Load() > 0 || a.hub.Active() > 0 || connections > 0 || total != requests || a.reminds() {
 				last, requests = now, total
 			}
 			if now.Sub(last) >= limit {
@@ -45,4 +45,10 @@ func (a *App) traffic() (connections, requests float64) {
 		}
 	}
 	return connections, requests
+}
+
+// reminds reports whether a reminder is set: nobody else would tell the owner.
+func (a *App) reminds() bool {
+	_, set := a.clock.Next()
+	return set
 }

@@ -17,11 +17,16 @@ type keysCmd struct {
 type keysCreateCmd struct {
 	Name     string   `required:"" help:"What the key is for, such as the computer that uses it."`
 	Toolsets []string `name:"only" help:"Toolsets that the key may use: transcription, scribe, actions, read. Default: all."`
+	Approver string   `default:"owner" enum:"owner,client" help:"Who may allow what the key asks to be done: you alone, or also the client that asks, by asking whoever sits before it."`
 	JSON     bool     `help:"Write JSON."`
 }
 
 func (c *keysCreateCmd) Run(ctx context.Context, p *program) error {
-	key, err := control[newKey](ctx, p, controlRequest{Op: "keys.create", Name: c.Name, Toolsets: c.Toolsets})
+	req, err := p.asOwner(ctx, controlRequest{Op: "keys.create", Name: c.Name, Toolsets: c.Toolsets, Approver: c.Approver})
+	if err != nil {
+		return err
+	}
+	key, err := control[newKey](ctx, p, req)
 	if err != nil {
 		return err
 	}
@@ -73,6 +78,7 @@ type keysRevokeCmd struct {
 }
 
 func (c *keysRevokeCmd) Run(ctx context.Context, p *program) error {
+	// To take a permission away is always allowed: no PIN.
 	key, err := control[hearken.Key](ctx, p, controlRequest{Op: "keys.revoke", ID: c.Key})
 	if err != nil {
 		return err

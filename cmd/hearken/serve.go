@@ -100,7 +100,7 @@ func (p *program) firstKey(ctx context.Context, app *App, w io.Writer) error {
 	if len(keys) > 0 {
 		return nil
 	}
-	key, err := app.createKey(ctx, "first", nil)
+	key, err := app.createKey(ctx, "first", nil, "")
 	if err != nil {
 		return err
 	}

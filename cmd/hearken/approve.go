@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act"
+)
+
+// approveCmd allows what waits for its owner.
+type approveCmd struct {
+	IDs    []string      `arg:"" optional:"" name:"id" help:"Actions; without any, those that wait are listed."`
+	All    bool          `help:"All that are listed now, and nothing that comes meanwhile."`
+	For    time.Duration `help:"Allow actions like this one from now on for so long, such as 24h."`
+	PerDay int           `help:"With --for: how many a day."`
+}
+
+func (c *approveCmd) Run(ctx context.Context, p *program) error {
+	v := act.Verdict{Allow: true}
+	if c.For > 0 {
+		v.Grant = &act.GrantBounds{For: c.For, PerDay: c.PerDay}
+	}
+	return p.decide(ctx, c.IDs, c.All, v)
+}
+
+// denyCmd refuses what waits for its owner.
+type denyCmd struct {
+	IDs    []string `arg:"" optional:"" name:"id" help:"Actions; without any, those that wait are listed."`
+	All    bool     `help:"All that are listed now."`
+	Reason string   `help:"Kept with the decision."`
+}
+
+func (c *denyCmd) Run(ctx context.Context, p *program) error {
+	return p.decide(ctx, c.IDs, c.All, act.Verdict{Reason: c.Reason})
+}
+
+// decide shows what waits, and sends the owner's word about it. What was shown
+// is what is decided: each verdict names the digest of what the owner saw.
+func (p *program) decide(ctx context.Context, ids []string, all bool, v act.Verdict) error {
+	shown, err := p.waiting(ctx, ids)
+	if err != nil {
+		return err
+	}
+	if len(shown) == 0 {
+		fmt.Fprintln(p.stderr, "Nothing waits for you.")
+		return nil
+	}
+	for i := range shown {
+		fmt.Fprintln(p.stdout, act.Describe(&shown[i]))
+	}
+	if len(ids) == 0 && !all {
+		fmt.Fprintf(p.stderr, "Try: hearken approve %s, or hearken deny %s\n", shown[0].ID, shown[0].ID)
+		return nil
+	}
+	pin, err := p.pin()
+	if err != nil {
+		return err
+	}
+	v.From = "terminal"
+	if p.cfg.OwnerPINFile != "" {
+		v.From = "file"
+	}
+	for i := range shown {
+		a := &shown[i]
+		v.ID, v.Digest = a.ID, a.Digest
+		got, err := control[decided](ctx, p, controlRequest{Op: "actions.decide", PIN: pin, Verdict: &v})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(p.stdout, got.words())
+	}
+	return nil
+}
+
+// waiting are the named actions, or all that wait.
+func (p *program) waiting(ctx context.Context, ids []string) ([]hearken.Action, error) {
+	if len(ids) == 0 {
+		return control[[]hearken.Action](ctx, p, controlRequest{
+			Op: "actions.list", Actions: &hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}},
+		})
+	}
+	var out []hearken.Action
+	for _, id := range ids {
+		a, err := control[hearken.Action](ctx, p, controlRequest{Op: "actions.get", ID: id})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// decided is what became of a verdict.
+type decided struct {
+	Action  hearken.Action `json:"action"`
+	Decided bool           `json:"decided"` // by this verdict
+}
+
+func (d *decided) words() string {
+	if !d.Decided {
+		return d.Action.ID + " was decided before: " + stateWords(&d.Action)
+	}
+	return d.Action.ID + ": " + stateWords(&d.Action)
+}
+
+// stateWords says where an action is.
+func stateWords(a *hearken.Action) string {
+	words := string(a.State)
+	if a.Error != "" {
+		_, sentence, _ := strings.Cut(a.Error, ": ")
+		words += " (" + sentence + ")"
+	}
+	return words
+}
+
+// pauseCmd stops everything. It asks for nothing: stopping is always allowed.
+type pauseCmd struct{}
+
+func (c *pauseCmd) Run(ctx context.Context, p *program) error {
+	if _, err := control[struct{}](ctx, p, controlRequest{Op: "actions.pause"}); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.stdout, "All actions are paused. Try: hearken resume")
+	return nil
+}
+
+// resumeCmd lets actions go on.
+type resumeCmd struct{}
+
+func (c *resumeCmd) Run(ctx context.Context, p *program) error {
+	req, err := p.asOwner(ctx, controlRequest{Op: "actions.resume"})
+	if err != nil {
+		return err
+	}
+	if _, err := control[struct{}](ctx, p, req); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.stdout, "Actions go on.")
+	return nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/audit"
+)
+
+// auditCmd works on the files themselves: what proves that the hub's record is
+// whole must not ask the hub.
+type auditCmd struct {
+	Verify auditVerifyCmd `cmd:"" default:"withargs" help:"Prove that nothing was changed, cut or reordered."`
+	Export auditExportCmd `cmd:"" help:"Write the records as they stand, a JSON line each."`
+	Hash   auditHashCmd   `cmd:"" help:"Show how a text stands in the audit, to find it there."`
+	Key    auditKeyCmd    `cmd:"" help:"Show the public key with which others verify."`
+}
+
+type auditVerifyCmd struct {
+	Checkpoint string `help:"File with a checkpoint that was kept elsewhere. Default: the copy beside the keys."`
+	Key        string `help:"Public key. Default: that of this computer's own."`
+	JSON       bool   `help:"Write JSON."`
+}
+
+func (c *auditVerifyCmd) Run(_ context.Context, p *program) error {
+	dir := p.auditDir()
+	opts := audit.Options{Key: c.Key, Checkpoint: c.Checkpoint}
+	if opts.Key == "" {
+		keys, err := p.auditKeys()
+		if err != nil {
+			return err
+		}
+		opts.Key = keys.VerifierKey()
+	}
+	if kept := audit.Kept(p.cfg.KeyDir, dir); opts.Checkpoint == "" {
+		if _, err := os.Stat(kept); err == nil {
+			opts.Checkpoint = kept
+		}
+	}
+	report, err := audit.Verify(dir, opts)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.writeJSON(report)
+	}
+	fmt.Fprintf(p.stdout, "%d records are as they were written; the first %d are covered by %d signed checkpoints.\n", report.Records, report.Covered, report.Checkpoints)
+	return nil
+}
+
+type auditExportCmd struct {
+	Since  string `help:"From this day on, such as 2026-11-01."`
+	Until  string `help:"Before this day."`
+	Type   string `help:"Only records of this type, such as action or action.result."`
+	Action string `help:"Only records of this action."`
+	Key    string `help:"Only records of this key."`
+}
+
+func (c *auditExportCmd) Run(_ context.Context, p *program) error {
+	f := audit.Filter{Type: c.Type, Action: c.Action, Principal: c.Key}
+	for text, at := range map[string]*time.Time{c.Since: &f.Since, c.Until: &f.Until} {
+		if text == "" {
+			continue
+		}
+		t, err := time.ParseInLocation(time.DateOnly, text, time.Local)
+		if err != nil {
+			return hearken.Errorf(hearken.Invalid, "%q is not a day such as 2026-11-01.", text)
+		}
+		*at = t
+	}
+	return audit.Export(p.auditDir(), p.stdout, f)
+}
+
+type auditHashCmd struct {
+	Text string `arg:"" help:"The text."`
+}
+
+func (c *auditHashCmd) Run(_ context.Context, p *program) error {
+	keys, err := p.auditKeys()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(p.stdout, keys.Hash(c.Text))
+	return nil
+}
+
+type auditKeyCmd struct{}
+
+func (c *auditKeyCmd) Run(_ context.Context, p *program) error {
+	keys, err := p.auditKeys()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(p.stdout, keys.VerifierKey())
+	return nil
+}
+
+func (p *program) auditDir() string { return filepath.Join(p.cfg.DataDir, "audit") }
+
+func (p *program) auditKeys() (*audit.Keys, error) { return audit.ReadKeys(p.cfg.KeyDir) }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act/people"
+)
+
+type contactsCmd struct {
+	List   contactsListCmd   `cmd:"" default:"withargs" help:"List the contact book."`
+	Import contactsImportCmd `cmd:"" help:"Take in contacts from a vCard file."`
+	Remove contactsRemoveCmd `cmd:"" help:"Remove a contact."`
+}
+
+type contactsListCmd struct {
+	JSON bool `help:"Write JSON."`
+}
+
+func (c *contactsListCmd) Run(ctx context.Context, p *program) error {
+	list, err := control[[]hearken.Contact](ctx, p, controlRequest{Op: "contacts.list"})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if list == nil {
+			list = []hearken.Contact{}
+		}
+		return p.writeJSON(list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(p.stderr, "The contact book is empty. Try: hearken contacts import FILE.vcf")
+		return nil
+	}
+	t := p.table("ID", "NAME", "ALSO", "EMAIL", "PHONE", "")
+	for _, c := range list {
+		me := ""
+		if c.Me {
+			me = "you"
+		}
+		t.row(c.ID, c.Name, strings.Join(c.Aliases, ", "), strings.Join(c.Emails, ", "), strings.Join(c.Phones, ", "), me)
+	}
+	return t.flush()
+}
+
+type contactsImportCmd struct {
+	File string `arg:"" type:"existingfile" help:"A vCard file, as phones and mail programs write it."`
+	Me   string `help:"Name of the contact in it that is yourself."`
+}
+
+// Run asks for the PIN: who is in the book is trusted more than who is not.
+func (c *contactsImportCmd) Run(ctx context.Context, p *program) error {
+	f, err := os.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	cards, notes, err := people.ParseVCards(f, p.cfg.CountryCode)
+	if err != nil {
+		return err
+	}
+	for _, note := range notes {
+		fmt.Fprintln(p.stderr, tame(note))
+	}
+	mine := 0
+	for i := range cards {
+		if c.Me != "" && strings.EqualFold(cards[i].Name, c.Me) {
+			cards[i].Me = true
+			mine++
+		}
+	}
+	if c.Me != "" && mine != 1 {
+		return hearken.Errorf(hearken.Invalid, "%d contacts in the file are named %q.", mine, c.Me)
+	}
+	req, err := p.asOwner(ctx, controlRequest{Op: "contacts.import", Contacts: cards})
+	if err != nil {
+		return err
+	}
+	report, err := control[string](ctx, p, req)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(p.stdout, report)
+	return nil
+}
+
+type contactsRemoveCmd struct {
+	ID string `arg:"" help:"Id of the contact."`
+}
+
+func (c *contactsRemoveCmd) Run(ctx context.Context, p *program) error {
+	req, err := p.asOwner(ctx, controlRequest{Op: "contacts.remove", ID: c.ID})
+	if err != nil {
+		return err
+	}
+	if _, err := control[struct{}](ctx, p, req); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "Removed %s.\n", c.ID)
+	return nil
+}

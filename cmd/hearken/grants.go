@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+type grantsCmd struct {
+	List   grantsListCmd   `cmd:"" default:"withargs" help:"List grants."`
+	Create grantsCreateCmd `cmd:"" help:"Allow a key's actions on one target from now on, within bounds."`
+	Revoke grantsRevokeCmd `cmd:"" help:"End a grant at once."`
+}
+
+type grantsListCmd struct {
+	JSON bool `help:"Write JSON."`
+}
+
+func (c *grantsListCmd) Run(ctx context.Context, p *program) error {
+	grants, err := control[[]hearken.Grant](ctx, p, controlRequest{Op: "grants.list"})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if grants == nil {
+			grants = []hearken.Grant{}
+		}
+		return p.writeJSON(grants)
+	}
+	if len(grants) == 0 {
+		fmt.Fprintln(p.stderr, "There are no grants: every action asks.")
+		return nil
+	}
+	t := p.table("ID", "KEY", "TOOL", "TARGET", "A DAY", "UNTIL", "STATE")
+	for _, g := range grants {
+		state := "good"
+		switch {
+		case g.RevokedAt != nil:
+			state = "revoked " + when(*g.RevokedAt)
+		case !time.Now().Before(g.ExpiresAt):
+			state = "ended"
+		}
+		t.row(g.ID, g.Principal, g.Tool, g.Target, fmt.Sprint(g.PerDay), when(g.ExpiresAt), state)
+	}
+	return t.flush()
+}
+
+type grantsCreateCmd struct {
+	Key    string        `default:"local" help:"The key that may act: its id, or local for this computer's own agents."`
+	Tool   string        `arg:"" help:"calendar.create, message.send or reminder.create."`
+	Target string        `arg:"" help:"builtin or caldav for calendars and reminders; for messages platform:address, such as email:bob@example.org."`
+	For    time.Duration `default:"24h" help:"How long."`
+	PerDay int           `default:"20" help:"How many a day."`
+}
+
+func (c *grantsCreateCmd) Run(ctx context.Context, p *program) error {
+	req, err := p.asOwner(ctx, controlRequest{Op: "grants.create", Grant: &hearken.Grant{
+		Principal: c.Key, Tool: c.Tool, Target: c.Target, PerDay: c.PerDay, ExpiresAt: time.Now().Add(c.For), From: "terminal",
+	}})
+	if err != nil {
+		return err
+	}
+	g, err := control[hearken.Grant](ctx, p, req)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "%s: %s may %s to %s until %s, %d a day, where the words were said on this side of a call.\n", g.ID, g.Principal, g.Tool, g.Target, when(g.ExpiresAt), g.PerDay)
+	return nil
+}
+
+type grantsRevokeCmd struct {
+	ID string `arg:"" help:"The grant."`
+}
+
+// Run asks for no PIN: to take a permission away is always allowed.
+func (c *grantsRevokeCmd) Run(ctx context.Context, p *program) error {
+	g, err := control[hearken.Grant](ctx, p, controlRequest{Op: "grants.revoke", ID: c.ID})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "Revoked %s.\n", g.ID)
+	return nil
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act/people"
+)
+
+// decideWait is how long a command waits to tell what became of an action.
+const decideWait = 8 * time.Second
+
+// ownerOps are the requests about acting, by their names.
+var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, error){
+	"owner.set": func(a *App, _ context.Context, _ controlRequest) (any, error) {
+		return a.owner.Set(), nil
+	},
+	"owner.pin": (*App).setPIN,
+	"keys.create": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		return a.createKey(ctx, req.Name, req.Toolsets, req.Approver)
+	},
+	"keys.revoke": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		return a.revokeKey(ctx, req.ID)
+	},
+	"actions.list": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		return a.desk.Actions(ctx, *req.Actions)
+	},
+	"actions.get": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		return a.desk.Action(ctx, req.ID)
+	},
+	"actions.why": (*App).why,
+	"actions.decide": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		req.Verdict.By = "owner"
+		action, won, err := a.desk.Decide(ctx, *req.Verdict)
+		if err != nil {
+			return nil, err
+		}
+		if won && req.Verdict.Allow { // most are carried out at once, and the owner likes to know
+			if action, err = a.desk.Await(ctx, action.ID, decideWait); err != nil {
+				return nil, err
+			}
+		}
+		return decided{Action: *action, Decided: won}, nil
+	},
+	"actions.undo": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		return a.desk.Cancel(ctx, "", req.ID)
+	},
+	"actions.pause": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
+		return struct{}{}, a.desk.Pause(ctx, true, "terminal")
+	},
+	"actions.resume": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
+		return struct{}{}, a.desk.Pause(ctx, false, "terminal")
+	},
+	"grants.list": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
+		return a.desk.Grants(ctx)
+	},
+	"grants.create": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		return a.desk.Grant(ctx, *req.Grant)
+	},
+	"grants.revoke": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		return a.desk.RevokeGrant(ctx, req.ID)
+	},
+	"actions.calendar": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
+		doors, err := a.Doors(ctx)
+		if err != nil {
+			return nil, hearken.Errorf(hearken.Busy, "The calendar is served while the hub runs.").WithTry("hearken serve")
+		}
+		return doors.URL() + a.feed.Path(), nil
+	},
+	"contacts.list": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
+		return a.store.Contacts(ctx)
+	},
+	"contacts.import": (*App).importContacts,
+	"contacts.remove": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		return struct{}{}, a.store.DeleteContact(ctx, req.ID)
+	},
+}
+
+// always are the requests that need no PIN: to look, and to take away. A
+// coding agent has a shell; it may use these as well.
+var always = []string{
+	"owner.set", "owner.pin", "actions.list", "actions.get", "actions.why", "actions.pause", "actions.calendar",
+	"grants.list", "grants.revoke", "keys.revoke", "contacts.list",
+}
+
+// beforePIN are the requests that need a PIN only once there is one: nothing
+// can be approved before.
+var beforePIN = []string{"keys.create", "contacts.import", "contacts.remove", "actions.undo", "actions.resume"}
+
+// owns checks that a request comes from the owner, where only the owner may
+// ask for it.
+func (a *App) owns(ctx context.Context, req controlRequest) error {
+	if err := a.acts(ctx); err != nil {
+		return err
+	}
+	if slices.Contains(always, req.Op) {
+		return nil
+	}
+	if !a.owner.Set() && slices.Contains(beforePIN, req.Op) && req.Approver != hearken.ApproverClient {
+		return nil
+	}
+	err := a.owner.Check(req.PIN)
+	if err != nil {
+		a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditRefused, From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
+	}
+	return err
+}
+
+func (a *App) setPIN(ctx context.Context, req controlRequest) (any, error) {
+	first := !a.owner.Set()
+	if err := a.owner.SetPIN(req.PIN, req.NewPIN); err != nil {
+		a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditRefused, From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
+		return nil, err
+	}
+	state := "changed"
+	if first {
+		state = "set"
+	}
+	a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditOwner, State: state, By: "owner", From: "terminal"})
+	return struct{}{}, nil
+}
+
+func (a *App) importContacts(ctx context.Context, req controlRequest) (any, error) {
+	known, err := a.store.Contacts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	save, report := people.Merge(known, req.Contacts)
+	for i := range save {
+		if err := a.store.SaveContact(ctx, &save[i]); err != nil {
+			return nil, hearken.Errorf(hearken.RepositoryError, "A contact could not be kept: %w.", err)
+		}
+	}
+	a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditOwner, State: "contacts", By: "owner", From: "terminal"})
+	return report, nil
+}
+
+func (a *App) why(ctx context.Context, req controlRequest) (any, error) {
+	action, err := a.desk.Action(ctx, req.ID)
+	if err != nil {
+		return nil, err
+	}
+	w := why{Action: *action, Audit: []auditLine{}}
+	err = a.auditOf(ctx, req.ID, func(raw []byte) error {
+		var line auditLine
+		if err := json.Unmarshal(raw, &line); err != nil {
+			return err
+		}
+		w.Audit = append(w.Audit, line)
+		return nil
+	})
+	return w, err
+}

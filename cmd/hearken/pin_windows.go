@@ -1,0 +1,4 @@
+package main
+
+// terminalName is the terminal that the program runs in.
+const terminalName = "CONIN$"
