@@ -5,9 +5,13 @@ import (
 	"time"
 )
 
-// lookahead bounds how far a next time is searched: what does not happen in a
-// hundred years does not happen. A century is 36,525 days to look at.
-const lookahead = 36525
+// How many days a next time is searched: to tell whether a rule is of use, and
+// to go on with one that is. The calendar repeats after 28 years, or 40 where a
+// century is no leap year; what does not happen in these does not happen.
+const (
+	usefulWithin = ahead*366 + 2
+	foundWithin  = 40*365 + 10
+)
 
 const day = 24 * 60 * 60 // in seconds
 
@@ -43,13 +47,15 @@ type series struct {
 	*rule
 	start int64
 	zone  *time.Location
+	reach int64         // how many days are searched
 	times []int64       // of a day
+	found []int64       // memory of walls
 	rest  time.Duration // of the start, below a second
 }
 
 func newSeries(r *rule, at time.Time, zone *time.Location) *series {
 	own := *r
-	s := &series{rule: &own, start: wallOf(at, zone), zone: zone, rest: time.Duration(at.Nanosecond())}
+	s := &series{rule: &own, start: wallOf(at, zone), zone: zone, reach: foundWithin, rest: time.Duration(at.Nanosecond())}
 	first := time.Unix(s.start, 0).UTC()
 	if len(own.yearDays)+len(own.monthDays)+len(own.days) == 0 {
 		switch own.freq {
@@ -82,7 +88,7 @@ func newSeries(r *rule, at time.Time, zone *time.Location) *series {
 // next is the first instant after the given one.
 func (s *series) next(after time.Time) (best time.Time, found bool) {
 	from := max(wallOf(after, s.zone), s.start)
-	last := from/day + lookahead
+	last := from/day + s.reach
 	if !s.until.IsZero() {
 		last = min(last, wallOf(s.until, s.zone)/day+1)
 	}
@@ -160,10 +166,10 @@ func dayOf(year int, month time.Month) int64 {
 	return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC).Unix() / day
 }
 
-// walls are the times in a period, in order. Positions are chosen among all of
-// the period's, also those from before the start.
+// walls are the times in a period, in order, until the next call. Positions are
+// chosen among all of the period's, also those from before the start.
 func (s *series) walls(first int64, days int) []int64 {
-	var found []int64
+	found := s.found[:0]
 	for d := first; d < first+int64(days); d++ {
 		if s.has(d) {
 			for _, t := range s.times {
@@ -171,6 +177,7 @@ func (s *series) walls(first int64, days int) []int64 {
 			}
 		}
 	}
+	s.found = found
 	if len(s.positions) > 0 && len(found) > 0 {
 		var chosen []int64
 		for _, p := range s.positions {

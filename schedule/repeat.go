@@ -81,13 +81,15 @@ func rareMonths(r *rule, at time.Time) string {
 // nobody here will see is a mistake.
 func (r *rule) occurs(at time.Time, zone *time.Location) (time.Time, error) {
 	s := newSeries(r, at, zone)
+	s.reach = usefulWithin
 	first, ok := s.next(at.Add(-1))
 	if !ok || first.After(at.AddDate(ahead, 0, 0)) {
 		return first, fmt.Errorf("never occurs within %d years of %s", ahead, stampOf(at))
 	}
+	limit := first.AddDate(ahead, 0, 0)
 	second, ok := s.next(first)
-	endless := r.count == 0 && r.until.IsZero()
-	if ok && second.After(first.AddDate(ahead, 0, 0)) || !ok && endless {
+	over := r.count == 1 || !r.until.IsZero() && r.until.Before(limit)
+	if ok && second.After(limit) || !ok && !over {
 		return first, fmt.Errorf("occurs on %s and then not within %d years", stampOf(first), ahead)
 	}
 	return first, nil

@@ -124,6 +124,8 @@ func TestParseRepeat_Refused(t *testing.T) {
 		{"FREQ=MONTHLY;BYMONTHDAY=1;BYSETPOS=2", "never occurs"},
 		{"FREQ=YEARLY;INTERVAL=6", "not within 5 years"},
 		{"FREQ=YEARLY;INTERVAL=366", "not within 5 years"},
+		{"FREQ=YEARLY;INTERVAL=30;COUNT=2", "not within 5 years"},
+		{"FREQ=YEARLY;INTERVAL=30;UNTIL=20990101", "not within 5 years"},
 		{"FREQ=DAILY\nX-EVIL:1", "one line"},
 		{"DTSTART:20200101T000000Z\nRRULE:FREQ=DAILY;COUNT=2", "one line"},
 		{"DTSTART:20200101T000000Z;FREQ=DAILY", "not NAME=VALUE"},
