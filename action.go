@@ -47,6 +47,7 @@ type Action struct {
 	Version   int         `json:"-"`  // counts the changes; see [ActionStore]
 	Tool      string      `json:"tool"`
 	Principal string      `json:"key"` // who asked: "local" or a key's id
+	KeyName   string      `json:"keyName,omitempty"`
 	Client    string      `json:"client,omitempty"`
 	State     ActionState `json:"state"`
 

@@ -93,8 +93,11 @@ func Describe(a *hearken.Action) string {
 		line("text", a.Message.Text)
 	}
 	asked := a.Principal
+	if a.KeyName != "" && a.KeyName != a.Principal {
+		asked = a.KeyName + " (" + a.Principal + ")"
+	}
 	if a.Client != "" {
-		asked += " (" + a.Client + ")"
+		asked += " by " + a.Client
 	}
 	line("asked by", asked)
 	for _, e := range a.Evidence {

@@ -20,6 +20,14 @@ const Local = "local"
 //
 // What cannot even be an action is an [*hearken.Error].
 func (d *Desk) Propose(ctx context.Context, req Request) (*hearken.Action, error) {
+	a, err := d.propose(ctx, req)
+	if code := hearken.CodeOf(err); code != "" && code != hearken.AuditUnavailable {
+		d.ledger.note(ctx, hearken.AuditRecord{Type: hearken.AuditRefused, Principal: req.Principal, Tool: req.Tool, Error: string(code)})
+	}
+	return a, err
+}
+
+func (d *Desk) propose(ctx context.Context, req Request) (*hearken.Action, error) {
 	key, err := d.key(ctx, req.Principal)
 	if err != nil {
 		return nil, err
@@ -31,6 +39,7 @@ func (d *Desk) Propose(ctx context.Context, req Request) (*hearken.Action, error
 	if err != nil {
 		return nil, err
 	}
+	a.KeyName = key.Name
 	d.proposing.Lock()
 	defer d.proposing.Unlock()
 	if earlier, err := d.earlier(ctx, req, a); err != nil || earlier != nil {

@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/api"
 	"github.com/hearken-dev/hearken/models"
@@ -67,6 +69,7 @@ func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error 
 	}
 	fmt.Fprintf(w, "  sound               ws%s/audio/{sessionId}\n", doors.URL()[len("http"):])
 	fmt.Fprintf(w, "  sessions            %s\n", p.cfg.storeName())
+	fmt.Fprintf(w, "  your approvals      %s/approvals\n", doors.URL())
 	if pin := doors.Pin(); pin != "" {
 		fmt.Fprintf(w, "  TLS pin             %s\n", pin)
 	}
@@ -82,6 +85,12 @@ func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error 
 	fmt.Fprint(w, "\nNext:\n")
 	if root, err := modelRoot(p.cfg); err == nil && p.cfg.TranscriptionProvider[0] == "local" && models.Ready(root) != nil {
 		fmt.Fprintf(w, "  %s models pull  # fetch the offline engine\n", executable())
+	}
+	if !app.owner.Set() {
+		fmt.Fprintf(w, "  %s pin  # with which you allow what agents ask to be done\n", executable())
+		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) { // for your eyes only
+			fmt.Fprintf(w, "  %s/approvals#setup=%s  # the same in a browser\n", doors.URL(), app.setup)
+		}
 	}
 	fmt.Fprintf(w, "  claude mcp add hearken -- %s --stdio\n", executable())
 	if !exposed {

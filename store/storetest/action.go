@@ -33,7 +33,7 @@ func message(n int) *hearken.Action {
 func fullAction() *hearken.Action {
 	berlin := time.FixedZone("", 3600)
 	a := message(1)
-	a.Client, a.State = "Claude 二", hearken.ActionDone
+	a.KeyName, a.Client, a.State = "laptop", "Claude 二", hearken.ActionDone
 	a.Appointment = &hearken.Appointment{
 		Title: "Contract", Start: time.Date(2026, 3, 20, 10, 0, 0, 123456789, berlin), Zone: "Europe/Berlin",
 		Duration: 45*time.Minute + 1, Description: "\"quoted\"\n<b>&amp;</b>", Location: "Straße 1",
