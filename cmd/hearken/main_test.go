@@ -88,7 +88,7 @@ func hubCommand(ts *testscript.TestScript, neg bool, args []string) {
 func isolated(runtime, data string) []string {
 	return []string{
 		"HOME=" + runtime, "XDG_RUNTIME_DIR=" + runtime, "XDG_CONFIG_HOME=" + runtime, "XDG_DATA_HOME=", "TMPDIR=" + runtime,
-		"PATH=" + os.Getenv("PATH"), "HEARKEN_DATA_DIR=" + data, "PORT=0", "WS_LISTEN=off", "IDLE_MINUTES=0.2",
+		"PATH=" + os.Getenv("PATH"), "HEARKEN_DATA_DIR=" + data, "PORT=0", "WS_LISTEN=off", "IDLE_MINUTES=0.2", "TIMEZONE=Europe/Berlin",
 	}
 }
 
