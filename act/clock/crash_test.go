@@ -46,7 +46,7 @@ func anyPlan(t *rapid.T, crashes bool) (p plan) {
 		})
 	}
 	for range rapid.IntRange(1, 4).Draw(t, "lives") {
-		l := life{lasts: steps("lasts", 80), off: steps("off", 80), clocks: rapid.IntRange(1, 2).Draw(t, "clocks"), gently: true}
+		l := life{lasts: steps("lasts", 40), off: steps("off", 60), clocks: rapid.IntRange(1, 2).Draw(t, "clocks"), gently: true}
 		if crashes {
 			l.gently = rapid.Bool().Draw(t, "gently")
 			l.place = rapid.IntRange(0, 12).Draw(t, "place")

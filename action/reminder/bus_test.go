@@ -134,6 +134,8 @@ func TestDesktop_Bus(t *testing.T) {
 			if out.Result != hearken.ResultOK || out.Receipt != "41" {
 				t.Error(out)
 			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
 			if diff := cmp.Diff([]notice{{"Hearken", "Reminder", tt.shown, critical, 0, []string{}}}, s.shown); diff != "" {
 				t.Error(diff)
 			}
