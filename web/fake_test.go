@@ -23,8 +23,9 @@ type fakeDesk struct {
 	verdicts []act.Verdict // those that decided
 	paused   bool
 	problem  error
-	broken   error // what every question is answered with
-	quiet    bool  // nobody is told of changes
+	broken   error  // what every question is answered with
+	quiet    bool   // nobody is told of changes
+	during   func() // called once while somebody looks, after the actions were read
 	changes  chan struct{}
 }
 
@@ -129,6 +130,13 @@ func (d *fakeDesk) Actions(_ context.Context, f hearken.ActionFilter) ([]hearken
 }
 
 func (d *fakeDesk) Grants(context.Context) ([]hearken.Grant, error) {
+	d.mu.Lock()
+	during := d.during
+	d.during = nil
+	d.mu.Unlock()
+	if during != nil {
+		during()
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.grants), nil

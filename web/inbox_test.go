@@ -97,6 +97,21 @@ func TestEvents_OnlyNews(t *testing.T) {
 	}
 }
 
+// What changes while the desk is being looked at is sent, too.
+func TestEvents_NoneMissed(t *testing.T) {
+	h := open(t, nil)
+	a := newAction(t, "meanwhile")
+	h.desk.during = func() { h.desk.put(a) }
+	events, end := h.signedIn(t).follow(t.Context())
+	defer end()
+	if in := inboxOf(t, next(t, events)); len(in.Pending) != 0 {
+		t.Errorf("at first: %+v", in)
+	}
+	if in := inboxOf(t, next(t, events)); ids(in.Pending) != a.ID {
+		t.Errorf("then: %+v", in)
+	}
+}
+
 func TestDecide(t *testing.T) {
 	h := open(t, nil)
 	v := h.signedIn(t)
