@@ -25,7 +25,8 @@ func (r *room) judge(a *Arg) hearken.Evidence {
 		switch {
 		case slices.ContainsFunc(m.entries, func(e *said) bool { return e.old }):
 			old = append(old, m)
-		case i >= mostEchoes || r.around.echoes(m.entries, m.words, echoGap):
+		case i >= mostEchoes: // enough, and what is left out is nobody's
+		case r.around.echoes(m.entries, m.words, echoGap):
 			m.echo = true
 			far = append(far, m)
 		default:

@@ -1,0 +1,57 @@
+package audit
+
+import (
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// TestLog_FileLimit has the kernel itself write half a record.
+func TestLog_FileLimit(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ)
+	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
+	var usual syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &usual); err != nil {
+		t.Fatal(err)
+	}
+	lift := func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &usual); err != nil {
+			t.Error(err)
+		}
+	}
+	p := newPlace(t)
+	l := p.start()
+	t.Cleanup(lift)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 5000, Max: usual.Max}); err != nil {
+		t.Fatal(err)
+	}
+	written, failed := 0, 0
+	for i := range 40 {
+		switch err := l.Append(t.Context(), record(i)); {
+		case err == nil:
+			written++
+		case hearken.CodeOf(err) == hearken.AuditUnavailable:
+			failed++
+		default:
+			t.Error(err)
+		}
+	}
+	lift()
+	if written == 0 || failed == 0 {
+		t.Fatalf("%d written, %d failed", written, failed)
+	}
+	if err := l.Append(t.Context(), record(99)); err != nil {
+		t.Fatal("does not heal:", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p.whole()
+	all := p.lines()
+	if len(all) != written+2 || !strings.Contains(all[written].Note, "could not be written") {
+		t.Errorf("%d records of %d, %+v", len(all), written, all[written])
+	}
+}
