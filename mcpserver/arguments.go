@@ -21,7 +21,8 @@ import (
 // a number; max of a text's characters or a list's entries; enum, words with
 // commas between.
 // Fields without omitempty are required: texts must not be empty, and numbers
-// have a minimum above zero. A pointer is nil if the argument was left out.
+// have a minimum above zero or are pointers. A pointer is nil if the argument
+// was left out.
 type arguments[T any] struct {
 	tool     string
 	schema   *jsonschema.Schema
@@ -101,6 +102,9 @@ func (a *arguments[T]) read(raw json.RawMessage) (T, error) {
 func (c *check) hold(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Pointer:
+		if v.IsNil() && c.required {
+			return wrong("%s is required.", c.name)
+		}
 		if v.IsNil() {
 			return nil
 		}

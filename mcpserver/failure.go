@@ -32,16 +32,25 @@ func (d *desk) failure(ctx context.Context, tool string, err error) (*mcp.CallTo
 		res.SetError(e)
 		return res, nil
 	case ok:
-		data, err := json.Marshal(failureData{e.Code, e.Try})
-		if err != nil {
-			return nil, internalError()
-		}
-		return nil, &jsonrpc.Error{Code: e.Code.RPC(), Message: e.Error(), Data: data}
+		return nil, rpcFailure(e)
 	case ctx.Err() != nil: // nobody is waiting for the answer
 		return nil, &jsonrpc.Error{Code: hearken.Code("").RPC(), Message: "The call was cancelled."}
 	}
 	d.log.Error("tool failed", "tool", tool, "error", err)
 	return nil, internalError()
+}
+
+// rpcFailure is a failure as a JSON-RPC error.
+func rpcFailure(e *hearken.Error) *jsonrpc.Error {
+	data, err := json.Marshal(failureData{e.Code, e.Try})
+	if err != nil {
+		return internalError()
+	}
+	message := e.Error()
+	if e.Code == hearken.Unauthorized { // whose words are the contract's
+		message = e.Message
+	}
+	return &jsonrpc.Error{Code: e.Code.RPC(), Message: message, Data: data}
 }
 
 // internalError answers what no caller can do anything about.

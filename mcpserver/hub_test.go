@@ -208,15 +208,7 @@ func call[T any](h *house, tool string, args any) T {
 // and the error's data.
 func (h *house) fails(tool string, args any, code int64) (string, string) {
 	h.t.Helper()
-	body, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": tool, "arguments": args}})
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	req := httptest.NewRequest("POST", "/mcp", bytes.NewReader(body))
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	rec := httptest.NewRecorder()
-	h.door.ServeHTTP(rec, req)
+	answer := rawCallAt(h.t, h.door, object{"name": tool, "arguments": args})
 	var res struct {
 		Error *struct {
 			Code    int64
@@ -228,8 +220,8 @@ func (h *house) fails(tool string, args any, code int64) (string, string) {
 			IsError bool
 		}
 	}
-	if err := json.Unmarshal(rec.Body.Bytes(), &res); err != nil {
-		h.t.Fatalf("%v: %s", err, rec.Body)
+	if err := json.Unmarshal([]byte(answer), &res); err != nil {
+		h.t.Fatalf("%v: %s", err, answer)
 	}
 	switch {
 	case code == 0 && res.Result.IsError && len(res.Result.Content) == 1:
@@ -237,8 +229,29 @@ func (h *house) fails(tool string, args any, code int64) (string, string) {
 	case code != 0 && res.Error != nil && res.Error.Code == code:
 		return res.Error.Message, string(res.Error.Data)
 	}
-	h.t.Fatalf("%s %v: %s; want the error %d", tool, args, rec.Body, code)
+	h.t.Fatalf("%s %v: %s; want the error %d", tool, args, answer, code)
 	return "", ""
+}
+
+// rawCall makes one bare call of a tool and returns the answer as it is on the
+// wire.
+func rawCall(t testing.TB, s *mcp.Server, params object) string {
+	t.Helper()
+	return rawCallAt(t, door(s), params)
+}
+
+func rawCallAt(t testing.TB, door http.Handler, params object) string {
+	t.Helper()
+	body, err := json.Marshal(object{"jsonrpc": "2.0", "id": "req_123", "method": "tools/call", "params": params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := httptest.NewRequest("POST", "/mcp", bytes.NewReader(body))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	rec := httptest.NewRecorder()
+	door.ServeHTTP(rec, req)
+	return rec.Body.String()
 }
 
 // speak sends so many seconds of sound to a session.

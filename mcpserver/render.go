@@ -14,7 +14,7 @@ import (
 // that most of what a call costs.
 type rendered struct {
 	*mcp.CallToolResult
-	body []byte // the members content and structuredContent
+	body []byte // the members content and structuredContent, and an outcome's own
 }
 
 // placeholder is where the body goes in the JSON of a result without content.
@@ -28,8 +28,11 @@ func renderResults(next mcp.MethodHandler) mcp.MethodHandler {
 			return res, err
 		}
 		if r, ok := res.(*mcp.CallToolResult); ok {
-			if data, ok := r.StructuredContent.(json.RawMessage); ok {
+			switch data := r.StructuredContent.(type) {
+			case json.RawMessage:
 				return &rendered{r, renderBody(data)}, nil
+			case outcomeJSON:
+				return &rendered{r, renderOutcome(data)}, nil
 			}
 		}
 		return res, nil
@@ -49,6 +52,13 @@ func renderBody(data []byte) []byte {
 	}
 	b = append(b, `"}],"structuredContent":`...)
 	return append(b, data...)
+}
+
+// renderOutcome also writes the members of an object beside the content, where
+// the contract of the actions has them.
+func renderOutcome(data []byte) []byte {
+	members := data[1 : len(data)-1]
+	return append(append(renderBody(data), ','), members...)
 }
 
 // MarshalJSON has the SDK write what it knows about the result, which is

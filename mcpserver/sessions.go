@@ -97,7 +97,7 @@ type attachedNote struct {
 }
 
 func getSessionStatus() *tool {
-	return define("get_session_status", "Session status",
+	t := define("get_session_status", "Session status",
 		"Tells how a session is doing from evidence: last sound, last word, lag, losses, storage. Also its note.",
 		effect{readOnly: true},
 		func(ctx context.Context, d *desk, in statusIn) (*statusOut, error) {
@@ -126,4 +126,9 @@ func getSessionStatus() *tool {
 			}
 			return out, nil
 		})
+	// What a session was started with is for people to look at.
+	out := schemaOf[statusOut]()
+	out.Properties["config"].Properties, out.Properties["config"].PropertyOrder = nil, nil
+	t.OutputSchema = out
+	return t
 }

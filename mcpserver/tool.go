@@ -20,6 +20,8 @@ import (
 type desk struct {
 	hub      *live.Hub
 	scribe   hearken.Scribe // nil if this computer's sound is not offered
+	acts     *acting        // nil if there are no actions
+	limiter  *limiter
 	caller   Caller
 	audioURL func(session, ticket string) string
 	log      *slog.Logger
@@ -28,11 +30,18 @@ type desk struct {
 // A tool is what is offered to a model, and what happens on a call.
 type tool struct {
 	*mcp.Tool
-	set   string
-	input *jsonschema.Schema
+	set    string
+	dotted string // the other name of a tool of the actions
+	input  *jsonschema.Schema
 	// bind reads the arguments of a call and returns what it does.
 	bind func(arguments json.RawMessage) (func(context.Context, *desk) (any, error), error)
+	// perform is bind for the tools of the actions, which look at the whole
+	// call and make the whole result.
+	perform func(arguments json.RawMessage) (performance, error)
 }
+
+// A performance is all of one call.
+type performance func(context.Context, *desk, *mcp.CallToolRequest) (*mcp.CallToolResult, error)
 
 // tools lists every tool. They are the same for all servers of a process.
 var tools = sync.OnceValue(func() []*tool {
@@ -57,6 +66,11 @@ var tools = sync.OnceValue(func() []*tool {
 		scribeNew(),
 		scribeGrep(),
 		watchTranscript(),
+		calendarCreate(),
+		messageSend(),
+		reminderCreate(),
+		statusOfAction(),
+		cancelAction(),
 	}
 })
 
@@ -69,28 +83,27 @@ type effect struct {
 // gets arguments that keep to In's.
 func define[In, Out any](name, title, description string, e effect, run func(context.Context, *desk, In) (Out, error)) *tool {
 	in := newArguments[In](name)
+	t := newTool(name, title, description, e, in.schema)
+	t.OutputSchema = schemaOf[Out]()
+	t.bind = func(arguments json.RawMessage) (func(context.Context, *desk) (any, error), error) {
+		args, err := in.read(arguments)
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, d *desk) (any, error) { return run(ctx, d, args) }, nil
+	}
+	return t
+}
+
+func newTool(name, title, description string, e effect, input *jsonschema.Schema) *tool {
 	notes := &mcp.ToolAnnotations{ReadOnlyHint: e.readOnly, IdempotentHint: e.idempotent || e.readOnly, OpenWorldHint: &e.openWorld}
 	if !e.readOnly { // what changes nothing destroys nothing
 		notes.DestructiveHint = &e.destructive
 	}
 	return &tool{
-		Tool: &mcp.Tool{
-			Name:         name,
-			Title:        title,
-			Description:  description,
-			InputSchema:  in.schema,
-			OutputSchema: schemaOf[Out](),
-			Annotations:  notes,
-		},
+		Tool:  &mcp.Tool{Name: name, Title: title, Description: description, InputSchema: input, Annotations: notes},
 		set:   Transcription,
-		input: in.schema,
-		bind: func(arguments json.RawMessage) (func(context.Context, *desk) (any, error), error) {
-			args, err := in.read(arguments)
-			if err != nil {
-				return nil, err
-			}
-			return func(ctx context.Context, d *desk) (any, error) { return run(ctx, d, args) }, nil
-		},
+		input: input,
 	}
 }
 
@@ -104,6 +117,13 @@ func (t *tool) handler(d *desk) mcp.ToolHandler {
 				res, err = nil, internalError()
 			}
 		}()
+		if t.perform != nil {
+			call, err := t.perform(req.Params.Arguments)
+			if err != nil {
+				return d.notActed(ctx, t.Name, "", err)
+			}
+			return call(ctx, d, req)
+		}
 		failure := d.failure
 		if t.set == Scribe {
 			failure = d.refusal

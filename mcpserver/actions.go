@@ -1,0 +1,230 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act"
+)
+
+// The tools that look at an action and take it back, in the spelling of the
+// three that make one.
+const (
+	actionStatus = "action.status"
+	actionCancel = "action.cancel"
+)
+
+// An Actor has people decide about actions and carries them out; an
+// [act.Desk] is one.
+type Actor interface {
+	Propose(ctx context.Context, req act.Request) (*hearken.Action, error)
+	Await(ctx context.Context, id string, wait time.Duration) (*hearken.Action, error)
+	Decide(ctx context.Context, v act.Verdict) (a *hearken.Action, decided bool, err error)
+	Cancel(ctx context.Context, principal, id string) (*hearken.Action, error)
+	Action(ctx context.Context, id string) (*hearken.Action, error)
+}
+
+// evidenceIn is where an agent says that it found the words behind an action.
+// The hub looks for itself; this only tells it where to look first.
+type evidenceIn struct {
+	Session  string   `json:"session_id,omitempty"`
+	Segments []string `json:"segment_ids,omitempty"`
+	Quote    string   `json:"quote,omitempty"`
+}
+
+type calendarIn struct {
+	Title       string      `json:"title"`
+	Start       string      `json:"start" jsonschema:"ISO 8601"`
+	DurationMin *float64    `json:"duration_min"`
+	Description string      `json:"description,omitempty"`
+	Location    string      `json:"location,omitempty"`
+	Evidence    *evidenceIn `json:"evidence,omitempty" jsonschema:"where it was said"`
+	Same        string      `json:"idempotency_key,omitempty"`
+}
+
+func calendarCreate() *tool {
+	return defineWish(hearken.CalendarCreate, "Create an appointment",
+		"Creates a calendar event once the owner approves. On approval_pending the same call again waits on.",
+		func(in calendarIn) (act.Request, *evidenceIn, string) {
+			return act.Request{Calendar: &act.CalendarArgs{
+				Title: in.Title, Start: in.Start, Minutes: *in.DurationMin, Description: in.Description, Location: in.Location,
+			}}, in.Evidence, in.Same
+		})
+}
+
+type messageIn struct {
+	To       string      `json:"to" jsonschema:"a contact's name, or an address"`
+	Text     string      `json:"text"`
+	Platform string      `json:"platform,omitempty" jsonschema:"sms, email"`
+	Evidence *evidenceIn `json:"evidence,omitempty"`
+	Same     string      `json:"idempotency_key,omitempty"`
+}
+
+func messageSend() *tool {
+	return defineWish(hearken.MessageSend, "Send a message",
+		"Sends a message once the owner approves; see calendar_create.",
+		func(in messageIn) (act.Request, *evidenceIn, string) {
+			return act.Request{Message: &act.MessageArgs{To: in.To, Text: in.Text, Platform: in.Platform}}, in.Evidence, in.Same
+		})
+}
+
+type reminderIn struct {
+	Time     string      `json:"time" jsonschema:"ISO 8601"`
+	Note     string      `json:"note"`
+	Repeat   string      `json:"repeat,omitempty" jsonschema:"daily, weekdays, weekly, monthly, yearly or an RRULE"`
+	Evidence *evidenceIn `json:"evidence,omitempty"`
+	Same     string      `json:"idempotency_key,omitempty"`
+}
+
+func reminderCreate() *tool {
+	return defineWish(hearken.ReminderCreate, "Set a reminder",
+		"Reminds the owner at a time, once the owner approves; see calendar_create.",
+		func(in reminderIn) (act.Request, *evidenceIn, string) {
+			return act.Request{Reminder: &act.ReminderArgs{Time: in.Time, Note: in.Note, Repeat: in.Repeat}}, in.Evidence, in.Same
+		})
+}
+
+type actionIn struct {
+	ID string `json:"id"`
+}
+
+func statusOfAction() *tool {
+	return defineAction(actionStatus, "Look at an action", "Tells how an action of yours is.", effect{readOnly: true},
+		func(ctx context.Context, d *desk, _ *mcp.CallToolRequest, in actionIn) (*mcp.CallToolResult, error) {
+			a, err := d.ownAction(ctx, in.ID)
+			if err != nil {
+				return d.notActed(ctx, actionStatus, "", err)
+			}
+			return d.acted(a), nil
+		})
+}
+
+func cancelAction() *tool {
+	return defineAction(actionCancel, "Cancel an action", "Takes back an action of yours, where it can be undone also one that is done.",
+		effect{destructive: true, idempotent: true, openWorld: true},
+		func(ctx context.Context, d *desk, _ *mcp.CallToolRequest, in actionIn) (*mcp.CallToolResult, error) {
+			a, err := d.ownAction(ctx, in.ID)
+			if err == nil {
+				a, err = d.acts.actor.Cancel(ctx, d.caller.Principal, in.ID)
+			}
+			if err != nil {
+				return d.notActed(ctx, actionCancel, in.ID, err)
+			}
+			if a.State == hearken.ActionCancelled || a.State == hearken.ActionUndone {
+				return d.outcome(outcome{Status: statusOK, ID: a.ID}, false), nil
+			}
+			return d.acted(a), nil
+		})
+}
+
+// ownAction finds an action of the caller; another's is not there.
+func (d *desk) ownAction(ctx context.Context, id string) (*hearken.Action, error) {
+	a, err := d.acts.actor.Action(ctx, id)
+	if err == nil && a.Principal != d.caller.Principal {
+		err = hearken.Errorf(hearken.NotFound, "There is no action %s of yours.", id)
+	}
+	if hearken.CodeOf(err) == hearken.NotFound {
+		err = hearken.Errorf(hearken.NotFound, "There is no action %q of yours.", clip(id, 40))
+	}
+	return a, err
+}
+
+// defineWish makes the tool with which an agent asks for one kind of action.
+func defineWish[In any](name, title, description string, read func(In) (act.Request, *evidenceIn, string)) *tool {
+	return defineAction(name, title, description, effect{idempotent: true, openWorld: true},
+		func(ctx context.Context, d *desk, call *mcp.CallToolRequest, in In) (*mcp.CallToolResult, error) {
+			arguments, err := json.Marshal(in)
+			if err != nil {
+				return nil, fmt.Errorf("encode arguments: %w", err)
+			}
+			sum := sha256.Sum256(arguments)
+			w := &wish{tool: name, call: call, digest: hex.EncodeToString(sum[:])}
+			var said *evidenceIn
+			w.request, said, w.request.Same = read(in)
+			if len(w.request.Same) > 200 {
+				return d.notActed(ctx, name, "", wrong("idempotency_key must be at most 200 bytes long, not %d.", len(w.request.Same)))
+			}
+			if err := said.check(); err != nil {
+				return d.notActed(ctx, name, "", err)
+			}
+			w.request.Principal, w.request.Client, w.request.Tool = d.caller.Principal, clientName(call), name
+			if said != nil {
+				claim := made(&w.request.Claim)
+				claim.Session, claim.Segments, claim.Quote = said.Session, said.Segments, said.Quote
+			}
+			return d.perform(ctx, w)
+		})
+}
+
+// made puts a new value where p points, and returns it.
+func made[T any](p **T) *T {
+	*p = new(T)
+	return *p
+}
+
+func (e *evidenceIn) check() error {
+	switch {
+	case e == nil:
+	case len(e.Segments) > 100:
+		return wrong("evidence.segment_ids must be at most 100 entries long, not %d.", len(e.Segments))
+	case len(e.Quote) > 4000 || len(e.Session) > 100 || len(strings.Join(e.Segments, "")) > 10_000:
+		return wrong("evidence is too long: a quote of at most 4000 bytes, and ids as get_transcription gives them.")
+	}
+	return nil
+}
+
+// clientName is what the client calls itself.
+func clientName(call *mcp.CallToolRequest) string {
+	info := call.ClientInfo()
+	if info == nil {
+		return ""
+	}
+	return strings.TrimSpace(clip(info.Name, 60) + " " + clip(info.Version, 20))
+}
+
+// defineAction makes a tool of the actions. It has two names: the one with a
+// dot is the contract's, the one with an underscore that of clients which take
+// no dots. Its failures are results too: see [desk.notActed].
+func defineAction[In any](dotted, title, description string, e effect,
+	run func(ctx context.Context, d *desk, call *mcp.CallToolRequest, in In) (*mcp.CallToolResult, error)) *tool {
+	in := newArguments[In](underscored(dotted))
+	t := newTool(underscored(dotted), title, description, e, in.schema)
+	t.set, t.dotted = Actions, dotted
+	t.OutputSchema = schemaOf[outcome]()
+	if said := in.schema.Properties["evidence"]; said != nil && dotted != hearken.CalendarCreate {
+		// The shape is known from the first; saying it again only costs tokens.
+		said.Properties, said.PropertyOrder, said.Description = nil, nil, "as in calendar_create"
+	}
+	t.perform = func(arguments json.RawMessage) (performance, error) {
+		args, err := in.read(arguments)
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, d *desk, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return run(ctx, d, call, args)
+		}, nil
+	}
+	return t
+}
+
+func underscored(dotted string) string { return strings.ReplaceAll(dotted, ".", "_") }
+
+// actionTools finds the tools of the actions by either name.
+var actionTools = sync.OnceValue(func() map[string]*tool {
+	byName := map[string]*tool{}
+	for _, t := range tools() {
+		if t.dotted != "" {
+			byName[t.dotted], byName[t.Name] = t, t
+		}
+	}
+	return byName
+})
