@@ -43,7 +43,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 			err = h.wait(ctx, st, changes)
 		}
 		if s.ended.Err() != nil || !h.cfg.Now().Before(s.expires) {
-			st.send("signedout", struct{}{})
+			_ = st.send("signedout", struct{}{}) // the last word; nobody may be there
 			return
 		}
 		if err != nil || ctx.Err() != nil {

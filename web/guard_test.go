@@ -53,7 +53,7 @@ func TestHandler_Mounted(t *testing.T) {
 		"OtherName": func(r *http.Request) { r.Host = "evil.example" },
 		"OtherSite": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
 	} {
-		r, _ := http.NewRequestWithContext(t.Context(), "GET", h.URL+"/approvals", nil)
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, h.URL+"/approvals", nil)
 		change(r)
 		res, err := v.client.Do(r)
 		if err != nil {
@@ -69,7 +69,7 @@ func TestHandler_Mounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	if policy := res.Header.Get("Content-Security-Policy"); res.StatusCode != 200 || !strings.Contains(policy, "frame-ancestors 'none'") {
+	if policy := res.Header.Get("Content-Security-Policy"); res.StatusCode != http.StatusOK || !strings.Contains(policy, "frame-ancestors 'none'") {
 		t.Errorf("the page itself: %d, %s", res.StatusCode, policy)
 	}
 

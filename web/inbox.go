@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -103,82 +102,4 @@ func changedAt(a *hearken.Action) time.Time {
 		at = *a.EndedAt
 	}
 	return at
-}
-
-// before says what is new about an action: how it differs from the last one
-// that went to the same target with somebody's word.
-func (h *Handler) before(ctx context.Context, a *hearken.Action) (*before, error) {
-	earlier, err := h.cfg.Desk.Actions(ctx, hearken.ActionFilter{Tool: a.Tool, Target: a.Target, States: allowedStates, Limit: 10})
-	if err != nil {
-		return nil, err
-	}
-	for i := range earlier {
-		if d := earlier[i].Decision; d != nil && d.Allow {
-			return &before{At: d.At, Differs: differences(&earlier[i], a)}, nil
-		}
-	}
-	return nil, nil
-}
-
-// A before is the last action of a kind that was allowed.
-type before struct {
-	At      time.Time    `json:"at"`
-	Differs []difference `json:"differs"`
-}
-
-// A difference is what an argument was the last time.
-type difference struct {
-	Arg string `json:"arg"`
-	Was string `json:"was"`
-}
-
-// differences are the arguments of which b has another value than a had.
-func differences(a, b *hearken.Action) []difference {
-	list := []difference{}
-	was := arguments(a)
-	for arg, now := range pairs(arguments(b)) {
-		if old := valueOf(was, arg); old != now {
-			list = append(list, difference{arg, old})
-		}
-	}
-	return list
-}
-
-// An argument is one thing about an action as a person would compare it.
-type argument struct{ name, value string }
-
-func arguments(a *hearken.Action) []argument {
-	list := []argument{{"key", cmp.Or(a.Client, a.Principal)}, {"connector", a.Connector}}
-	switch {
-	case a.Appointment != nil:
-		e := a.Appointment
-		list = append(list, argument{"title", e.Title}, argument{"when", momentOf(e.Start, e.Zone).String()},
-			argument{"duration", e.Duration.String()}, argument{"location", e.Location}, argument{"description", e.Description})
-	case a.Message != nil:
-		list = append(list, argument{"text", a.Message.Text})
-	case a.Reminder != nil:
-		r := a.Reminder
-		list = append(list, argument{"note", r.Note}, argument{"when", momentOf(r.At, r.Zone).String()}, argument{"repeat", r.Repeat})
-	}
-	return list
-}
-
-// pairs iterates over the arguments as names and values.
-func pairs(list []argument) func(yield func(name, value string) bool) {
-	return func(yield func(string, string) bool) {
-		for _, a := range list {
-			if !yield(a.name, a.value) {
-				return
-			}
-		}
-	}
-}
-
-func valueOf(list []argument, name string) string {
-	for _, a := range list {
-		if a.name == name {
-			return a.value
-		}
-	}
-	return ""
 }

@@ -26,7 +26,7 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 func respond(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v)
+	_ = json.NewEncoder(w).Encode(v) // a browser that has gone needs no answer
 }
 
 // A failure is an error as the page shows it.

@@ -164,7 +164,7 @@ type event struct{ name, data string }
 func (v *visitor) follow(ctx context.Context) (<-chan event, func()) {
 	v.t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
-	r, err := http.NewRequestWithContext(ctx, "GET", v.house.URL+"/approvals/api/events", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, v.house.URL+"/approvals/api/events", nil)
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func openInMemory() inMemory {
 }
 
 func (h inMemory) post(path, body, token string, cookie *http.Cookie) *httptest.ResponseRecorder {
-	r := httptest.NewRequest("POST", "http://127.0.0.1:8080/approvals/api/"+path, strings.NewReader(body))
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080/approvals/api/"+path, strings.NewReader(body))
 	r.Header.Set("Origin", "http://127.0.0.1:8080")
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-Hearken-Token", token)
@@ -248,7 +248,7 @@ func (h inMemory) login(t testing.TB) (string, *http.Cookie) {
 
 // follow returns all that the stream said when it has ended.
 func (h inMemory) follow(ctx context.Context, cookie *http.Cookie) *httptest.ResponseRecorder {
-	r := httptest.NewRequestWithContext(ctx, "GET", "http://127.0.0.1:8080/approvals/api/events", nil)
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:8080/approvals/api/events", nil)
 	r.AddCookie(cookie)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)

@@ -260,7 +260,7 @@ func TestSignIn_PublicURL(t *testing.T) {
 	v.header.Set("Origin", "https://hearken.example.org")
 	res := v.send("POST", "login", map[string]string{"pin": pin})
 	res.Body.Close()
-	if res.StatusCode != 200 || len(res.Cookies()) != 1 || !res.Cookies()[0].Secure {
+	if res.StatusCode != http.StatusOK || len(res.Cookies()) != 1 || !res.Cookies()[0].Secure {
 		t.Errorf("%d %v", res.StatusCode, res.Cookies())
 	}
 	v.header.Set("Origin", "http://hearken.example.org")
@@ -274,7 +274,7 @@ func TestSignIn_Clear(t *testing.T) {
 		"http://127.0.0.1:8080": 200, "http://localhost:8080": 200, "http://[::1]:8080": 200, "https://192.0.2.1:8080": 200,
 		"http://192.0.2.1:8080": 403, "http://hub.local": 403,
 	} {
-		r := httptest.NewRequest("POST", host+"/approvals/api/login", strings.NewReader(`{"pin":"`+pin+`"}`))
+		r := httptest.NewRequest(http.MethodPost, host+"/approvals/api/login", strings.NewReader(`{"pin":"`+pin+`"}`))
 		r.Header.Set("Origin", host)
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
