@@ -15,8 +15,12 @@ export function notice(text, bad = false) {
   bar.classList.toggle("bad", bad);
   bar.replaceChildren(reveal(text));
   bar.classList.add("shown");
-  timer = setTimeout(() => bar.classList.remove("shown"), bad ? 30000 : 8000);
+  timer = setTimeout(() => bar.classList.remove("shown"), bad ? 30000 : 5000);
 }
 
-// announce says something to screen readers alone.
-export function announce(text) { voice.replaceChildren(reveal(text)); }
+// announce tells screen readers of a new card. What the line at the foot says
+// is old then, and must not cover it.
+export function announce(text) {
+  bar.classList.remove("shown");
+  voice.replaceChildren(reveal(text));
+}
