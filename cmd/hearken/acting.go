@@ -200,6 +200,7 @@ func (a *App) disown(ctx context.Context) error {
 			return err
 		}
 	}
+	a.page.SignOut()
 	a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditOwner, State: "replaced", From: "file"})
 	return a.owner.Accept()
 }

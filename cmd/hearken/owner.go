@@ -115,6 +115,7 @@ func (a *App) setPIN(ctx context.Context, req controlRequest) (any, error) {
 		a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditRefused, From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
 		return nil, err
 	}
+	a.page.SignOut() // whoever knew the old one is out
 	state := "changed"
 	if first {
 		state = "set"
