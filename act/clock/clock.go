@@ -67,7 +67,7 @@ type entry struct {
 // How many may go on at once. The store and the audit take one writer at a
 // time, but may write what several want in one go.
 const (
-	manyClaims  = 8
+	manyClaims  = 32
 	manyEndings = 4
 	perNotifier = 8
 )
@@ -152,18 +152,23 @@ func (c *Clock) Next() (time.Time, bool) {
 // with the claim already.
 func (c *Clock) settle(ctx context.Context, alarm *hearken.Alarm) error {
 	was := *alarm.Firing
+	problem := string(hearken.OutcomeUnknown) + ": The hub ended while it told of " + was.UTC().Format(time.RFC3339) + "; whether that arrived is not known."
 	settled, err := c.amend(ctx, alarm, func(a *hearken.Alarm) bool {
 		if !isFiring(a, was) {
 			return false
 		}
-		a.Firing = nil
-		a.Error = string(hearken.OutcomeUnknown) + ": The hub ended while it told of " + was.UTC().Format(time.RFC3339) + "; whether that arrived is not known."
+		a.Firing, a.Error = nil, problem
 		return true
 	})
-	if settled {
-		c.cfg.Log.Warn("reminder cut off", "id", alarm.Action)
+	if !settled {
+		return err
 	}
-	return err
+	c.cfg.Log.Warn("reminder cut off", "id", alarm.Action)
+	unknown := hearken.AuditRecord{Type: hearken.AuditFired, Action: alarm.Action, State: string(hearken.ActionUnknown), Error: problem, When: &was}
+	if err := c.cfg.Audit.Append(ctx, unknown); err != nil {
+		c.cfg.Log.Error("cut off reminder is not in the audit", "id", alarm.Action, "error", err)
+	}
+	return nil
 }
 
 // amend changes an alarm in the store, and the given one to what is there then.

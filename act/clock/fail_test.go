@@ -29,6 +29,9 @@ func TestClock_CutOff(t *testing.T) {
 		}
 		wait(24 * time.Hour)
 		s.want(t, "25h0m0s of 25h0m0s")
+		if got := strings.Join(d.states(), " "); got != "unknown firing done" {
+			t.Error(got)
+		}
 		if a := d.alarm(a); a.Error != "" {
 			t.Errorf("%+v", a)
 		}

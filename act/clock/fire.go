@@ -14,8 +14,9 @@ const (
 	tooLate = 24 * time.Hour
 	// late is what people notice.
 	late = time.Minute
-	// ending is how long the last word about a time may take to be written.
-	ending = 20 * time.Second
+	// writing is how long the store and the audit may take: who hangs must not
+	// keep other reminders waiting.
+	writing = 20 * time.Second
 )
 
 // Missed is the code in front of an alarm's error whose time passed while the
@@ -54,9 +55,11 @@ func (c *Clock) claim(alarm *hearken.Alarm) *hearken.Action {
 	if c.stopped() {
 		return nil
 	}
-	action, err := c.cfg.Store.Action(c.ctx, alarm.Action)
+	ctx, cancel := context.WithTimeout(c.ctx, writing)
+	defer cancel()
+	action, err := c.cfg.Store.Action(ctx, alarm.Action)
 	if hearken.CodeOf(err) == hearken.NotFound || err == nil && action.Reminder == nil {
-		c.drop(alarm)
+		c.drop(ctx, alarm)
 		return nil
 	}
 	if err != nil {
@@ -65,10 +68,10 @@ func (c *Clock) claim(alarm *hearken.Alarm) *hearken.Action {
 	}
 	was, next := due(action.Reminder, alarm.Next, c.cfg.Now())
 	if was.IsZero() {
-		c.skip(alarm, action, next)
+		c.skip(ctx, alarm, action, next)
 		return nil
 	}
-	if !c.replace(alarm, func(a *hearken.Alarm) { a.Firing, a.Next, a.Error = &was, next, "" }) {
+	if !c.replace(ctx, alarm, func(a *hearken.Alarm) { a.Firing, a.Next, a.Error = &was, next, "" }) {
 		return nil
 	}
 	c.cfg.Fault("claimed")
@@ -79,8 +82,10 @@ func (c *Clock) claim(alarm *hearken.Alarm) *hearken.Action {
 // written down, and nothing is lost: it will be told when there is an audit
 // again.
 func (c *Clock) announce(alarm *hearken.Alarm, action *hearken.Action) bool {
+	ctx, cancel := context.WithTimeout(c.ctx, writing)
+	defer cancel()
 	was := *alarm.Firing
-	if err := c.cfg.Audit.Append(c.ctx, record(action, was, "firing", "")); err != nil {
+	if err := c.cfg.Audit.Append(ctx, record(action, was, "firing", "")); err != nil {
 		c.release(alarm, was, alarm.Next, string(hearken.AuditUnavailable)+": The audit could not be written, so nothing was told yet.")
 		c.hold(alarm.Action, err)
 		return false
@@ -109,9 +114,9 @@ func (c *Clock) awaitCalm() {
 }
 
 // replace changes an alarm if it still is as this clock knows it.
-func (c *Clock) replace(alarm *hearken.Alarm, change func(a *hearken.Alarm)) bool {
+func (c *Clock) replace(ctx context.Context, alarm *hearken.Alarm, change func(a *hearken.Alarm)) bool {
 	version := alarm.Version
-	replaced, err := c.amend(c.ctx, alarm, func(a *hearken.Alarm) bool {
+	replaced, err := c.amend(ctx, alarm, func(a *hearken.Alarm) bool {
 		if a.Version != version {
 			return false
 		}
@@ -125,8 +130,8 @@ func (c *Clock) replace(alarm *hearken.Alarm, change func(a *hearken.Alarm)) boo
 }
 
 // drop ends an alarm whose reminder is not there any more.
-func (c *Clock) drop(alarm *hearken.Alarm) {
-	c.replace(alarm, func(a *hearken.Alarm) {
+func (c *Clock) drop(ctx context.Context, alarm *hearken.Alarm) {
+	c.replace(ctx, alarm, func(a *hearken.Alarm) {
 		a.Next, a.Error = time.Time{}, string(hearken.NotFound)+": The reminder is not there any more."
 	})
 }
@@ -169,14 +174,14 @@ func zoneOf(r *hearken.Reminder) *time.Location {
 }
 
 // skip leaves out what is too old to be told of.
-func (c *Clock) skip(alarm *hearken.Alarm, action *hearken.Action, next time.Time) {
+func (c *Clock) skip(ctx context.Context, alarm *hearken.Alarm, action *hearken.Action, next time.Time) {
 	missed := alarm.Next
 	problem := fmt.Sprintf("%s: The hub was off at %s and for more than a day after it.", Missed, missed.UTC().Format(time.RFC3339))
-	if !c.replace(alarm, func(a *hearken.Alarm) { a.Next, a.Error = next, problem }) {
+	if !c.replace(ctx, alarm, func(a *hearken.Alarm) { a.Next, a.Error = next, problem }) {
 		return
 	}
 	c.cfg.Log.Warn("reminder missed", "id", alarm.Action)
-	if err := c.cfg.Audit.Append(c.ctx, record(action, missed, "missed", problem)); err != nil {
+	if err := c.cfg.Audit.Append(ctx, record(action, missed, "missed", problem)); err != nil {
 		c.cfg.Log.Error("missed reminder is not in the audit", "id", alarm.Action, "error", err)
 	}
 }
@@ -230,7 +235,7 @@ func (c *Clock) finish(alarm *hearken.Alarm, action *hearken.Action, was time.Ti
 
 // lastWords is a context for what must be written also while the clock ends.
 func (c *Clock) lastWords() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(c.ctx), ending)
+	return context.WithTimeout(context.WithoutCancel(c.ctx), writing)
 }
 
 // hold leaves an alarm alone until the next look at the store.
