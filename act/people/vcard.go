@@ -56,6 +56,7 @@ type parser struct {
 	callingCode string
 
 	cards    int
+	begun    int // the line of a card that began within another
 	contacts []hearken.Contact
 	seen     map[string]bool // ids
 	notes    []string
@@ -83,7 +84,8 @@ type handle struct {
 
 // card reads the next card, and reports whether there was one.
 func (p *parser) card() (bool, error) {
-	var c card
+	c := card{begin: p.begun}
+	p.begun = 0
 	for c.begin == 0 {
 		l, err := p.lines.next()
 		if err == io.EOF {
@@ -97,26 +99,37 @@ func (p *parser) card() (bool, error) {
 		}
 	}
 	p.cards++
+	if err := p.fill(&c); err != nil {
+		return false, err
+	}
+	p.add(&c)
+	return true, nil
+}
+
+// fill reads a card up to its end, or to where another one begins.
+func (p *parser) fill(c *card) error {
+	before := ""
 	for depth := 1; depth > 0; {
 		l, err := p.lines.next()
-		if err == io.EOF {
-			p.note(c.begin, "the card has no end")
-			break
+		if err != nil && err != io.EOF {
+			return err
 		}
-		if err != nil {
-			return false, err
-		}
+		begins := l.is("BEGIN", "VCARD")
 		switch {
-		case l.is("BEGIN", "VCARD"): // a card within a card, as AGENT was
+		case err == io.EOF, begins && before != "AGENT":
+			p.note(c.begin, "the card has no end")
+			p.begun = l.at
+			return nil
+		case begins: // a card within a card, as version 2.1 has it
 			depth++
 		case l.is("END", "VCARD"):
 			depth--
 		case depth == 1:
 			c.take(l)
 		}
+		before = l.name
 	}
-	p.add(&c)
-	return true, nil
+	return nil
 }
 
 // take keeps what a line says.

@@ -102,7 +102,7 @@ END:VCARD
 		"Charset":    {"BEGIN:VCARD\nFN;CHARSET=WINDOWS-1250:\x8eaneta\nEMAIL:a@x.example\nUID:a\nEND:VCARD\n", []hearken.Contact{{ID: "a", Name: "Žaneta", Emails: []string{"a@x.example"}}}},
 		"Quoted":     {"BEGIN:VCARD\nFN;X-NOTE=\"a:b;c\":Jane\nEMAIL:a@x.example\nUID:a\nEND:VCARD\n", []hearken.Contact{{ID: "a", Name: "Jane", Emails: []string{"a@x.example"}}}},
 		"Hidden":     {"BEGIN:VCARD\nFN:Ja\u202ene\u200b\\nDoe\nEMAIL:a@x.example\nUID:a\nEND:VCARD\n", []hearken.Contact{{ID: "a", Name: "Jane Doe", Emails: []string{"a@x.example"}}}},
-		"Agent":      {"BEGIN:VCARD\nFN:Jane\nBEGIN:VCARD\nFN:Agent\nEMAIL:agent@x.example\nEND:VCARD\nEMAIL:a@x.example\nUID:a\nEND:VCARD\n", []hearken.Contact{{ID: "a", Name: "Jane", Emails: []string{"a@x.example"}}}},
+		"Agent":      {"BEGIN:VCARD\nFN:Jane\nAGENT:\nBEGIN:VCARD\nFN:Agent\nEMAIL:agent@x.example\nEND:VCARD\nEMAIL:a@x.example\nUID:a\nEND:VCARD\n", []hearken.Contact{{ID: "a", Name: "Jane", Emails: []string{"a@x.example"}}}},
 		"Group":      {"BEGIN:VCARD\nKIND:group\nFN:Team\nEMAIL:t@x.example\nEND:VCARD\nBEGIN:VCARD\nFN:Jane\nEMAIL:a@x.example\nUID:a\nEND:VCARD\n", []hearken.Contact{{ID: "a", Name: "Jane", Emails: []string{"a@x.example"}}}},
 		"IDN":        {"BEGIN:VCARD\nFN:Jane\nEMAIL:a@Bücher.example\nUID:a\nEND:VCARD\n", []hearken.Contact{{ID: "a", Name: "Jane", Emails: []string{"a@xn--bcher-kva.example"}}}},
 		"Twice":      {"BEGIN:VCARD\nFN:Jane\nEMAIL:a@x.example\nEMAIL:A@X.example\nUID:a\nEND:VCARD\n", []hearken.Contact{{ID: "a", Name: "Jane", Emails: []string{"a@x.example"}}}},
@@ -156,6 +156,10 @@ BEGIN:VCARD
 TEL:+420601123456
 END:VCARD
 BEGIN:VCARD
+FN:Not Ended
+EMAIL:open@x.example
+UID:4
+BEGIN:VCARD
 FN:Cut Off
 EMAIL:cut@x.example
 UID:3`
@@ -166,6 +170,7 @@ UID:3`
 	want := []hearken.Contact{
 		{ID: "1", Name: "Bad Address", Emails: []string{"good@x.example"}},
 		{ID: "2", Name: "Premium", Emails: []string{"p@x.example"}},
+		{ID: "4", Name: "Not Ended", Emails: []string{"open@x.example"}},
 		{ID: "3", Name: "Cut Off", Emails: []string{"cut@x.example"}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -174,7 +179,7 @@ UID:3`
 	for i, says := range []string{
 		"Line 2: No Address has neither", `Line 5: "a@b@c" of Bad Address was left out: it does not have`,
 		`Line 11: "601 123 456" of Local was left out: it has no country's code`, "Line 11: Local has neither", `Line 15: "+1 900 555 0123" of Premium was left out: it is a premium-rate`,
-		"Line 21: Same is in the file twice", "Line 26: the card has no name", "Line 29: the card has no end",
+		"Line 21: Same is in the file twice", "Line 26: the card has no name", "Line 29: the card has no end", "Line 33: the card has no end",
 	} {
 		if i >= len(notes) || !strings.Contains(notes[i], says) {
 			t.Fatalf("note %d is not %q: %q", i, says, notes)

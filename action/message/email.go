@@ -92,6 +92,9 @@ func (e *Email) Name() string { return PlatformEmail }
 // Repeatable is false: a second attempt is a second letter.
 func (e *Email) Repeatable() bool { return false }
 
+// Sender is the bare address that mail comes from: the owner's.
+func (e *Email) Sender() string { return e.from.Address }
+
 // Accepts says why a message could not be sent, before anybody is asked.
 func (e *Email) Accepts(m *hearken.Message) error {
 	if !plainAddress(m.Address) {

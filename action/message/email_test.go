@@ -124,6 +124,9 @@ func TestEmail_Do(t *testing.T) {
 	for _, implicit := range []bool{false, true} {
 		var office postOffice
 		e := newEmail(t, office.open(t, implicit))
+		if e.Sender() != "alice@hub.test" {
+			t.Errorf("sender %q", e.Sender())
+		}
 		e.now = func() time.Time { return time.Date(2026, 11, 15, 9, 30, 0, 0, time.UTC) }
 		text := "Žluťoučký kůň – přijdu později.\n.\nRCPT TO:<eve@evil.test>\r\n一行"
 		out := e.Do(t.Context(), newAction("email", "bob@hub.test", text))
