@@ -13,8 +13,33 @@ type token struct {
 	exact string // lower case: what an address must have
 	plain string // without accents, numbers as digits; empty for marks
 	loose string // letters that look alike made the same: what the far side is caught with
+	stem  string // plain without endings, for texts that say the same a little differently
+	far   string // the same of loose
 	mark  byte   // '@', '.', '-', '_' or '+', if it can stand for one
 	at    float64
+}
+
+// withStems fills in the stems.
+func withStems(toks []token) []token {
+	for i := range toks {
+		t := &toks[i]
+		t.stem = stem(t.plain)
+		if t.far = t.stem; t.loose != t.plain {
+			t.far = stem(t.loose)
+		}
+	}
+	return toks
+}
+
+// stem cuts the endings off that agents add and remove most: "meet" becomes a
+// meeting, "calls" a call.
+func stem(s string) string {
+	for _, end := range [...]string{"ing", "ed", "en", "es", "s"} {
+		if rest, ok := strings.CutSuffix(s, end); ok && len(rest) >= 4 && !strings.HasSuffix(rest, "s") {
+			return rest
+		}
+	}
+	return s
 }
 
 // isMark reports whether the token is written as a mark, and not as a word
@@ -81,7 +106,7 @@ func tokens(text string) []token {
 		}
 	}
 	flush()
-	return numbers(out)
+	return withStems(numbers(out))
 }
 
 // mark tells whether the character at i is a mark of an address. The others
@@ -228,8 +253,8 @@ func content(all []token) []token {
 		seen := map[string]bool{}
 		var out []token
 		for _, t := range all {
-			if t.plain != "" && !seen[t.plain] && !(skip && filler(t.plain)) {
-				seen[t.plain] = true
+			if t.plain != "" && !seen[t.stem] && !(skip && filler(t.plain)) {
+				seen[t.stem] = true
 				out = append(out, t)
 			}
 		}

@@ -34,7 +34,7 @@ func (r *room) findEchoes() {
 		var near, echoes stream
 		for _, e := range st {
 			// Words that are translated are judged before their translation.
-			e.echo = e.echo || e.of != nil && e.of.echo || r.around.echoes([]*said{e}, plain(e.toks), echoClose)
+			e.echo = e.echo || e.of != nil && e.of.echo || r.around.echoes([]*said{e}, stems(e.toks), echoClose)
 			if e.echo {
 				echoes = append(echoes, e)
 			} else {
@@ -104,7 +104,7 @@ func (a *around) echoes(entries []*said, words []string, gap time.Duration) bool
 		length += e.end().Sub(e.begin())
 		var open []*token // not yet heard from the far side
 		for i := range e.toks {
-			if heard, ok := wanted[e.toks[i].plain]; ok && !heard {
+			if heard, ok := wanted[e.toks[i].stem]; ok && !heard {
 				open = append(open, &e.toks[i])
 			}
 		}
@@ -117,7 +117,7 @@ func (a *around) echoes(entries []*said, words []string, gap time.Duration) bool
 			open = slices.DeleteFunc(open, func(t *token) bool {
 				says := f.says(e, t, window)
 				if says {
-					wanted[t.plain] = true
+					wanted[t.stem] = true
 				}
 				return says
 			})

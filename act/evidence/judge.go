@@ -147,7 +147,7 @@ func first(own []match) time.Time {
 // completed finds where the far side said what a match of the owner lacks.
 func (r *room) completed(all []form, m *match) (match, bool) {
 	for i := range all {
-		rest := slices.DeleteFunc(slices.Clone(all[i].toks), func(t token) bool { return slices.Contains(m.words, t.plain) })
+		rest := slices.DeleteFunc(slices.Clone(all[i].toks), func(t token) bool { return slices.Contains(m.words, t.stem) })
 		if len(rest) < 2 {
 			continue
 		}
@@ -190,7 +190,7 @@ func (r *room) evidence(source hearken.Origin, m match) hearken.Evidence {
 func (s *said) has(words []string) int {
 	n := 0
 	for i := range s.toks {
-		if s.toks[i].plain != "" && slices.Contains(words, s.toks[i].plain) {
+		if s.toks[i].plain != "" && slices.Contains(words, s.toks[i].stem) {
 			n++
 		}
 	}

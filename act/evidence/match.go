@@ -12,7 +12,7 @@ const reach = 3
 // A match is a place where words of an argument were said.
 type match struct {
 	entries []*said
-	words   []string // what of the argument was said, in the plain form
+	words   []string // what of the argument was said, as stems
 	cover   float64
 	literal bool // the address itself, and not a name
 	echo    bool
@@ -89,17 +89,17 @@ func (st stream) spread(want []token, loose bool) []match {
 	index := make(map[string]int, len(want))
 	for i, t := range want {
 		if loose {
-			index[t.loose] = i
+			index[t.far] = i
 		} else {
-			index[t.plain] = i
+			index[t.stem] = i
 		}
 	}
 	hits := make([][]int, len(st)) // the wanted ones that each entry has
 	for i, e := range st {
 		for j := range e.toks {
-			key := e.toks[j].plain
+			key := e.toks[j].stem
 			if loose {
-				key = e.toks[j].loose
+				key = e.toks[j].far
 			}
 			if at, ok := index[key]; ok && key != "" {
 				hits[i] = append(hits[i], at)
@@ -131,8 +131,8 @@ func (st stream) spread(want []token, loose bool) []match {
 			m := match{entries: st[i : bestEnd+1], cover: cover}
 			for _, h := range hits[i : bestEnd+1] {
 				for _, at := range h {
-					if !slices.Contains(m.words, want[at].plain) {
-						m.words = append(m.words, want[at].plain)
+					if !slices.Contains(m.words, want[at].stem) {
+						m.words = append(m.words, want[at].stem)
 					}
 				}
 			}
@@ -174,8 +174,8 @@ func (f *flat) match(i, j int, literal bool) (match, bool) {
 	}
 	m := match{entries: f.st[f.in[i] : f.in[j-1]+1], cover: 1, literal: literal}
 	for _, t := range f.toks[i:j] {
-		if t.plain != "" && !slices.Contains(m.words, t.plain) {
-			m.words = append(m.words, t.plain)
+		if t.plain != "" && !slices.Contains(m.words, t.stem) {
+			m.words = append(m.words, t.stem)
 		}
 	}
 	m.from = f.st[f.in[i]].wall(f.toks[i].at)
@@ -317,7 +317,7 @@ func (st stream) hint(fm *form) []match {
 			}
 			if want != "" && strings.Contains(b.String(), want) {
 				m := match{entries: st[i : j+1], cover: 1, literal: true, from: st[i].begin(), to: st[j].end()}
-				m.words = plain(fm.all)
+				m.words = stems(fm.all)
 				out = append(out, m)
 				break
 			}
@@ -343,6 +343,17 @@ func plain(toks []token) []string {
 	for _, t := range toks {
 		if t.plain != "" {
 			out = append(out, t.plain)
+		}
+	}
+	return out
+}
+
+// stems are the words of tokens without their endings.
+func stems(toks []token) []string {
+	var out []string
+	for _, t := range toks {
+		if t.plain != "" {
+			out = append(out, t.stem)
 		}
 	}
 	return out
