@@ -50,12 +50,12 @@ type series struct {
 	reach int64         // how many days are searched
 	times []int64       // of a day
 	found []int64       // memory of walls
-	rest  time.Duration // of the start, below a second
+	begin time.Time     // the instant of start
 }
 
 func newSeries(r *rule, at time.Time, zone *time.Location) *series {
 	own := *r
-	s := &series{rule: &own, start: wallOf(at, zone), zone: zone, reach: foundWithin, rest: time.Duration(at.Nanosecond())}
+	s := &series{rule: &own, start: wallOf(at, zone), zone: zone, reach: foundWithin, begin: at.In(zone)}
 	first := time.Unix(s.start, 0).UTC()
 	if len(own.yearDays)+len(own.monthDays)+len(own.days) == 0 {
 		switch own.freq {
@@ -107,8 +107,7 @@ func (s *series) next(after time.Time) (best time.Time, found bool) {
 			if counted++; s.count > 0 && counted > s.count {
 				return best, found
 			}
-			t, _ := instants(wall, s.zone)
-			t = t.Add(s.rest)
+			t := s.instant(wall)
 			if !t.After(after) || !s.until.IsZero() && t.After(s.until) {
 				continue
 			}
@@ -117,6 +116,16 @@ func (s *series) next(after time.Time) (best time.Time, found bool) {
 			}
 		}
 	}
+}
+
+// instant is when the clock shows a time. The first is the one that was given,
+// also if it is the second of two.
+func (s *series) instant(wall int64) time.Time {
+	if wall == s.start {
+		return s.begin
+	}
+	t, _ := instants(wall, s.zone)
+	return t.Add(time.Duration(s.begin.Nanosecond()))
 }
 
 // period is the first day, counted from 1970, and the length of the kth day,

@@ -1,6 +1,7 @@
 package clock
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -86,6 +87,10 @@ func TestClock_Notifiers(t *testing.T) {
 				one.want(t, []string{"1h0m0s of 1h0m0s", "1h0m2s of 1h0m0s", "1h0m10s of 1h0m0s", "1h0m40s of 1h0m0s"}[:tt.tries]...)
 				other.want(t, "1h0m0s of 1h0m0s")
 				al := d.alarm(a)
+				state := map[string]string{"": "done", "outcome_unknown": "unknown"}[strings.SplitN(tt.error, ":", 2)[0]]
+				if got := d.states(); got[len(got)-1] != cmp.Or(state, "failed") {
+					t.Error(got)
+				}
 				if al.Error != tt.error || al.Firing != nil || (al.Fired != nil) != (tt.error == "") {
 					t.Errorf("%+v", al)
 				}

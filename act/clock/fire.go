@@ -3,6 +3,7 @@ package clock
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -211,11 +212,14 @@ func (c *Clock) release(alarm *hearken.Alarm, was, next time.Time, problem strin
 func (c *Clock) finish(alarm *hearken.Alarm, action *hearken.Action, was time.Time, problem string) {
 	ctx, cancel := c.lastWords()
 	defer cancel()
-	state := string(hearken.ActionDone)
-	if problem != "" {
-		state = string(hearken.ActionFailed)
+	state := hearken.ActionDone
+	switch {
+	case strings.HasPrefix(problem, string(hearken.OutcomeUnknown)):
+		state = hearken.ActionUnknown
+	case problem != "":
+		state = hearken.ActionFailed
 	}
-	if err := c.cfg.Audit.Append(ctx, record(action, was, state, problem)); err != nil {
+	if err := c.cfg.Audit.Append(ctx, record(action, was, string(state), problem)); err != nil {
 		c.cfg.Log.Error("told reminder is not in the audit", "id", alarm.Action, "error", err)
 	}
 	_, err := c.amend(ctx, alarm, func(a *hearken.Alarm) bool {
