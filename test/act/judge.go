@@ -17,14 +17,16 @@ type Truth struct {
 
 // A Judgement says what a storm has done. Faults are none if all is well.
 type Judgement struct {
-	Done     map[string]int // by tool and connector
-	Unknown  int            // nobody can say, which is shown
-	Arrived  int            // of the unknown, according to the servers
-	Denied   int
-	Faults   []string
-	Twice    int // effects that came more than once
-	Lost     int // what was acknowledged or done and is not there
-	Unbidden int // effects that nobody allowed
+	Done    map[string]int // by tool and connector
+	Unknown int            // nobody can say, which is shown
+	Arrived int            // of the unknown, according to the servers
+	Denied  int
+
+	Faults    []string // all of them; some are counted below
+	Twice     int      // effects that came more than once
+	Lost      int      // what was acknowledged or done and is not there
+	Unbidden  int      // effects that nobody allowed
+	Unaudited int      // steps that the audit does not have
 }
 
 func (j *Judgement) fault(count *int, format string, args ...any) {
@@ -122,7 +124,7 @@ func audited(j *Judgement, a *hearken.Action, audit []hearken.AuditRecord) {
 	}
 	for step := range want {
 		if steps[step] == 0 {
-			j.fault(nil, "%s (%s): the audit has no %s", a.ID, a.State, step)
+			j.fault(&j.Unaudited, "%s (%s): the audit has no %s", a.ID, a.State, step)
 		}
 	}
 	if steps[hearken.AuditExecuting] > 0 && a.State == hearken.ActionDenied {

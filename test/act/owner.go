@@ -94,7 +94,8 @@ func (o *Owner) Decide(ctx context.Context, a *hearken.Action, allow bool) (bool
 	return got.Decided, err
 }
 
-// A Page is the approvals page in a browser in which the PIN was typed.
+// A Page is the approvals page in a browser in which the PIN was typed. Its
+// Decide may be called concurrently.
 type Page struct {
 	url, token string
 	cookies    []*http.Cookie
@@ -147,6 +148,8 @@ func (p *Page) post(ctx context.Context, path string, body, result any) error {
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("page: %s: %.200s", resp.Status, data)
 	}
-	p.cookies = append(p.cookies, resp.Cookies()...)
+	if set := resp.Cookies(); len(set) > 0 { // at the sign-in, before anybody shares the page
+		p.cookies = set
+	}
 	return json.Unmarshal(data, result)
 }
