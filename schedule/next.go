@@ -47,10 +47,10 @@ type series struct {
 	*rule
 	start int64
 	zone  *time.Location
-	reach int64         // how many days are searched
-	times []int64       // of a day
-	found []int64       // memory of walls
-	begin time.Time     // the instant of start
+	reach int64     // how many days are searched
+	times []int64   // of a day
+	found []int64   // memory of walls
+	begin time.Time // the instant of start
 }
 
 func newSeries(r *rule, at time.Time, zone *time.Location) *series {
