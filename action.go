@@ -81,6 +81,9 @@ type Action struct {
 	EndedAt   *time.Time `json:"endedAt,omitempty"`
 	Receipt   string     `json:"receipt,omitempty"` // the other side's id
 	Error     string     `json:"error,omitempty"`   // a stable code, a colon, a sentence
+	// Owed is the type of the audit record about the last change, until that
+	// is known to be written.
+	Owed string `json:"owed,omitempty"`
 }
 
 // An Appointment is the argument of [CalendarCreate].

@@ -365,3 +365,30 @@ func TestDesk_KeyRevoked(t *testing.T) {
 		}
 	})
 }
+
+// A hub that ended between a decision and its record writes it at the next
+// start.
+func TestDesk_OwedRecord(t *testing.T) {
+	within(t, func(w *world) {
+		a := w.propose(w.message("hello"))
+		w.close()
+		stored, err := w.store.Action(w.Context(), a.ID)
+		if err != nil {
+			w.Fatal(err)
+		}
+		now := time.Now()
+		stored.State, stored.EndedAt, stored.Owed = hearken.ActionDenied, &now, hearken.AuditDecided
+		stored.Decision = &hearken.Decision{By: "owner", From: "page", At: now}
+		if ok, err := w.store.SaveAction(w.Context(), stored); !ok || err != nil {
+			w.Fatal(ok, err)
+		}
+		for range 2 { // and only at the next
+			w.open()
+			if diff := cmp.Diff([]string{hearken.AuditProposed, hearken.AuditDecided}, w.audit.of(a.ID)); diff != "" {
+				w.Error(diff)
+			}
+			w.close()
+		}
+		w.open()
+	})
+}

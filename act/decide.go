@@ -26,6 +26,7 @@ func (d *Desk) Decide(ctx context.Context, v Verdict) (a *hearken.Action, decide
 			return false
 		}
 		now := d.cfg.Now().UTC()
+		a.Owed = hearken.AuditDecided
 		if late = !now.Before(a.ExpiresAt); late {
 			end(a, hearken.ActionExpired, now, "approval_expired: nobody decided in time, which means no.")
 			return true
@@ -41,7 +42,7 @@ func (d *Desk) Decide(ctx context.Context, v Verdict) (a *hearken.Action, decide
 	if err != nil || !decided {
 		return a, false, err
 	}
-	d.ledger.note(ctx, record(hearken.AuditDecided, a))
+	d.settle(ctx, a)
 	if late {
 		return a, false, nil
 	}
@@ -185,11 +186,12 @@ func (d *Desk) Cancel(ctx context.Context, principal, id string) (*hearken.Actio
 			return false
 		}
 		end(a, hearken.ActionCancelled, d.cfg.Now().UTC(), "cancelled: it was taken back before it was carried out.")
+		a.Owed = hearken.AuditDecided
 		return true
 	})
 	if err != nil || changed {
 		if changed {
-			d.ledger.note(ctx, record(hearken.AuditDecided, a))
+			d.settle(ctx, a)
 		}
 		return a, err
 	}
@@ -218,10 +220,11 @@ func (d *Desk) undo(ctx context.Context, a *hearken.Action) (*hearken.Action, er
 			return false
 		}
 		end(a, hearken.ActionUndone, d.cfg.Now().UTC(), "")
+		a.Owed = hearken.AuditUndone
 		return true
 	})
-	if err == nil {
-		d.ledger.note(ctx, record(hearken.AuditUndone, a))
+	if err == nil && a.Owed != "" {
+		d.settle(ctx, a)
 	}
 	return a, err
 }

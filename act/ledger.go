@@ -41,18 +41,21 @@ func (l *ledger) write(ctx context.Context, r hearken.AuditRecord) error {
 	return nil
 }
 
-// note writes of something that has happened, now or as soon as it can be.
-func (l *ledger) note(ctx context.Context, r hearken.AuditRecord) {
+// note writes of something that has happened, now or as soon as it can be, and
+// reports whether it is on disk.
+func (l *ledger) note(ctx context.Context, r hearken.AuditRecord) bool {
 	l.mu.Lock()
 	waiting := len(l.owed) > 0
 	l.mu.Unlock()
 	if waiting {
 		l.fail(nil, &r)
-		return
+		return false
 	}
 	if err := l.audit.Append(context.WithoutCancel(ctx), r); err != nil {
 		l.fail(err, &r)
+		return false
 	}
+	return true
 }
 
 func (l *ledger) fail(err error, r *hearken.AuditRecord) {
@@ -104,6 +107,25 @@ func unavailable(err error) error {
 	}
 	return hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written, so nothing is carried out: %w.", err).
 		WithTry("hearken audit verify, and look whether the disk is full")
+}
+
+// settle writes down the last change of an action. An action that will change
+// no more is marked as written down; for others the next change does that.
+func (d *Desk) settle(ctx context.Context, a *hearken.Action) {
+	owed := a.Owed
+	if !d.ledger.note(ctx, record(owed, a)) || !a.State.Final() {
+		return
+	}
+	_, _, err := d.update(context.WithoutCancel(ctx), a.ID, func(a *hearken.Action) bool {
+		if a.Owed != owed {
+			return false
+		}
+		a.Owed = ""
+		return true
+	})
+	if err != nil {
+		d.log.Warn("an action is not marked as written down", "action", a.ID, "error", err)
+	}
 }
 
 // record is what the audit says of an action.

@@ -57,11 +57,14 @@ func (d *Desk) propose(ctx context.Context, req Request) (*hearken.Action, error
 	if err := d.ledger.write(ctx, proposal(a)); err != nil {
 		return nil, err
 	}
+	if a.Decision != nil {
+		a.Owed = hearken.AuditDecided
+	}
 	if _, err := d.cfg.Store.SaveAction(ctx, a); err != nil { // a new id has no rival
 		return nil, hearken.Errorf(hearken.RepositoryError, "The action could not be kept: %w.", err)
 	}
 	if a.Decision != nil {
-		d.ledger.note(ctx, record(hearken.AuditDecided, a))
+		d.settle(ctx, a)
 	}
 	d.changed()
 	if a.State == hearken.ActionPending && d.cfg.Asked != nil {

@@ -19,6 +19,10 @@ const (
 // surely had no effect.
 var backoff = []time.Duration{2 * time.Second, 8 * time.Second, 30 * time.Second}
 
+// lately is how many actions are looked at for what an earlier desk owed the
+// audit when it ended: the newest, since that happened last.
+const lately = 200
+
 // recover takes up what an earlier desk was doing when it ended. What may be
 // done twice is done again; of the rest nobody can say whether it happened.
 func (d *Desk) recover(ctx context.Context) error {
@@ -27,10 +31,11 @@ func (d *Desk) recover(ctx context.Context) error {
 		return fmt.Errorf("actions that were under way: %w", err)
 	}
 	for i := range left {
-		a, changed, err := d.update(ctx, left[i].ID, func(a *hearken.Action) bool {
+		_, _, err := d.update(ctx, left[i].ID, func(a *hearken.Action) bool {
 			if a.State != hearken.ActionExecuting {
 				return false
 			}
+			a.Owed = hearken.AuditResult
 			if c := d.connector(a); c != nil && c.Repeatable() {
 				a.State = hearken.ActionApproved
 				return true
@@ -41,8 +46,14 @@ func (d *Desk) recover(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("take up %s: %w", left[i].ID, err)
 		}
-		if changed {
-			d.ledger.note(ctx, record(hearken.AuditResult, a))
+	}
+	newest, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{Limit: max(lately, len(left))})
+	if err != nil {
+		return fmt.Errorf("actions that may not be written down: %w", err)
+	}
+	for i := len(newest) - 1; i >= 0; i-- {
+		if newest[i].Owed != "" { // it may be there twice then, which is better than not at all
+			d.settle(ctx, &newest[i])
 		}
 	}
 	return nil
@@ -139,13 +150,14 @@ func (d *Desk) expire(ctx context.Context, id string) {
 			return false
 		}
 		end(a, hearken.ActionExpired, now, "approval_expired: nobody decided in time, which means no.")
+		a.Owed = hearken.AuditDecided
 		return true
 	})
 	switch {
 	case err != nil && ctx.Err() == nil:
 		d.log.Warn("action not ended", "action", id, "error", err)
 	case changed:
-		d.ledger.note(ctx, record(hearken.AuditDecided, a))
+		d.settle(ctx, a)
 	}
 }
 
@@ -179,9 +191,10 @@ func (d *Desk) carryOut(ctx context.Context, id string) {
 		}
 		if why != "" {
 			end(a, hearken.ActionDenied, d.cfg.Now().UTC(), why)
+			a.Owed = hearken.AuditDecided
 			return true
 		}
-		a.State, a.RunAt = hearken.ActionExecuting, nil
+		a.State, a.RunAt, a.Owed = hearken.ActionExecuting, nil, ""
 		a.Attempts++
 		return true
 	})
@@ -189,8 +202,8 @@ func (d *Desk) carryOut(ctx context.Context, id string) {
 	case err != nil:
 		d.log.Warn("action not begun", "action", id, "error", err)
 		d.rest()
-	case why != "":
-		d.ledger.note(ctx, record(hearken.AuditDecided, a))
+	case why != "" && claimed:
+		d.settle(ctx, a)
 	case !claimed: // it was cancelled at the last moment
 		d.ledger.note(ctx, record(hearken.AuditResult, a))
 	default:
@@ -265,11 +278,12 @@ func (d *Desk) conclude(id string, out hearken.Outcome) {
 				return false
 			}
 			d.apply(a, out)
+			a.Owed = hearken.AuditResult
 			return true
 		})
 		if err == nil {
 			if changed {
-				d.ledger.note(ctx, record(hearken.AuditResult, a))
+				d.settle(ctx, a)
 			}
 			return
 		}

@@ -48,7 +48,7 @@ func fullAction() *hearken.Action {
 	a.Cautions, a.Grantable = []string{"Nobody said this.", "Zwei."}, true
 	a.Decision = &hearken.Decision{Allow: true, By: "owner", From: "terminal", Grant: "grant 1", Reason: "fine", At: noon.Add(1e9)}
 	a.Attempts, a.RunAt, a.EndedAt = 3, ptr(noon.Add(2e9)), ptr(noon.Add(3e9))
-	a.Receipt, a.Error = "<receipt@example.com>", "provider_temporary: later"
+	a.Receipt, a.Error, a.Owed = "<receipt@example.com>", "provider_temporary: later", hearken.AuditResult
 	return a
 }
 
