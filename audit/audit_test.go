@@ -82,13 +82,15 @@ func record(i int) hearken.AuditRecord {
 	return hearken.AuditRecord{Type: hearken.AuditDecided, Action: fmt.Sprintf("evt_%d", i), Texts: map[string]string{"title": fmt.Sprint("title ", i)}}
 }
 
-func (p *place) options() Options {
+func (p *place) options() Options { return Options{KeyDir: p.keys} }
+
+func (p *place) key() string {
 	p.t.Helper()
 	keys, err := ReadKeys(p.keys)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return Options{Key: keys.VerifierKey(), Checkpoint: Kept(p.keys, p.dir)}
+	return keys.VerifierKey()
 }
 
 // whole verifies and wants no complaint.
@@ -253,6 +255,38 @@ func TestLog_Together(t *testing.T) {
 		t.Errorf("%d different records", len(seen))
 	}
 	t.Logf("%d syncs for 500 records", syncs.n.Load())
+}
+
+// TestVerify_WhileWriting verifies and exports an audit that goes on.
+func TestVerify_WhileWriting(t *testing.T) {
+	p := newPlace(t)
+	l := p.start()
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for range 8 {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if err := l.Append(t.Context(), record(i)); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for range 30 {
+		p.whole()
+		p.lines()
+	}
+	close(done)
+	wg.Wait()
+	if r := p.whole(); r.Records != l.Records() {
+		t.Errorf("%d records, %+v", l.Records(), r)
+	}
 }
 
 func TestLog_CheckpointInTime(t *testing.T) {

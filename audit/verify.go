@@ -20,7 +20,10 @@ import (
 
 // Options are what [Verify] holds an audit against.
 type Options struct {
-	Key string // the verifier key; see [Log.VerifierKey]
+	// KeyDir is the folder with the keys, for whoever has it: it has the key
+	// and the newest checkpoint.
+	KeyDir string
+	Key    string // the verifier key, in place of KeyDir's; see [Log.VerifierKey]
 	// Checkpoint is a file with one or more checkpoints that was kept outside
 	// of the audit: that beside the keys (see [Kept]), or better one on another
 	// computer. Without it nobody can tell whether the end of both records and
@@ -44,6 +47,22 @@ type Report struct {
 // Where it is not, the error is a [*Tampered] that names file and line. It may
 // run while the audit is being written.
 func Verify(dir string, opts Options) (Report, error) {
+	var outside []string // files with checkpoints
+	if opts.KeyDir != "" {
+		keys, err := ReadKeys(opts.KeyDir)
+		if err != nil {
+			return Report{}, err
+		}
+		if opts.Key == "" {
+			opts.Key = keys.VerifierKey()
+		}
+		if _, err := os.Stat(Kept(opts.KeyDir, dir)); err == nil { // there is none before the first
+			outside = append(outside, Kept(opts.KeyDir, dir))
+		}
+	}
+	if opts.Checkpoint != "" {
+		outside = append(outside, opts.Checkpoint)
+	}
 	key, err := note.NewVerifier(opts.Key)
 	if err != nil {
 		return Report{}, hearken.Errorf(hearken.Invalid, "That is not a verifier key.").
@@ -53,13 +72,15 @@ func Verify(dir string, opts Options) (Report, error) {
 	// What is kept elsewhere first, then the checkpoints, then the records: what
 	// is appended meanwhile is missing in none that is read later.
 	var kept []*checkpoint
-	if opts.Checkpoint != "" {
-		if kept, err = readPoints(opts.Checkpoint, opts.Checkpoint, key, false); err != nil {
+	for _, path := range outside {
+		points, err := readPoints(path, path, key, false)
+		if err != nil {
 			return v.Report, err
 		}
-		if len(kept) == 0 {
-			return v.Report, hearken.Errorf(hearken.NotFound, "There is no checkpoint in %s.", opts.Checkpoint)
+		if len(points) == 0 {
+			return v.Report, hearken.Errorf(hearken.NotFound, "There is no checkpoint in %s.", path)
 		}
+		kept = append(kept, points...)
 	}
 	points, err := readPoints(filepath.Join(dir, checkpointsFile), checkpointsFile, key, true)
 	if err != nil {

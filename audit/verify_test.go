@@ -21,6 +21,7 @@ import (
 // twoMonths is an audit with 150 records in October and 20 in November.
 func twoMonths(t testing.TB) *place {
 	p := newPlace(t)
+	p.open = openUnsynced
 	p.now = time.Date(2026, 10, 30, 0, 0, 0, 0, time.UTC)
 	p.fill(1, 150)
 	p.now = time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
@@ -135,7 +136,7 @@ func TestVerify_NamesTheLine(t *testing.T) {
 
 func TestVerify_WrongKey(t *testing.T) {
 	p, other := twoMonths(t), twoMonths(t)
-	_, err := Verify(p.dir, Options{Key: other.options().Key})
+	_, err := Verify(p.dir, Options{Key: other.key()})
 	if err == nil || !strings.Contains(err.Error(), "is not signed by this key") {
 		t.Error(err)
 	}
@@ -211,6 +212,7 @@ func TestVerify_Rewritten(t *testing.T) {
 			rt.Fatal(err)
 		}
 		p := placeIn(rt, root)
+		p.open = openUnsynced
 		p.now = time.Date(2026, 10, 30, 0, 0, 0, 0, time.UTC)
 		n := rapid.IntRange(101, 130).Draw(rt, "records")
 		p.fill(1, n)
@@ -241,8 +243,7 @@ func TestVerify_Rewritten(t *testing.T) {
 			return lines
 		})
 		p.edit(checkpointsFile, func(l []string) []string { return l[:11] })
-		opts := p.options()
-		opts.Checkpoint = ""
+		opts := Options{Key: p.key()}
 		if r, err := Verify(p.dir, opts); err != nil || r.Covered != 100 {
 			rt.Fatalf("the forgery is not good enough: %+v, %v", r, err)
 		}
