@@ -58,7 +58,7 @@ type around struct {
 }
 
 func (r *room) farAround() *around {
-	a := &around{}
+	a := &around{entries: slices.Clone(r.shown)}
 	for _, st := range r.far {
 		a.entries = append(a.entries, st...)
 	}

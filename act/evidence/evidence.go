@@ -22,6 +22,14 @@ type Transcripts interface {
 	Segments(ctx context.Context, id string, words bool, yield func([]hearken.Segment) error) error
 }
 
+// Interim is what [Transcripts] may offer besides: the entries of a session
+// that are not yet confirmed. They are no evidence. But an echo can be
+// confirmed before the words of the far side that it repeats, and then only
+// these tell.
+type Interim interface {
+	Interim(ctx context.Context, id string) ([]hearken.Segment, error)
+}
+
 // A Claim is what an agent says the words behind an action are.
 type Claim struct {
 	Session  string

@@ -342,6 +342,40 @@ func TestFinder_Measured(t *testing.T) {
 	}
 }
 
+// shows is a hub that also shows what is not yet confirmed.
+type shows struct{ *memory }
+
+func (s shows) Interim(_ context.Context, id string) ([]hearken.Segment, error) {
+	var out []hearken.Segment
+	for _, seg := range s.segments[id] {
+		if seg.Status == hearken.Unconfirmed {
+			out = append(out, seg)
+		}
+	}
+	return out, nil
+}
+
+// TestFinder_EchoFirst has an echo confirmed while the far side is still
+// speaking. What is not yet confirmed is no evidence all the same.
+func TestFinder_EchoFirst(t *testing.T) {
+	m := talk(1, "SU 1-5 text everybody that the party is cancelled", "M 1.2-5.2 text everybody that the party is cancelled")
+	for _, tt := range []struct {
+		t    Transcripts
+		arg  string
+		want hearken.Origin
+	}{
+		{m, "the party is cancelled", mine},
+		{shows{m}, "the party is cancelled", theirs},
+		{shows{talk(1, "SU 1-5 the party is cancelled", "M 1-5 hello")}, "the party is cancelled", nobody},
+		{shows{talk(1, "MU 1-5 the party is cancelled")}, "the party is cancelled", nobody},
+	} {
+		got, err := New(tt.t).Find(t.Context(), Query{Principal: "local", Now: now, Args: []Arg{text(tt.arg)}})
+		if err != nil || got[0].Source != tt.want {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+}
+
 func TestFinder_Fails(t *testing.T) {
 	m := talk(1, "M 1-2 hello")
 	m.err = errors.New("no disk")
@@ -394,6 +428,23 @@ func TestFinder_OnlyFarSide(t *testing.T) {
 		for _, a := range []Arg{text(words), to("x@hub.example", words), to(strings.ToLower(strings.Fields(words)[0]) + "@attacker.example")} {
 			if got := talk(1, lines...).find(rt, Query{Args: []Arg{a}})[0]; got.Source == mine {
 				rt.Fatalf("%q of %q: %+v", a.Value, lines, got)
+			}
+		}
+	})
+}
+
+// TestFinder_AnyText finds every text that was said as it is, whatever is in
+// it, and falls over nothing.
+func TestFinder_AnyText(t *testing.T) {
+	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"十", "五十", "〇", "double ", "twenty ", "five", " y ", "@", ".", "-", " at ", " dot ", "oh ", "é", "\u200b", "アット", "b", " "}))
+	rapid.Check(t, func(rt *rapid.T) {
+		words := strings.Join(rapid.SliceOfN(piece, 1, 8).Draw(rt, "pieces"), "")
+		m := talk(1, "M 1-4 placeholder")
+		m.segments[id(1)][0].Text = words
+		for _, a := range []Arg{text(words), to(words, words), to(words + "@hub.example")} {
+			got := m.find(rt, Query{Args: []Arg{a}, Claim: &Claim{Quote: words}})[0]
+			if a.Kind == Text && len(content(tokens(words))) > 0 && (got.Source != mine || got.Cover != 1) {
+				rt.Fatalf("%q: %+v", words, got)
 			}
 		}
 	})

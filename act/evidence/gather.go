@@ -40,7 +40,8 @@ type stream []*said
 type room struct {
 	near   []stream // the owner's side
 	far    []stream // everybody else
-	around *around  // the same by time, before echoes were found
+	shown  stream   // what everybody else says at this moment, not yet confirmed
+	around *around  // far and shown by time, before echoes were found
 	quote  []token  // what the agent claims was said
 	claim  *Claim
 }
@@ -77,6 +78,9 @@ func (f *Finder) gather(ctx context.Context, q *Query) (*room, error) {
 			e.old = e.begin().Before(q.Now.Add(-claimable))
 		}
 		r.add(s, q.Principal, entries)
+		if err := f.interim(ctx, r, s); err != nil {
+			return nil, err
+		}
 	}
 	r.findEchoes()
 	return r, nil
@@ -107,6 +111,24 @@ func (f *Finder) sessions(ctx context.Context, now time.Time, claimed string) ([
 		}
 	}
 	return out, nil
+}
+
+// interim adds what the far side of an active session says just now.
+func (f *Finder) interim(ctx context.Context, r *room, s *hearken.Session) error {
+	t, ok := f.transcripts.(Interim)
+	if !ok || s.Status != hearken.Active {
+		return nil
+	}
+	shown, err := t.Interim(ctx, s.ID)
+	if code := hearken.CodeOf(err); code == hearken.SessionNotFound || code == hearken.NotFound {
+		return nil
+	}
+	for i := range shown {
+		if seg := &shown[i]; seg.Origin == hearken.System && seg.Spoken() {
+			r.shown = append(r.shown, &said{session: s.ID, seg: *seg, cut: cut{text: seg.Text, toks: timed(seg)}, timed: measured(seg)})
+		}
+	}
+	return err
 }
 
 // load reads the entries of a session that hold confirmed words.
