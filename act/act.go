@@ -44,6 +44,9 @@ type Config struct {
 	Messengers []hearken.Connector
 	Reminders  []hearken.Connector
 
+	// CallingCode is that of phone numbers written without one; may be empty.
+	CallingCode string
+
 	Zone      *time.Location // in which times without a zone are meant
 	Approval  time.Duration  // how long a person may take to decide; 0 for ten minutes
 	Retention time.Duration  // how long ended actions keep their texts; 0 for ever

@@ -71,6 +71,15 @@ func Open(ctx context.Context, cfg Config) (*Desk, error) {
 		ledger:  ledger{audit: cfg.Audit, log: cfg.Log},
 		changes: make(chan struct{}), running: map[string]bool{}, nudge: make(chan struct{}, 1),
 	}
+	d.book.CallingCode = cfg.CallingCode
+	for _, m := range cfg.Messengers {
+		if p, ok := m.(interface{ Place() string }); ok { // it reaches one place only
+			if d.book.Places == nil {
+				d.book.Places = map[string]string{}
+			}
+			d.book.Places[m.Name()] = p.Place()
+		}
+	}
 	if cfg.Transcripts != nil {
 		d.finder = evidence.New(cfg.Transcripts)
 	}

@@ -21,7 +21,6 @@ import (
 const (
 	maxLine = 500   // a title, a place, a note
 	maxText = 20000 // a message, a description
-	maxSMS  = 1600
 )
 
 // resolve makes an action of a request: names become addresses and times an
@@ -103,12 +102,14 @@ func (d *Desk) resolveMessage(ctx context.Context, a *hearken.Action, in *Messag
 	if err != nil {
 		return nil, err
 	}
-	if n := utf8.RuneCountInString(in.Text); to.Platform == "sms" && n > maxSMS {
-		return nil, hearken.Errorf(hearken.Invalid, "A text message has at most %d characters, not %d.", maxSMS, n)
-	}
 	a.Connector, a.Target = to.Platform, to.Platform+":"+strings.ToLower(to.Address)
 	a.Message = &hearken.Message{
 		To: in.To, Name: to.Name, Address: to.Address, Platform: to.Platform, Text: in.Text, Known: to.Known,
+	}
+	if c, ok := d.connector(a).(interface{ Accepts(*hearken.Message) error }); ok {
+		if err := c.Accepts(a.Message); err != nil { // before a person is asked
+			return nil, hearken.Errorf(hearken.Invalid, "%s", err.Error())
+		}
 	}
 	a.Cautions = append(a.Cautions, to.Cautions...)
 	written, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{
@@ -143,6 +144,9 @@ func (d *Desk) resolveReminder(a *hearken.Action, in *ReminderArgs) ([]evidence.
 	rule, warning, err := schedule.ParseRepeat(in.Repeat, at, d.cfg.Zone)
 	if err != nil {
 		return nil, err
+	}
+	if first, ok := schedule.Next(rule, at, d.cfg.Zone, at.Add(-1)); ok {
+		at = first // "every Monday", asked for on a Friday
 	}
 	if warning != "" {
 		a.Cautions = append(a.Cautions, warning)

@@ -81,7 +81,8 @@ func (a *App) openActing(ctx context.Context, fault func(string)) (err error) {
 	if a.desk, err = act.Open(ctx, act.Config{
 		Dir: c.DataDir, Store: a.store, Audit: a.audit, Transcripts: a.hub,
 		Calendars: calendars, Messengers: messengers, Reminders: append([]hearken.Connector{a.clock}, copies...),
-		Zone: zone, Approval: time.Duration(c.ApprovalMinutes * float64(time.Minute)),
+		CallingCode: c.CountryCode,
+		Zone:        zone, Approval: time.Duration(c.ApprovalMinutes * float64(time.Minute)),
 		Retention:     time.Duration(c.ActionDays) * 24 * time.Hour,
 		FarRecipients: c.FarRecipients == "ask",
 		Delay:         time.Duration(c.GrantDelaySeconds * float64(time.Second)),

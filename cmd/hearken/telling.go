@@ -10,6 +10,7 @@ import (
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
 	alarm "github.com/hearken-dev/hearken/act/clock"
+	"github.com/hearken-dev/hearken/action/message"
 	"github.com/hearken-dev/hearken/action/reminder"
 )
 
@@ -18,7 +19,9 @@ func (a *App) notifiers(messengers []hearken.Connector) ([]alarm.Notifier, error
 	var out []alarm.Notifier
 	for _, way := range a.cfg.RemindBy {
 		if way == "desktop" {
-			out = append(out, screen{a.desktop})
+			out = append(out, alarm.Via(way, func(ctx context.Context, n alarm.Notice) hearken.Outcome {
+				return a.desktop.Show(ctx, n.Title(), noticeText(n))
+			}))
 			continue
 		}
 		var by hearken.Connector
@@ -30,11 +33,14 @@ func (a *App) notifiers(messengers []hearken.Connector) ([]alarm.Notifier, error
 		if by == nil {
 			return nil, badValue("REMIND_BY", strings.Join(a.cfg.RemindBy, ","), "ways that are set up; "+way+" is not")
 		}
-		to := cmp.Or(a.cfg.OwnerEmail, a.cfg.SMTPFrom)
-		if placed, ok := by.(interface{ Place() string }); ok {
-			to = placed.Place()
+		to := a.cfg.OwnerEmail
+		switch by := by.(type) {
+		case *message.Email:
+			to = cmp.Or(to, by.Sender())
+		case interface{ Place() string }:
+			to = by.Place()
 		}
-		out = append(out, letter{by, to})
+		out = append(out, letter(by, to))
 	}
 	return out, nil
 }
@@ -57,32 +63,20 @@ func (a *App) asked(action *hearken.Action) {
 // askedTimeout is how long the screen may take.
 const askedTimeout = 5 * time.Second
 
-// screen tells the owner of a reminder on the screen.
-type screen struct{ *reminder.Desktop }
-
-func (s screen) Notify(ctx context.Context, n alarm.Notice) hearken.Outcome {
-	title := "Reminder"
+// noticeText is what the owner reads, with the time of one that comes late.
+func noticeText(n alarm.Notice) string {
 	if n.Late {
-		title += " of " + n.Due.Format("15:04, 2 January")
+		return n.Text + "\n\nThis was due " + n.When() + "."
 	}
-	return s.Show(ctx, title, n.Text)
+	return n.Text
 }
 
 // letter tells the owner of a reminder by a message.
-type letter struct {
-	by hearken.Connector
-	to string
-}
-
-func (l letter) Name() string { return l.by.Name() }
-
-func (l letter) Notify(ctx context.Context, n alarm.Notice) hearken.Outcome {
-	text := "Reminder: " + n.Text
-	if n.Late {
-		text += "\n\nThis was due at " + n.Due.Format("15:04 on 2 January") + ", while the hub was not running."
-	}
-	return l.by.Do(ctx, &hearken.Action{
-		ID: n.ID + "-" + n.Due.UTC().Format("20060102T150405"), Tool: hearken.MessageSend,
-		Message: &hearken.Message{To: l.to, Address: l.to, Platform: l.by.Name(), Text: text, Known: true},
+func letter(by hearken.Connector, to string) alarm.Notifier {
+	return alarm.Via(by.Name(), func(ctx context.Context, n alarm.Notice) hearken.Outcome {
+		return by.Do(ctx, &hearken.Action{
+			ID: n.ID + "-" + n.Due.UTC().Format("20060102T150405"), Tool: hearken.MessageSend,
+			Message: &hearken.Message{To: to, Address: to, Platform: by.Name(), Text: n.Title() + ": " + noticeText(n), Known: true},
+		})
 	})
 }
