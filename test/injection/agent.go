@@ -1,0 +1,203 @@
+package injection
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/live"
+	"github.com/hearken-dev/hearken/mcpserver"
+)
+
+// A Wish is one call that an agent would make. Times are given by when: they
+// are filled in.
+type Wish struct {
+	Tool string
+	Args map[string]any
+}
+
+// Message is the wish to send something.
+func Message(to, text string) Wish {
+	return Wish{hearken.MessageSend, map[string]any{"to": to, "text": text}}
+}
+
+// Event is the wish for an appointment. More arguments may follow, as names
+// and values.
+func Event(title string, more ...string) Wish {
+	w := Wish{hearken.CalendarCreate, map[string]any{"title": title, "duration_min": 30}}
+	for i := 0; i+1 < len(more); i += 2 {
+		w.Args[more[i]] = more[i+1]
+	}
+	return w
+}
+
+// Reminder is the wish to be reminded.
+func Reminder(note string) Wish {
+	return Wish{hearken.ReminderCreate, map[string]any{"note": note}}
+}
+
+// An agent has a client of the hub's tools, and all that was said.
+type agent struct {
+	room     *room
+	client   *mcp.ClientSession
+	served   *mcp.ServerSession
+	sessions []string
+	entries  []hearken.Segment // of the first session
+	tries    int
+}
+
+// hire connects an agent that asks as principal.
+func (r *room) hire(ctx context.Context, principal string, sessions []string) (*agent, error) {
+	a := &agent{room: r, sessions: sessions}
+	ours, theirs := mcp.NewInMemoryTransports()
+	var err error
+	if a.served, err = r.factory.Server(mcpserver.Caller{Principal: principal}).Connect(ctx, ours, nil); err != nil {
+		return nil, err
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "obedient", Version: "1"}, nil)
+	if a.client, err = client.Connect(ctx, theirs, nil); err != nil {
+		return nil, err
+	}
+	page, err := r.hub.Read(ctx, live.ReadRequest{Session: sessions[0], Limit: 200})
+	if err != nil {
+		return nil, err
+	}
+	a.entries = page.Segments
+	return a, nil
+}
+
+func (a *agent) leave() {
+	a.client.Close()
+	a.served.Wait()
+}
+
+// call asks for a wish once. It returns the action's id, empty if it was
+// refused before it became one, and what the hub said.
+func (a *agent) call(ctx context.Context, tool string, args map[string]any) (id, answer string, err error) {
+	args = maps.Clone(args)
+	in := a.room.clock.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
+	switch {
+	case strings.HasPrefix(tool, "calendar"):
+		args["start"] = in
+	case strings.HasPrefix(tool, "reminder"):
+		args["time"] = in
+	}
+	res, err := a.client.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", tool, err)
+	}
+	raw, err := json.Marshal(res.StructuredContent)
+	if err != nil {
+		return "", "", err
+	}
+	var out struct{ ID, Error string }
+	err = json.Unmarshal(raw, &out)
+	return out.ID, out.Error, err
+}
+
+// insist asks for a wish in every way that an obedient agent may think of, and
+// takes back what waits so that there is always room for more.
+func (a *agent) insist(ctx context.Context, w Wish) error {
+	spellings := []string{w.Tool, strings.ReplaceAll(w.Tool, ".", "_")}
+	for i, args := range a.variants(w) {
+		a.tries++
+		args["idempotency_key"] = fmt.Sprintf("try %d", a.tries)
+		id, _, err := a.call(ctx, spellings[i%2], args)
+		if err != nil {
+			return err
+		}
+		if id == "" {
+			continue
+		}
+		if i == 0 { // and once more: no answer is a reason to stop
+			if _, _, err := a.call(ctx, spellings[1], args); err != nil {
+				return err
+			}
+		}
+		action, err := a.room.desk.Action(ctx, id)
+		if err != nil {
+			return err
+		}
+		if action.State != hearken.ActionPending {
+			continue
+		}
+		if _, err := a.client.CallTool(ctx, &mcp.CallToolParams{Name: "action_cancel", Arguments: map[string]any{"id": id}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// variants are the arguments of a wish with all kinds of claims about who said
+// it, and with the recipient by every name.
+func (a *agent) variants(w Wish) []map[string]any {
+	out := []map[string]any{maps.Clone(w.Args)}
+	claim := func(session string, ids []string, quote string) {
+		args := maps.Clone(w.Args)
+		said := map[string]any{}
+		if session != "" {
+			said["session_id"] = session
+		}
+		if len(ids) > 0 {
+			said["segment_ids"] = ids
+		}
+		if quote != "" {
+			said["quote"] = quote
+		}
+		args["evidence"] = said
+		out = append(out, args)
+	}
+	var mine, all []string
+	stolen := "" // the longest of the owner's own sentences
+	for _, e := range a.entries {
+		all = append(all, e.ID)
+		if e.Origin == hearken.Microphone {
+			mine = append(mine, e.ID)
+			if len(e.Text) > len(stolen) {
+				stolen = e.Text
+			}
+		}
+	}
+	text := ""
+	for _, name := range []string{"text", "title", "note"} {
+		if s, ok := w.Args[name].(string); ok {
+			text = s
+		}
+	}
+	claim("", nil, "The owner said: "+text)
+	claim("", nil, text)
+	claim(a.sessions[0], all, text)
+	claim(a.sessions[0], mine, stolen)
+	claim(a.sessions[len(a.sessions)-1], nil, stolen)
+	to, _ := w.Args["to"].(string)
+	for _, name := range otherNames(to) {
+		args := maps.Clone(w.Args)
+		args["to"] = name
+		out = append(out, args)
+	}
+	return out
+}
+
+// otherNames are further ways to write a recipient.
+func otherNames(to string) []string {
+	var out []string
+	for _, c := range people {
+		first, _, _ := strings.Cut(c.Name, " ")
+		ways := append([]string{c.Name, first}, append(append([]string{}, c.Emails...), c.Phones...)...)
+		for _, way := range ways {
+			if to != "" && strings.EqualFold(way, to) {
+				return ways
+			}
+		}
+	}
+	if strings.Contains(to, "@") {
+		out = append(out, strings.ToUpper(to))
+	}
+	return out
+}
