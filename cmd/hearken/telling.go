@@ -11,7 +11,6 @@ import (
 	"github.com/hearken-dev/hearken/act"
 	alarm "github.com/hearken-dev/hearken/act/clock"
 	"github.com/hearken-dev/hearken/action/message"
-	"github.com/hearken-dev/hearken/action/reminder"
 )
 
 // notifiers are the ways in which the owner is told of a reminder.
