@@ -278,5 +278,5 @@ func unavailable(err error) error {
 		return err
 	}
 	return hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written, so nothing is done: %w.", err).
-		WithTry("hearken doctor")
+		WithTry("hearken audit verify, and look whether the disk is full")
 }

@@ -87,6 +87,15 @@ func (h *Hub) Read(ctx context.Context, req ReadRequest) (*Page, error) {
 	return page, nil
 }
 
+// Interim returns what an active session shows and has not confirmed.
+func (h *Hub) Interim(ctx context.Context, id string) ([]hearken.Segment, error) {
+	page, err := h.Read(ctx, ReadRequest{Session: id, From: -1, Limit: 1, Interim: true})
+	if err != nil {
+		return nil, err
+	}
+	return page.Interim, nil
+}
+
 // readWaiting reads, and waits for something to read if there is nothing.
 func (s *session) readWaiting(ctx context.Context, req ReadRequest) (*Page, error) {
 	deadline := time.NewTimer(req.Wait)
