@@ -31,7 +31,7 @@ func measureListen(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	l, err := b.listen(ctx, append(card.env(), "TRANSCRIPTION_PROVIDER=local", models.EnvModels+"="+root, "IDLE_MINUTES=0.02"))
+	l, err := b.listen(ctx, append(card.env(), "TRANSCRIPTION_PROVIDER=local", models.EnvModels+"="+root))
 	if err != nil {
 		return err
 	}
@@ -118,10 +118,13 @@ func (b *bench) listen(ctx context.Context, env []string) (*listener, error) {
 	return l, nil
 }
 
-// stop ends both as a person would; the hub by itself soon after.
+// stop ends both as a person would.
 func (l *listener) stop() {
 	l.cmd.Process.Signal(syscall.SIGINT)
 	l.cmd.Wait()
+	if hub, err := os.FindProcess(l.hub); err == nil && l.hub != 0 {
+		hub.Signal(syscall.SIGTERM)
+	}
 	l.terminal.Close()
 }
 

@@ -92,9 +92,10 @@ func see(spoken []saidWord, row tailRow, now time.Duration) {
 	}
 }
 
-// common are the places of the words that a row shares with what was said, when
-// it is laid where it fits best: what was said before and after costs nothing,
-// and of places that fit as well the last one counts.
+// common are the places of the words that a row shares with what was said, and
+// of those between them that it heard otherwise, when it is laid where it fits
+// best: what was said before and after costs nothing, and of places that fit as
+// well the last one counts.
 func common(said, heard []string) (places []int) {
 	d := make([][]int, len(said)+1)
 	end := 0
@@ -110,11 +111,15 @@ func common(said, heard []string) (places []int) {
 			end = i
 		}
 	}
+	first := 0 // so many of the places lie after the first word that is shared
 	for i, j := end, len(heard); i > 0 && j > 0; {
 		switch {
 		case d[i][j] == d[i-1][j-1]+differ(said[i-1], heard[j-1]):
-			if i, j = i-1, j-1; said[i] == heard[j] {
-				places = append(places, i)
+			i, j = i-1, j-1
+			if alike := said[i] == heard[j]; alike || len(places) > 0 {
+				if places = append(places, i); alike {
+					first = len(places)
+				}
 			}
 		case d[i][j] == d[i-1][j]+1:
 			i--
@@ -122,6 +127,7 @@ func common(said, heard []string) (places []int) {
 			j--
 		}
 	}
+	places = places[:first]
 	slices.Reverse(places)
 	return places
 }

@@ -93,11 +93,15 @@ func TestScribe_HandOver(t *testing.T) {
 
 // Whatever is no handover does not switch a microphone on.
 func TestScribe_NoHandOver(t *testing.T) {
-	stays := func(t *testing.T, r *rowOfHouses, id string) {
+	stays := func(t *testing.T, r *rowOfHouses, id string, open bool) {
 		t.Helper()
 		r.next(t, func(h *house) {
-			if st := h.status(); st.Running || len(h.rings) != 0 {
+			st := h.status()
+			if st.Running || len(h.rings) != 0 {
 				t.Errorf("in the next hub: %+v, %d captures", st, len(h.rings))
+			}
+			if said := slices.Contains(st.Notes, "The capture ended with an earlier hub."); said != open {
+				t.Errorf("what is said of it: %q", st.Notes)
 			}
 			after(2 * time.Minute)
 			if info := must[*hearken.Session](h)(h.hub.Session(t.Context(), id)); info.Status != hearken.Stopped {
@@ -119,7 +123,7 @@ func TestScribe_NoHandOver(t *testing.T) {
 					after(3 * time.Second)
 					test(t, r, h)
 				})
-				stays(t, r, id)
+				stays(t, r, id, false)
 			})
 		})
 	}
@@ -138,7 +142,7 @@ func TestScribe_NoHandOver(t *testing.T) {
 					h.scribe.HandOver()
 				})
 				spoil(r)
-				stays(t, r, id)
+				stays(t, r, id, true)
 			})
 		})
 	}

@@ -183,7 +183,7 @@ func noSound(err error) error {
 		return err
 	}
 	return hearken.Errorf(hearken.NotFound, "This computer's sound cannot be captured: %w.", err).
-		WithTry("hearken doctor, or another MICROPHONE")
+		WithTry("the name of another device as MICROPHONE, or MICROPHONE=off")
 }
 
 // session makes a session with a place for its sound.

@@ -69,6 +69,9 @@ func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 	st.Since = about.Session.StartedAt
 	st.Length = time.Duration(about.Session.Duration * float64(time.Second))
 	if !st.Running && about.Session.Status == hearken.Active {
+		if last == "" {
+			st.Notes = append(st.Notes, "The capture ended with an earlier hub.")
+		}
 		st.Notes = append(st.Notes, "The last words are still to come.")
 	}
 	if st.Running {
