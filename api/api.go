@@ -41,6 +41,10 @@ type Config struct {
 	}
 	// Ready says why the hub cannot serve yet, or any more.
 	Ready func(ctx context.Context) error
+	// Refused is told of everybody who is not let in: from where, to which
+	// route, and why. It may be nil, and should return soon; how much of it is
+	// worth keeping is its own to say.
+	Refused func(ctx context.Context, addr, route string, code hearken.Code)
 
 	Host      string // the address to listen on; empty for 127.0.0.1
 	Port      int    // another one is taken if somebody else has it
@@ -63,6 +67,7 @@ type Caller struct {
 	Principal string   // "loopback" or the id of a key
 	Keyed     bool     // whether a key was shown
 	Toolsets  []string // what the key may use; empty is everything
+	Approver  string   // who approves what the key asks for; see [hearken.Key]
 	Door      string   // "http", "sse" or "ws"
 }
 
@@ -76,6 +81,7 @@ type API struct {
 	names   names
 	keys    *keyring
 	logins  *logins
+	tickets *tickets
 	cert    *certificate // nil where no door speaks TLS
 	servers servers
 
@@ -120,6 +126,7 @@ func New(cfg Config) (*API, error) {
 		a.handling.Go(func() { a.mcp.sessions.endOf(principal) })
 	}
 	a.logins = newLogins()
+	a.tickets = newTickets()
 	if err := a.open(); err != nil {
 		a.Close()
 		return nil, err
@@ -159,7 +166,7 @@ func (a *API) open() error {
 
 // routes mounts what the package itself serves.
 func (a *API) routes() {
-	upgrade := a.route("mcp_ws", Access{Key: true, Stream: true, stranger: a.wsmcp.stranger}, a.wsmcp)
+	upgrade := a.route("mcp_ws", Access{Key: true, Stream: true, once: true, stranger: a.wsmcp.stranger}, a.wsmcp)
 	upgrade.rpc = true
 	call := a.route("mcp", Access{}, a.mcp)
 	call.rpc = true
@@ -181,6 +188,9 @@ func (a *API) routes() {
 	a.wsMux.Handle("/", a.route("unknown", Access{}, http.HandlerFunc(notFound)))
 	a.wsMux.Handle("/{$}", upgrade)
 	a.wsMux.Handle("/mcp", upgrade)
+	ticket := a.route("ws_ticket", Access{Key: true}, http.HandlerFunc(a.wsTicket))
+	a.mux.Handle("POST /v1/ws-ticket", ticket)
+	a.wsMux.Handle("POST /v1/ws-ticket", ticket)
 	if a.cfg.Audio != nil {
 		a.mux.Handle("/audio/{sessionId}", a.route("audio", Access{Ticket: true, Stream: true}, a.cfg.Audio))
 	}
@@ -297,7 +307,7 @@ func (s *servers) get(make func(Caller) *mcp.Server, id *Identity, door string) 
 	if server := s.byWhom[k]; server != nil {
 		return server
 	}
-	server = make(Caller{Principal: id.Principal, Keyed: id.Keyed, Toolsets: id.Toolsets, Door: door})
+	server = make(Caller{Principal: id.Principal, Keyed: id.Keyed, Toolsets: id.Toolsets, Approver: id.Approver, Door: door})
 	if s.byWhom == nil {
 		s.byWhom = map[whom]*mcp.Server{}
 	}

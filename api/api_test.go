@@ -71,7 +71,7 @@ type hub struct {
 	entered chan struct{} // the tool "wait" has begun
 	release chan struct{} // lets it end
 
-	cancelled chan struct{} // its caller has gone
+	cancelled chan error // its caller has gone, and why
 }
 
 type lockedBuffer struct {
@@ -101,7 +101,7 @@ func start(t testing.TB, change ...func(*Config)) *hub {
 // prepare makes a hub that does not answer yet.
 func prepare(t testing.TB, change ...func(*Config)) *hub {
 	t.Helper()
-	h := &hub{keys: &keyStore{}, log: &lockedBuffer{}, entered: make(chan struct{}, 100), cancelled: make(chan struct{}, 100), release: make(chan struct{})}
+	h := &hub{keys: &keyStore{}, log: &lockedBuffer{}, entered: make(chan struct{}, 100), cancelled: make(chan error, 100), release: make(chan struct{})}
 	cfg := Config{
 		MCP:      h.server,
 		Keys:     h.keys,
@@ -159,7 +159,7 @@ func (h *hub) server(c Caller) *mcp.Server {
 		h.entered <- struct{}{}
 		select {
 		case <-ctx.Done():
-			h.cancelled <- struct{}{}
+			h.cancelled <- context.Cause(ctx)
 			return nil, nil, ctx.Err()
 		case <-h.release:
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "waited"}}}, nil, nil

@@ -28,6 +28,8 @@ type Access struct {
 	// route stands for; nil for our own.
 	Refuse func(w http.ResponseWriter, status int, err error)
 
+	// once lets those in who show a ticket of POST /v1/ws-ticket.
+	once bool
 	// stranger answers those who would come in by WebSocket without a good
 	// key, in place of a plain 401.
 	stranger func(w http.ResponseWriter, r *http.Request)
@@ -49,8 +51,9 @@ func (a *API) route(name string, access Access, next http.Handler) *route {
 
 // Why a visitor's context ended before its time.
 var (
-	errRevoked = errors.New("key revoked")
-	errClosing = errors.New("hub stops")
+	errRevoked error = hearken.Errorf(hearken.Unauthorized, "Invalid API key") // an answer, too
+	errClosing       = errors.New("hub stops")
+	errLeft          = errors.New("client left") // not the same as a call that is cancelled
 )
 
 func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -81,7 +84,7 @@ func (rt *route) serve(w *response, r *http.Request) {
 		return
 	}
 	if status, err := rt.admit(w, r, p); err != nil {
-		a.metrics.refused(err.Code)
+		rt.refused(r, p, err)
 		w.refuse(status, err)
 		return
 	}
@@ -91,7 +94,7 @@ func (rt *route) serve(w *response, r *http.Request) {
 	}
 	id, m, status, err := rt.identify(w, r, p)
 	if err != nil {
-		a.metrics.refused(err.Code)
+		rt.refused(r, p, err)
 		if rt.access.stranger != nil && isUpgrade(r) && status == http.StatusUnauthorized {
 			rt.access.stranger(w, r)
 			return
@@ -118,6 +121,14 @@ func (rt *route) serve(w *response, r *http.Request) {
 		}
 	}
 	rt.next.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// refused tells that somebody was not let in.
+func (rt *route) refused(r *http.Request, p *peer, err *hearken.Error) {
+	rt.api.metrics.refused(err.Code)
+	if rt.api.cfg.Refused != nil {
+		rt.api.cfg.Refused(r.Context(), p.addr.String(), rt.name, err.Code)
+	}
 }
 
 // admit checks what does not depend on who comes: the name the hub was called

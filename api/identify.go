@@ -18,6 +18,7 @@ type Identity struct {
 	Principal string   // [Loopback], or the id of a key
 	Keyed     bool     // whether a key was shown
 	Toolsets  []string // what the key may use; empty is everything
+	Approver  string   // who approves what the key asks for; see [hearken.Key]
 }
 
 type identityKey struct{}
@@ -54,7 +55,15 @@ func (rt *route) identify(w *response, r *http.Request, p *peer) (*Identity, *me
 		}
 		return &m.identity, m, 0, nil
 	}
-	if ticket := rt.ticket(r); ticket != "" {
+	if ticket := rt.ticket(r); ticket != "" && rt.access.once {
+		principal, _ := a.tickets.take(ticket)
+		m, err := a.keys.of(r.Context(), principal)
+		if err != nil || m == nil {
+			status, err := a.wrong(w, p)
+			return nil, nil, status, err
+		}
+		return &m.identity, m, 0, nil
+	} else if ticket != "" {
 		principal, ok := "", false
 		if a.cfg.CheckTicket != nil {
 			principal, ok = a.cfg.CheckTicket(r.PathValue("sessionId"), ticket)
@@ -156,7 +165,7 @@ func takeSecret(w *response, r *http.Request) (string, bool) {
 // ticket takes the ticket out of the URL, so that handlers further in neither
 // see nor log it.
 func (rt *route) ticket(r *http.Request) string {
-	if !rt.access.Ticket || !strings.Contains(r.URL.RawQuery, "ticket") {
+	if !rt.access.Ticket && !rt.access.once || !strings.Contains(r.URL.RawQuery, "ticket") {
 		return ""
 	}
 	q := r.URL.Query()

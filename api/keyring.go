@@ -139,7 +139,7 @@ func (k *keyring) merge(old *ring, keys []hearken.Key) *ring {
 		m := old.member(&key)
 		if m == nil {
 			m = &member{
-				identity: Identity{Principal: key.ID, Keyed: true, Toolsets: slices.Clone(key.Toolsets)},
+				identity: Identity{Principal: key.ID, Keyed: true, Toolsets: slices.Clone(key.Toolsets), Approver: key.Approver},
 				hash:     [sha256.Size]byte(key.Hash),
 			}
 			m.revoked, m.revoke = context.WithCancel(context.Background())
@@ -164,7 +164,8 @@ func (r *ring) member(key *hearken.Key) *member {
 		return nil
 	}
 	for _, m := range r.members {
-		if m.identity.Principal == key.ID && [sha256.Size]byte(key.Hash) == m.hash && slices.Equal(m.identity.Toolsets, key.Toolsets) {
+		if m.identity.Principal == key.ID && [sha256.Size]byte(key.Hash) == m.hash &&
+			slices.Equal(m.identity.Toolsets, key.Toolsets) && m.identity.Approver == key.Approver {
 			return m
 		}
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -88,6 +89,8 @@ func (d *mcpDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	version := r.Header.Get(headerVersion)
 	switch {
 	case version >= stateless:
+		r, end := leaving(r)
+		defer end()
 		d.answer(w, r)
 	case r.Header.Get(headerSession) != "":
 		d.sessions.serve(res, r)
@@ -97,6 +100,28 @@ func (d *mcpDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.sessions.begin(res, r)
 	default:
 		d.answer(w, r)
+		if errors.Is(context.Cause(r.Context()), errRevoked) {
+			deny(res)
+		}
+	}
+}
+
+// leaving has a handler know that a client which is gone has not cancelled its
+// call: only the newest clients' calls end with their connection, and a lost
+// one is no word from anybody.
+func leaving(r *http.Request) (*http.Request, func()) {
+	gone := r.Context()
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(gone))
+	stop := context.AfterFunc(gone, func() {
+		cause := context.Cause(gone)
+		if cause == context.Canceled {
+			cause = errLeft
+		}
+		cancel(cause)
+	})
+	return r.WithContext(ctx), func() {
+		stop()
+		cancel(nil)
 	}
 }
 

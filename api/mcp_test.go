@@ -273,7 +273,7 @@ func TestMCP_Resume(t *testing.T) {
 }
 
 // TestMCP_CancelledByLeaving: a call of the newest version ends when its
-// caller hangs up.
+// caller hangs up, and is told that this was nobody's word.
 func TestMCP_CancelledByLeaving(t *testing.T) {
 	h := start(t)
 	ctx, leave := context.WithCancel(t.Context())
@@ -296,6 +296,8 @@ func TestMCP_CancelledByLeaving(t *testing.T) {
 	}()
 	<-h.entered
 	leave()
-	<-h.cancelled
+	if cause := <-h.cancelled; cause != errLeft {
+		t.Errorf("ended because %v", cause)
+	}
 	<-left
 }

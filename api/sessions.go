@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -47,10 +49,27 @@ func (s *sessions) serve(w *response, r *http.Request) {
 	}
 	sess.busy.Add(1)
 	s.handler.ServeHTTP(w, r)
+	if errors.Is(context.Cause(r.Context()), errRevoked) {
+		deny(w)
+	}
 	sess.used.Store(time.Now().UnixNano())
 	sess.busy.Add(-1)
 	if w.status == http.StatusNotFound || (r.Method == http.MethodDelete && w.status < 300) {
 		s.remove(sess)
+	}
+}
+
+// deny answers a call that was under way when its key was revoked: the SDK ends
+// the answer without a word, and often has begun it.
+func deny(w *response) {
+	id, _ := messageID(w.rpc.body)
+	switch {
+	case id == nil:
+	case w.status == 0:
+		w.rpc.status = 0
+		w.writeRPC(http.StatusUnauthorized, id, http.StatusUnauthorized, "Invalid API key", "")
+	case w.Header().Get("Content-Type") == "text/event-stream":
+		fmt.Fprintf(w, "event: message\ndata: %s\n\n", rpcError(id, http.StatusUnauthorized, "Invalid API key", ""))
 	}
 }
 

@@ -82,8 +82,10 @@ func (d *wsDoor) serve(ctx context.Context, c *websocket.Conn, server *mcp.Serve
 		return
 	}
 	closing := context.AfterFunc(ctx, func() {
-		if !errors.Is(context.Cause(ctx), errRevoked) {
-			conn.drain() // a revoked key has lost its right at once
+		if errors.Is(context.Cause(ctx), errRevoked) {
+			conn.deny() // the key has lost its right at once
+		} else {
+			conn.drain()
 		}
 		conn.Close()
 	})

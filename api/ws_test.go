@@ -341,6 +341,78 @@ func TestWS_RevokedKeyEndsIt(t *testing.T) {
 	}
 }
 
+// A call that is under way when its key is revoked is answered as a stranger's
+// would be, and then the connection closes.
+func TestWS_RevokedMidCall(t *testing.T) {
+	h := start(t)
+	id, secret := h.keys.add()
+	for _, url := range h.wsURLs()[:1] {
+		c := mustDial(t, h, url, secret)
+		for _, call := range []string{`"req_1"`, `2`} {
+			if err := c.Write(t.Context(), websocket.MessageText, []byte(strings.Replace(callOn, `"id":7`, `"id":`+call, 1))); err != nil {
+				t.Fatal(err)
+			}
+			<-h.entered
+		}
+		h.keys.revoke(id)
+		told := map[any]bool{}
+		for range 2 {
+			got := receive(t, c)
+			if got.Error == nil || got.Error.Code != 401 || got.Error.Message != "Invalid API key" {
+				t.Errorf("%+v", got)
+			}
+			told[got.ID] = true
+		}
+		if !told["req_1"] || !told[2.0] {
+			t.Errorf("answered %v", told)
+		}
+		if _, _, err := c.Read(t.Context()); websocket.CloseStatus(err) != 4401 {
+			t.Errorf("closed with %v", err)
+		}
+		for range 2 {
+			if cause := <-h.cancelled; cause == context.Canceled {
+				t.Error("the call was taken as cancelled by its client")
+			}
+		}
+	}
+}
+
+// The header as clients write it, and as they should not.
+func TestWS_Authorization(t *testing.T) {
+	h := start(t)
+	id, secret := h.keys.add()
+	for _, tt := range []struct {
+		headers []string
+		good    bool
+	}{
+		{[]string{"Authorization: Bearer " + secret}, true},
+		{[]string{"authorization: bearer " + secret}, true},
+		{[]string{"AUTHORIZATION: BEARER " + secret}, true},
+		{[]string{"Authorization: Bearer   " + secret + " "}, true},
+		{[]string{"Authorization: Token " + secret}, true},
+		{[]string{"Authorization: " + secret}, false},
+		{[]string{"Authorization: Bearer"}, false},
+		{[]string{"Authorization: Bearer " + secret + "x"}, false},
+		{[]string{"Authorization: Bearer " + strings.ToUpper(secret)}, false},
+		{[]string{"Authorization: Bearer " + id}, false},
+		{[]string{"Authorization: Basic " + secret}, false},
+		{[]string{"Authorization: Bearer " + secret, "Authorization: Bearer " + secret}, false},
+		{[]string{"X-Api-Key: " + secret}, false},
+		{nil, false},
+	} {
+		h.API.logins.addrs = newLogins().addrs
+		c, _, err := h.dial(t, h.WSURL(), nil, tt.headers...)
+		if err != nil {
+			t.Fatalf("%q: %v", tt.headers, err)
+		}
+		got := roundTrip(t, c, callIt)
+		if got.ID != "req_123" || tt.good != (got.text() == id+"/ws:hi") || !tt.good && (got.Error == nil || got.Error.Code != 401 || got.Error.Message != "Invalid API key") {
+			t.Errorf("%q: %+v", tt.headers, got)
+		}
+		c.CloseNow()
+	}
+}
+
 // TestWS_HalfOpen has a client that stays connected and answers nothing any
 // more.
 func TestWS_HalfOpen(t *testing.T) {

@@ -2,8 +2,11 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +26,7 @@ type wsConn struct {
 	calls   map[jsonrpc.ID]bool // read and not yet answered, and whether a stop waits for them
 	sending int                 // answers that are on their way out
 	drained chan struct{}       // not nil when the hub stops; closed when none is left
+	denied  bool                // the key is no longer good
 	settled sync.Once
 	closed  sync.Once
 }
@@ -60,7 +64,7 @@ func (w *wsConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		}
 		if req, ok := m.(*jsonrpc.Request); ok && req.IsCall() && !w.begin(req) {
 			id, _ := messageID(body)
-			if err := w.send(ctx, rpcError(id, http.StatusTooManyRequests, "Too many calls at a time on this connection, or the hub stops.", "")); err != nil {
+			if err := w.send(ctx, w.refusal(id)); err != nil {
 				return nil, err
 			}
 			continue
@@ -72,17 +76,50 @@ func (w *wsConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 func (w *wsConn) begin(req *jsonrpc.Request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.drained != nil || len(w.calls) >= w.limits.InFlight {
+	if w.denied || w.drained != nil || len(w.calls) >= w.limits.InFlight {
 		return false
 	}
 	w.calls[req.ID] = req.Method != "subscriptions/listen" // which never ends by itself
 	return true
 }
 
+// refusal answers a call that is not begun.
+func (w *wsConn) refusal(id json.RawMessage) []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.denied {
+		return rpcError(id, http.StatusUnauthorized, "Invalid API key", "")
+	}
+	return rpcError(id, http.StatusTooManyRequests, "Too many calls at a time on this connection, or the hub stops.", "")
+}
+
+// deny answers every call under way, and those to come, as it answers a
+// stranger's. What they would have answered is dropped.
+func (w *wsConn) deny() {
+	w.mu.Lock()
+	w.denied = true
+	calls := slices.Collect(maps.Keys(w.calls))
+	clear(w.calls)
+	w.mu.Unlock()
+	for _, call := range calls {
+		id, err := json.Marshal(call.Raw())
+		if err != nil {
+			continue // a string or a number always encodes
+		}
+		if w.send(context.Background(), w.refusal(id)) != nil {
+			return
+		}
+	}
+}
+
 // answer sends the answer to a call. The call counts as done before its answer
 // is out, as the client may send the next one as soon as it has it.
 func (w *wsConn) answer(ctx context.Context, id jsonrpc.ID, b []byte) error {
 	w.mu.Lock()
+	if w.denied {
+		w.mu.Unlock()
+		return nil // it was answered
+	}
 	delete(w.calls, id)
 	w.sending++
 	w.mu.Unlock()

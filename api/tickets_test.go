@@ -1,0 +1,139 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+type bought struct {
+	Ticket, URL string
+	ExpiresIn   int
+}
+
+// buy gets a ticket at a door.
+func (h *hub) buy(t *testing.T, door, secret string) (*http.Response, bought) {
+	t.Helper()
+	res, body := h.do(t, "POST", door+"/v1/ws-ticket", "", "Authorization: Bearer "+secret)
+	var b bought
+	if err := json.Unmarshal([]byte(body), &b); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	return res, b
+}
+
+// The official SDK's WebSocket client sends no header and offers "mcp".
+func TestTicket(t *testing.T) {
+	h := start(t)
+	id, secret := h.keys.add()
+	for _, door := range []string{h.URL(), "http" + strings.TrimPrefix(h.WSURL(), "ws")} {
+		res, b := h.buy(t, door, secret)
+		if res.StatusCode != 201 || b.ExpiresIn != 30 || !strings.HasPrefix(b.URL, h.WSURL()+"/?ticket="+b.Ticket) || res.Header.Get("Cache-Control") != "private, no-store" {
+			t.Errorf("%s: %+v", res.Status, b)
+		}
+		c, _, err := h.dial(t, b.URL, []string{"mcp"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := roundTrip(t, c, callIt); got.text() != id+"/ws:hi" || c.Subprotocol() != "mcp" {
+			t.Errorf("%+v", got)
+		}
+		// It is used up, at every address of the door.
+		for _, url := range h.wsURLs() {
+			again, _, err := h.dial(t, url+"?ticket="+b.Ticket, []string{"mcp"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := roundTrip(t, again, callIt); got.Error == nil || got.Error.Code != 401 {
+				t.Errorf("again: %+v", got)
+			}
+		}
+		h.API.logins.addrs = newLogins().addrs
+	}
+	if strings.Contains(h.log.String(), "wst_") {
+		t.Error("a ticket is in the log")
+	}
+}
+
+func TestTicket_NeedsAKey(t *testing.T) {
+	h := start(t)
+	for _, header := range []string{"X-None: 1", "Authorization: Bearer hk_wrong"} {
+		if res, body := h.do(t, "POST", "/v1/ws-ticket", "", header); res.StatusCode != 401 || strings.Contains(body, "wst_") {
+			t.Errorf("%s: %s", res.Status, body)
+		}
+	}
+	if res, _ := h.do(t, "GET", "/v1/ws-ticket", ""); res.StatusCode != 404 && res.StatusCode != 405 {
+		t.Errorf("GET: %s", res.Status)
+	}
+}
+
+// A ticket opens the MCP door and no other, and is as good as its key.
+func TestTicket_Bounds(t *testing.T) {
+	h := startAll(t)
+	id, secret := h.keys.add()
+	_, b := h.buy(t, h.URL(), secret)
+	if res, _ := h.do(t, "POST", "/mcp?ticket="+b.Ticket, callIt, "X-Forwarded-For: 10.0.0.1"); res.StatusCode != 401 {
+		t.Errorf("over HTTP: %s", res.Status)
+	}
+	if _, res, err := h.dial(t, "ws"+strings.TrimPrefix(h.URL(), "http")+"/audio/x?ticket="+b.Ticket, nil); err == nil || res == nil || res.StatusCode != 401 {
+		t.Errorf("for sound: %v, %v", res, err)
+	}
+	h.API.logins.addrs = newLogins().addrs
+	live, _, err := h.dial(t, b.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := roundTrip(t, live, callIt); got.Error != nil {
+		t.Errorf("%+v", got)
+	}
+	_, unused := h.buy(t, h.URL(), secret)
+	h.keys.revoke(id)
+	if _, _, err := live.Read(t.Context()); websocket.CloseStatus(err) != 4401 {
+		t.Errorf("what it opened was closed with %v", err)
+	}
+	late, _, err := h.dial(t, unused.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := roundTrip(t, late, callIt); got.Error == nil || got.Error.Code != 401 {
+		t.Errorf("after its key: %+v", got)
+	}
+}
+
+func TestTickets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := newTickets()
+		var held []string
+		for {
+			secret, ok := all.issue("a")
+			if !ok {
+				break
+			}
+			held = append(held, secret)
+		}
+		if len(held) != ticketsPerKey {
+			t.Errorf("%d tickets at a time", len(held))
+		}
+		if _, ok := all.issue("b"); !ok {
+			t.Error("another key gets none")
+		}
+		if who, ok := all.take(held[0]); !ok || who != "a" {
+			t.Errorf("%q, %t", who, ok)
+		}
+		if _, ok := all.issue("a"); !ok {
+			t.Error("one that was used still counts")
+		}
+		<-time.After(ticketLife)
+		if who, ok := all.take(held[1]); ok {
+			t.Errorf("one that is over is good for %q", who)
+		}
+		if _, ok := all.issue("a"); !ok || len(all.byHash) != 1 {
+			t.Errorf("those that are over are kept: %d", len(all.byHash))
+		}
+	})
+}
