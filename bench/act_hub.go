@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/test/act"
@@ -68,6 +69,21 @@ func (h *actingHub) restart(ctx context.Context) error {
 		return fmt.Errorf("the hub moved from %s to %s", h.url, next.url)
 	}
 	h.hub = next
+	return nil
+}
+
+// stillborn kills the hub, starts it, and kills it again before it is ready.
+func (h *actingHub) stillborn(ctx context.Context, after time.Duration) error {
+	h.cmd.Process.Kill()
+	h.cmd.Wait()
+	cmd := exec.CommandContext(ctx, h.b.binary, "serve")
+	cmd.Env = append(h.b.env(h.dir), h.env...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	wait(ctx, after)
+	cmd.Process.Kill()
+	_ = cmd.Wait() // killed, as it was meant to be
 	return nil
 }
 

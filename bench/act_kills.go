@@ -18,10 +18,11 @@ import (
 // measureActKills has agents ask for appointments, letters and text messages
 // while the hub is killed, and counts what reached the servers.
 func measureActKills(ctx context.Context, b *bench) error {
-	appointments, letters, texts, kills := 250, 125, 125, 100
+	appointments, letters, texts, restarts := 250, 125, 125, 100
 	if b.quick {
-		appointments, letters, texts, kills = 40, 20, 20, 10
+		appointments, letters, texts, restarts = 40, 20, 20, 12
 	}
+	kills := restarts + restarts/4
 	seed := uint64(time.Now().UnixNano())
 	fmt.Fprintf(os.Stderr, "  seed %d\n", seed)
 	world, err := openActWorld(ctx, filepath.Join(b.dir, "act-world"), seed)
@@ -35,9 +36,19 @@ func measureActKills(ctx context.Context, b *bench) error {
 	}
 	defer func() { h.stop() }() // whichever it is then
 	rng := rand.New(rand.NewPCG(seed, 2))
+	restarted := 0
 	storm := &act.Storm{
-		Wishes: act.Wishes(appointments, letters, texts, rng), Kills: kills, URL: h.url, Keys: h.keys, Owner: h.owner, Rand: rng,
-		Restart: func() error { return h.restart(ctx) },
+		Wishes: act.Wishes(appointments, letters, texts, rng), Kills: restarts, URL: h.url, Keys: h.keys, Owner: h.owner, Rand: rng,
+		Restart: func() error {
+			// Every fourth time it is killed also while it takes up what the
+			// one before has left.
+			if restarted++; restarted%4 == 0 {
+				if err := h.stillborn(ctx, time.Duration(rng.Int64N(int64(100*time.Millisecond)))); err != nil {
+					return err
+				}
+			}
+			return h.restart(ctx)
+		},
 	}
 	begun := time.Now()
 	if err := storm.Run(ctx); err != nil {

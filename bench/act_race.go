@@ -15,8 +15,10 @@ import (
 	"github.com/hearken-dev/hearken/test/act"
 )
 
-// approvers is how many decide about one action at the same time.
-const approvers = 20
+const (
+	approvers = 20 // decide about one action at the same time
+	terminals = 2  // of them
+)
 
 // measureActRace has many owners decide about the same actions at the same
 // time, half of them yes and half of them no: at the page, over the local
@@ -98,6 +100,7 @@ type race struct {
 	pages   []*act.Page
 	pinFile string
 	typing  time.Duration // how long one check of the PIN takes
+	running time.Duration // and how long a command, besides
 	done    map[string]win
 }
 
@@ -114,7 +117,7 @@ func newRace(ctx context.Context, h *actingHub) (*race, error) {
 		return nil, err
 	}
 	begun := time.Now()
-	for range approvers - 4 {
+	for range approvers - terminals {
 		page, err := act.SignIn(ctx, h.url, actPIN)
 		if err != nil {
 			return nil, err
@@ -122,12 +125,15 @@ func newRace(ctx context.Context, h *actingHub) (*race, error) {
 		r.pages = append(r.pages, page)
 	}
 	r.typing = time.Since(begun) / time.Duration(len(r.pages))
-	return r, nil
+	begun = time.Now()
+	_, err := h.command(ctx, nil, "actions", "list")
+	r.running = time.Since(begun)
+	return r, err
 }
 
-// decide lets all of them loose upon one action. Those at the page begin
-// within the time in which the others' PINs are being checked, one after the
-// other, so that now one wins and now another.
+// decide lets all of them loose upon one action. At a terminal the PIN has to
+// be checked first, which takes long; those at the page come all together about
+// when that is over, so that now the one wins and now the other.
 func (r *race) decide(ctx context.Context, a *hearken.Action) error {
 	type result struct {
 		from  string
@@ -137,6 +143,11 @@ func (r *race) decide(ctx context.Context, a *hearken.Action) error {
 	}
 	results := make(chan result, approvers)
 	start := make(chan struct{})
+	before, commands := r.typing, len(r.done)%5 == 0
+	if commands {
+		before += r.running
+	}
+	before = time.Duration((0.5 + rand.Float64()) * float64(before))
 	for i := range approvers {
 		allow := (i+len(r.done))%2 == 0
 		go func() {
@@ -144,9 +155,9 @@ func (r *race) decide(ctx context.Context, a *hearken.Action) error {
 			got := result{from: "page", allow: allow}
 			switch {
 			case i < len(r.pages):
-				wait(ctx, time.Duration(rand.Int64N(int64(4*r.typing))))
+				wait(ctx, before+time.Duration(rand.Int64N(int64(3*time.Millisecond))))
 				got.won, got.err = r.pages[i].Decide(ctx, a, allow)
-			case i == approvers-1 && len(r.done)%10 == 0:
+			case commands:
 				got.from = "file"
 				got.won, got.err = r.command(ctx, a, allow)
 			default:

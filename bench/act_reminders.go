@@ -62,7 +62,7 @@ func (b *bench) remind(ctx context.Context, n int, within time.Duration) error {
 	defer h.stop()
 	begun := time.Now()
 	// So long setting them may take; the first is due no earlier.
-	from := begun.Add(time.Duration(n)*100*time.Millisecond + 20*time.Second).Truncate(time.Second)
+	from := begun.Add(time.Duration(n)*40*time.Millisecond + 15*time.Second).Truncate(time.Second)
 	rng := rand.New(rand.NewPCG(11, 12))
 	due := map[string]time.Time{}
 	var marks []string
