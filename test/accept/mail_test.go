@@ -67,12 +67,8 @@ func TestMail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := io.ReadAll(quotedprintable.NewReader(got.Body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if plain := strings.TrimRight(strings.ReplaceAll(string(body), "\r\n", "\n"), "\n"); plain != text {
-		t.Errorf("body %q", plain)
+	if body := letterText(t, got); body != text {
+		t.Errorf("body %q", body)
 	}
 	if id := got.Header.Get("Message-Id"); id != out.Receipt || subject != "Žluťoučký kůň přijde v pátek." {
 		t.Errorf("id %s, subject %q", id, subject)
@@ -337,13 +333,41 @@ func (h *mailHost) until(t *testing.T, what, log string, is func() bool) {
 	}
 }
 
+// ask speaks IMAP as a mail program would.
+func (h *mailHost) ask(t *testing.T, user, path string, args ...string) ([]byte, error) {
+	return exec.CommandContext(t.Context(), "curl", append([]string{"--silent", "--show-error", "--ssl-reqd", "--cacert", h.ca,
+		"--user", user + ":" + mailPassword, fmt.Sprintf("imap://localhost:%d/%s", h.imap, path)}, args...)...).Output()
+}
+
+// letters is how many have come.
+func (h *mailHost) letters(t *testing.T, user string) (n int) {
+	t.Helper()
+	out, err := h.ask(t, user, "", "--request", "STATUS INBOX (MESSAGES)")
+	if err == nil {
+		_, err = fmt.Sscanf(string(out), "* STATUS INBOX (MESSAGES %d)", &n)
+	}
+	if err != nil {
+		t.Fatalf("%v in %q", err, out)
+	}
+	return n
+}
+
+// letterText is what a letter says.
+func letterText(t *testing.T, m *mail.Message) string {
+	t.Helper()
+	body, err := io.ReadAll(quotedprintable.NewReader(m.Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimRight(strings.ReplaceAll(string(body), "\r\n", "\n"), "\n")
+}
+
 // read gets a letter back over IMAP.
 func (h *mailHost) read(t *testing.T, user string, index int) *mail.Message {
 	t.Helper()
 	var letter []byte
 	h.until(t, "the letter", "postfix.log", func() bool {
-		out, err := exec.CommandContext(t.Context(), "curl", "--silent", "--show-error", "--ssl-reqd", "--cacert", h.ca,
-			"--user", user+":"+mailPassword, fmt.Sprintf("imap://localhost:%d/INBOX;MAILINDEX=%d", h.imap, index)).Output()
+		out, err := h.ask(t, user, fmt.Sprintf("INBOX;MAILINDEX=%d", index))
 		letter = out
 		return err == nil && len(out) > 0
 	})

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,7 +24,11 @@ import (
 	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
-func TestMain(m *testing.M) { hubtest.Main(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	flag.Set("test.parallel", "8") // those that are parallel wait, and compute little
+	hubtest.Main(m)
+}
 
 // installed is the path of a file in a client's packages, as npm laid them out.
 func installed(t *testing.T, client string, path ...string) string {

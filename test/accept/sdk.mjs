@@ -1,53 +1,12 @@
-// The official TypeScript SDK as a client: node sdk.mjs DOOR TARGET [ARG...]
-// where DOOR is stdio, http, sse or ws and TARGET a program or an address. Doors
-// that end in 2026 are used with the SDK's second edition and its protocol.
-// Prints one JSON object with what it saw; the Go test judges it. It says on
-// standard error which sound it waits for, and the test sends it.
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-
-const { CLIENTS, KEY } = process.env;
-const load = (client, path) =>
-  import(pathToFileURL(createRequire(join(CLIENTS, client, "node_modules", "x.js")).resolve("@modelcontextprotocol/" + path)));
-const sdk = (path) => load("sdk", "sdk/client/" + path);
-const sdk2 = (path) => load("client", "client" + path);
-
-const [door, target, ...args] = process.argv.slice(2);
-const second = door.endsWith("2026");
-const { Client } = await (second ? sdk2("") : sdk("index.js"));
-const env = Object.fromEntries(["HOME", "PATH", "HEARKEN_DATA_DIR"].map((k) => [k, process.env[k]]));
-
-// The SDK's WebSocket cannot carry a key; that of Node.js can.
-if (door === "ws") {
-  globalThis.WebSocket = class extends WebSocket {
-    constructor(url, protocols) {
-      super(url, { protocols: [protocols].flat(), headers: { Authorization: "Bearer " + KEY } });
-    }
-  };
-}
-
-async function connect() {
-  const url = door.startsWith("stdio") ? null : new URL(target);
-  const transport = await {
-    stdio: async () => new (await sdk("stdio.js")).StdioClientTransport({ command: target, args, env }),
-    http: async () => new (await sdk("streamableHttp.js")).StreamableHTTPClientTransport(url),
-    sse: async () => new (await sdk("sse.js")).SSEClientTransport(url),
-    ws: async () => new (await sdk("websocket.js")).WebSocketClientTransport(url),
-    stdio2026: async () => new (await sdk2("/stdio")).StdioClientTransport({ command: target, args, env }),
-    http2026: async () => new (await sdk2("")).StreamableHTTPClientTransport(url),
-  }[door]();
-  const options = second ? { versionNegotiation: { mode: { pin: "2026-07-28" } } } : {};
-  const client = new Client({ name: "accept", version: "1" }, options);
-  await client.connect(transport);
-  return client;
-}
+// The official TypeScript SDK as a client: node sdk.mjs DOOR TARGET [ARG...], as
+// connect.mjs has it. Prints one JSON object with what it saw; the Go test
+// judges it. It says on standard error which sound it waits for, and the test
+// sends it.
+import { connect, door, refusal, result } from "./connect.mjs";
 
 const seconds = (since) => (performance.now() - since) / 1000;
 const client = await connect();
-const call = async (name, args, options) =>
-  (await client.callTool({ name, arguments: args }, ...(second ? [] : [undefined]), options)).structuredContent;
-const refusal = (promise) => promise.then(() => null, (e) => ({ code: e.code, message: e.message }));
+const call = async (...args) => (await result(client, ...args)).structuredContent;
 
 const saw = { server: client.getServerVersion(), instructions: client.getInstructions() };
 saw.tools = (await client.listTools()).tools.map((t) => t.name);
