@@ -36,8 +36,9 @@ type Owner struct {
 	path, mark string
 	now        func() time.Time
 
-	mu    sync.Mutex
-	state ownerState
+	mu      sync.Mutex
+	state   ownerState
+	damaged error // why nobody can be told to be the owner
 }
 
 // ownerState is what is kept of the PIN.
@@ -64,8 +65,9 @@ func OpenOwner(data, keys string, now func() time.Time) (*Owner, error) {
 		return nil, fmt.Errorf("read owner: %w", err)
 	}
 	if err := json.Unmarshal(raw, &o.state); err != nil || len(o.state.Hash) == 0 {
-		return nil, hearken.Errorf(hearken.RepositoryError, "%s cannot be read.", o.path).
-			WithTry("put it back from a copy, or remove it and set a new PIN with: hearken pin")
+		// Nothing can be approved then; all else goes on.
+		o.damaged = hearken.Errorf(hearken.RepositoryError, "%s is damaged, so nobody can approve anything.", o.path).
+			WithTry("stop the hub, put the file back from a copy, or remove it and set a new PIN with: hearken pin")
 	}
 	return o, nil
 }
@@ -74,7 +76,7 @@ func OpenOwner(data, keys string, now func() time.Time) (*Owner, error) {
 func (o *Owner) Set() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.state.Hash) > 0
+	return o.damaged != nil || len(o.state.Hash) > 0
 }
 
 // Replaced reports whether the PIN is not the one that was set here: somebody
@@ -84,7 +86,7 @@ func (o *Owner) Replaced() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	mark, err := os.ReadFile(o.mark)
-	return err == nil && string(mark) != o.fingerprint()
+	return err == nil && o.damaged == nil && string(mark) != o.fingerprint()
 }
 
 // Accept takes the PIN that is there, or that there is none, as the right
@@ -107,6 +109,9 @@ func (o *Owner) fingerprint() string {
 func (o *Owner) SetPIN(old, pin string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.damaged != nil {
+		return o.damaged
+	}
 	if len(o.state.Hash) > 0 {
 		if err := o.check(old); err != nil {
 			return err
@@ -148,6 +153,9 @@ func (o *Owner) Check(pin string) error {
 }
 
 func (o *Owner) check(pin string) error {
+	if o.damaged != nil {
+		return o.damaged
+	}
 	if len(o.state.Hash) == 0 {
 		return hearken.Errorf(hearken.Unauthorized, "There is no PIN yet.").WithTry("hearken pin")
 	}
@@ -186,15 +194,27 @@ func (o *Owner) save(next ownerState) error {
 	if err := os.MkdirAll(filepath.Dir(o.path), 0o700); err != nil {
 		return fmt.Errorf("keep owner: %w", err)
 	}
-	fresh := o.path + ".new"
-	if err := os.WriteFile(fresh, raw, 0o600); err != nil {
-		return fmt.Errorf("keep owner: %w", err)
-	}
-	if err := os.Rename(fresh, o.path); err != nil {
+	if err := replaceFile(o.path, raw); err != nil {
 		return fmt.Errorf("keep owner: %w", err)
 	}
 	o.state = next
 	return nil
+}
+
+// replaceFile puts a file in place of another, whole or not at all, also if the
+// power fails.
+func replaceFile(path string, data []byte) error {
+	fresh := path + ".new"
+	f, err := os.OpenFile(fresh, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(fresh, path)
 }
 
 func stretch(pin string, salt []byte) ([]byte, error) {

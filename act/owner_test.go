@@ -128,3 +128,21 @@ func TestOwner_Replaced(t *testing.T) {
 		t.Error("a removed file")
 	}
 }
+
+// A damaged file keeps everybody from approving, and nothing else from working.
+func TestOwner_Damaged(t *testing.T) {
+	data, keys := t.TempDir(), t.TempDir()
+	now := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
+	if err := openOwner(t, data, keys, &now).SetPIN("", "482916"); err != nil {
+		t.Fatal(err)
+	}
+	for _, damage := range []string{"", "{", "{}"} {
+		if err := os.WriteFile(filepath.Join(keys, "owner.json"), []byte(damage), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := openOwner(t, data, keys, &now)
+		if !o.Set() || o.Replaced() || hearken.CodeOf(o.Check("482916")) != hearken.RepositoryError || hearken.CodeOf(o.SetPIN("", "739164")) != hearken.RepositoryError {
+			t.Errorf("%q: set %v, replaced %v, %v", damage, o.Set(), o.Replaced(), o.Check("482916"))
+		}
+	}
+}

@@ -111,7 +111,7 @@ func (d *desk) mayCall(t *tool) *hearken.Error {
 			WithTry("hearken keys create, and send the key as: Authorization: Bearer KEY")
 	}
 	if !t.in(d.caller.Toolsets) {
-		return hearken.Errorf(hearken.ScopeDenied, "This key may not use %s.", t.dotted).WithTry("a key made for it: hearken keys create --toolsets actions")
+		return hearken.Errorf(hearken.ScopeDenied, "This key may not use %s.", t.dotted).WithTry("a key made for it: hearken keys create --only actions")
 	}
 	return nil
 }

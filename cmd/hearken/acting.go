@@ -29,7 +29,8 @@ import (
 // acting is the part of the hub that does things. A short command has it from
 // the moment it asks for it; see [App.acts].
 type acting struct {
-	opening sync.Mutex // for short commands
+	opening   sync.Mutex // for short commands
+	strangers strangers
 
 	desk  *act.Desk
 	owner *act.Owner
@@ -151,6 +152,37 @@ func keptKey(path string) ([]byte, error) {
 // limited writes of a key that asks too often.
 func (a *App) limited(principal string) {
 	a.noted(context.Background(), hearken.AuditRecord{Type: hearken.AuditLimited, Principal: principal})
+}
+
+// turnedAway writes of those whom a door did not let in, and of a flood of them
+// only that there was one.
+func (a *App) turnedAway(ctx context.Context, addr, route string, code hearken.Code) {
+	a.strangers.mu.Lock()
+	now := a.now()
+	if now.Sub(a.strangers.since) > time.Minute {
+		a.strangers.since, a.strangers.count = now, 0
+	}
+	a.strangers.count++
+	n := a.strangers.count
+	a.strangers.mu.Unlock()
+	r := hearken.AuditRecord{Type: hearken.AuditRefused, From: addr, Target: route, Error: string(code)}
+	switch {
+	case n > strangersNoted:
+		return
+	case n == strangersNoted:
+		r = hearken.AuditRecord{Type: hearken.AuditLimited, State: "further refusals within this minute are not written down"}
+	}
+	a.noted(ctx, r)
+}
+
+// strangersNoted is how many refusals a minute are written down.
+const strangersNoted = 30
+
+// strangers counts those who were not let in.
+type strangers struct {
+	mu    sync.Mutex
+	since time.Time
+	count int
 }
 
 // refused writes of somebody who asked for an action and may not act.

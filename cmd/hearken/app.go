@@ -260,6 +260,7 @@ func (a *App) openDoors() (*api.API, error) {
 		AuthRequired: c.Auth == "required",
 		TLS:          api.TLS{Off: c.TLS == "off", CertFile: c.TLSCert, KeyFile: c.TLSKey, Dir: c.DataDir},
 		Registry:     a.registry,
+		Refused:      a.turnedAway,
 		Log:          a.log,
 	}
 	if c.WSListen != "off" {
@@ -341,7 +342,7 @@ func (a *App) remoteServer(c api.Caller) *mcp.Server {
 	if len(c.Toolsets) > 0 {
 		toolsets = narrow(toolsets, c.Toolsets)
 	}
-	return a.factory.Server(mcpserver.Caller{Principal: c.Principal, Toolsets: toolsets, Dotted: c.Door == "ws"})
+	return a.factory.Server(mcpserver.Caller{Principal: c.Principal, Toolsets: toolsets, Approver: c.Approver, Dotted: c.Door == "ws"})
 }
 
 // greet answers a process on the local socket.

@@ -90,7 +90,7 @@ type Config struct {
 	ActionDays        int      `var:"ACTION_DAYS" default:"90" min:"0" max:"36500" group:"acting" help:"Remove the texts of ended actions after so many days; 0 keeps them. The audit never holds them."`
 	RateLimit         int      `var:"RATE_LIMIT" default:"100" min:"1" max:"1000000" group:"acting" help:"Requests that a key may make in any 60 seconds."`
 	OwnerPINFile      string   `var:"OWNER_PIN_FILE" group:"acting" help:"File that holds the owner's PIN, for scripts. Whoever can read it can approve."`
-	KeyDir            string   `var:"HEARKEN_KEY_DIR" group:"acting" help:"Directory of the audit's signing key and of what verifies the PIN. Default: hearken/keys in the user's configuration directory; keys in the data directory where that was set."`
+	KeyDir            string   `var:"HEARKEN_KEY_DIR" group:"acting" help:"Directory of the audit's signing key and of what verifies the PIN. Default: hearken/keys in the user's configuration directory; keys in the data directory where that is another than usual."`
 
 	DataDir                 string `var:"HEARKEN_DATA_DIR" group:"keeping" help:"Directory of all state. Default: hearken in the user's data directory."`
 	StorageBackend          string `var:"STORAGE_BACKEND" default:"sqlite" of:"sqlite,postgres,json" group:"keeping" help:"Where sessions are kept."`
@@ -119,8 +119,12 @@ func (c *Config) resolve() error {
 	}
 	if c.KeyDir == "" {
 		c.KeyDir = filepath.Join(c.DataDir, "keys")
-		if dir, err := os.UserConfigDir(); err == nil && c.sources["data-dir"] == "default" {
-			c.KeyDir = filepath.Join(dir, "hearken", "keys")
+		// By the directory itself and not by who named it: a hub that --stdio
+		// starts gets its name from there.
+		if usual, err := userDataDir(); err == nil && filepath.Clean(c.DataDir) == usual {
+			if dir, err := os.UserConfigDir(); err == nil {
+				c.KeyDir = filepath.Join(dir, "hearken", "keys")
+			}
 		}
 	}
 	for _, path := range []*string{&c.DataDir, &c.Models, &c.CacheDir, &c.Vocabulary, &c.TLSCert, &c.TLSKey, &c.ActionsCAFile, &c.OwnerPINFile, &c.KeyDir} {

@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net"
+	"runtime/debug"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
@@ -36,16 +39,20 @@ type controlResult struct {
 	Error  *pipe.Refusal   `json:"error,omitempty"`
 }
 
+// maxControl is the longest request: a contact book.
+const maxControl = 64 << 20
+
 // serveControl answers control requests until the connection ends.
 func (a *App) serveControl(ctx context.Context, conn net.Conn) {
 	in := bufio.NewScanner(conn)
+	in.Buffer(nil, maxControl)
 	out := json.NewEncoder(conn)
 	for in.Scan() {
 		var req controlRequest
 		var res controlResult
 		result, err := any(nil), json.Unmarshal(in.Bytes(), &req)
 		if err == nil {
-			result, err = a.control(ctx, req)
+			result, err = a.controlled(ctx, req)
 		}
 		if err == nil {
 			res.Result, err = json.Marshal(result)
@@ -57,6 +64,21 @@ func (a *App) serveControl(ctx context.Context, conn net.Conn) {
 			return
 		}
 	}
+	if errors.Is(in.Err(), bufio.ErrTooLong) {
+		out.Encode(controlResult{Error: pipe.Refuse(hearken.Errorf(hearken.Invalid, "The request is longer than %d MB.", maxControl>>20))})
+	}
+}
+
+// controlled answers a request. One that goes wrong inside ends alone, and not
+// the hub with all its sessions.
+func (a *App) controlled(ctx context.Context, req controlRequest) (result any, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			a.log.Error("request panicked", "op", req.Op, "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+			err = hearken.Errorf("internal", "Something went wrong inside the hub; its log says what.")
+		}
+	}()
+	return a.control(ctx, req)
 }
 
 func (a *App) control(ctx context.Context, req controlRequest) (any, error) {

@@ -26,6 +26,9 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 		return a.revokeKey(ctx, req.ID)
 	},
 	"actions.list": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		if req.Actions == nil {
+			return nil, incomplete(req)
+		}
 		return a.desk.Actions(ctx, *req.Actions)
 	},
 	"actions.get": func(a *App, ctx context.Context, req controlRequest) (any, error) {
@@ -33,6 +36,9 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 	},
 	"actions.why": (*App).why,
 	"actions.decide": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		if req.Verdict == nil {
+			return nil, incomplete(req)
+		}
 		req.Verdict.By = "owner"
 		action, won, err := a.desk.Decide(ctx, *req.Verdict)
 		if err != nil {
@@ -58,6 +64,9 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 		return a.desk.Grants(ctx)
 	},
 	"grants.create": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		if req.Grant == nil {
+			return nil, incomplete(req)
+		}
 		return a.desk.Grant(ctx, *req.Grant)
 	},
 	"grants.revoke": func(a *App, ctx context.Context, req controlRequest) (any, error) {
@@ -107,6 +116,10 @@ func (a *App) owns(ctx context.Context, req controlRequest) error {
 		a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditRefused, From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
 	}
 	return err
+}
+
+func incomplete(req controlRequest) error {
+	return hearken.Errorf(hearken.Invalid, "The request %q is incomplete.", req.Op)
 }
 
 func (a *App) setPIN(ctx context.Context, req controlRequest) (any, error) {

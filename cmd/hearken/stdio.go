@@ -55,13 +55,13 @@ func (p *program) spawn(ctx context.Context) error {
 // offspring is the command line and the environment of the hub: what this
 // process was given, without what is its own.
 func (p *program) offspring() (args, env []string) {
-	args = []string{"serve", "--detached", "--data-dir=" + p.cfg.DataDir}
+	args = []string{"serve", "--detached", "--data-dir=" + p.cfg.DataDir, "--key-dir=" + p.cfg.KeyDir}
 	values := reflect.ValueOf(p.cfg).Elem()
 	drop := []string{"TRANSPORT"}
 	for _, s := range settings() {
 		if slices.Contains(brought, s.name) {
 			drop = append(drop, s.env, s.env+"_FILE")
-		} else if p.flags[s.name] && s.name != "data-dir" && s.name != "transport" {
+		} else if p.flags[s.name] && !slices.Contains([]string{"data-dir", "key-dir", "transport"}, s.name) {
 			args = append(args, "--"+s.name+"="+show(values.Field(s.index).Interface()))
 		}
 	}
