@@ -21,14 +21,13 @@ import (
 	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
-// acting starts a hub that can do everything a test needs it for, with the
-// door for WebSocket open.
-func acting(t *testing.T, env ...string) (*hubtest.Hub, *owner) {
+// acting starts a hub for agents that act. Times are Berlin's, and ws is its
+// door for WebSocket.
+func acting(t *testing.T, env ...string) (o *owner, ws string) {
 	t.Helper()
-	h := hubtest.Start(t, append([]string{
-		"TRANSCRIPTION_PROVIDER=null", "WS_LISTEN=127.0.0.1:0", "TIMEZONE=Europe/Berlin",
-	}, env...)...)
-	return h, newOwner(t, h)
+	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	h := hubtest.Start(t, append([]string{"TRANSCRIPTION_PROVIDER=null", "WS_LISTEN=" + address, "TIMEZONE=Europe/Berlin"}, env...)...)
+	return newOwner(t, h), "ws://" + address
 }
 
 // mailing are the settings for a mail server.
@@ -48,14 +47,14 @@ func (o *owner) knows() {
 }
 
 // nextMonth is a day to come.
-func nextMonth() string { return time.Now().AddDate(0, 1, 0).Format(time.DateOnly) }
+func nextMonth() string { return time.Now().AddDate(0, 0, 30).Format(time.DateOnly) }
 
 // TestActions_SDK has the official TypeScript SDK act by every door while the
 // owner decides at the command line.
 func TestActions_SDK(t *testing.T) {
 	nodejs := node(t)
 	post := startMail(t)
-	_, o := acting(t, post.mailing()...)
+	o, _ := acting(t, post.mailing()...)
 	o.knows()
 	var acts []*acted
 	t.Run("by", func(t *testing.T) {
@@ -95,7 +94,7 @@ func TestActions_SDK(t *testing.T) {
 // that the owner made for that.
 func TestActions_Questions(t *testing.T) {
 	nodejs := node(t)
-	_, o := acting(t)
+	o, _ := acting(t)
 	for _, door := range []string{"http2026", "http", "ws"} {
 		t.Run(door, func(t *testing.T) {
 			edition(t, door)

@@ -65,3 +65,44 @@ func TestClaude_TakesNotes(t *testing.T) {
 		})
 	}
 }
+
+// TestClaude_Acts has the scripted model ask for an appointment over Claude
+// Code's own WebSocket, by the contract's door. The owner is somebody else.
+func TestClaude_Acts(t *testing.T) {
+	path := claude(t)
+	o, ws := acting(t)
+	const title = "Send the contract to Žaneta"
+	m := newModel(t, func(shown []string) *call {
+		if len(shown) > 0 {
+			return nil
+		}
+		return &call{"calendar_create", map[string]any{"title": title, "start": nextMonth() + "T15:00:00+01:00", "duration_min": 30}}
+	})
+	a := joining(t, o.h, path)
+	a.must("mcp", "add-json", "hearken", fmt.Sprintf(`{"type": "ws", "url": %q, "headers": {"Authorization": "Bearer %s"}}`, ws, o.key("claude")))
+	a.env = append(a.env, "ANTHROPIC_BASE_URL="+m.URL, "ANTHROPIC_API_KEY=none")
+	said := make(chan string, 1)
+	go func() {
+		out, err := run(t, a.dir, a.env, path, "-p", "Put it into my calendar.", "--allowedTools", "mcp__hearken")
+		said <- fmt.Sprint(strings.TrimSpace(out), err)
+	}()
+	id := o.waiting(title)
+	if out := o.run("approve", id); !strings.Contains(out, id+": done") {
+		t.Errorf("approve: %s", out)
+	}
+	if out := <-said; out != "Done.<nil>" {
+		t.Errorf("Claude Code said %q", out)
+	}
+	shown := m.results()
+	if len(shown) != 1 || !strings.Contains(shown[0], `"status":"ok"`) || !strings.Contains(shown[0], id) {
+		t.Errorf("the model was shown %q, want %s", shown, id)
+	}
+	if why := o.run("why", id); !strings.Contains(why, "claude-code") {
+		t.Errorf("why: %s", why)
+	}
+	for _, tool := range []string{"message_send", "reminder_create", "action_status", "action_cancel"} {
+		if !m.tools[tool] {
+			t.Errorf("the model was not offered %s", tool)
+		}
+	}
+}

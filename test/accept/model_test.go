@@ -73,7 +73,7 @@ func (m *model) next(req *messages) (*call, string) {
 		searches = searches || tool.Name == "ToolSearch"
 		for _, prefix := range []string{"mcp__hearken__", "hearken_"} {
 			if short, ok := strings.CutPrefix(tool.Name, prefix); ok {
-				names[short] = tool.Name
+				names[strings.ReplaceAll(short, ".", "_")] = tool.Name // either spelling is the hub's
 			}
 		}
 	}

@@ -99,7 +99,10 @@ func (o *owner) decide(verb, words string) {
 	id := o.waiting(words)
 	out := o.run(verb, id)
 	want := map[string]string{"approve": id + ": done", "deny": id + ": denied"}[verb]
-	if !strings.Contains(out, words) || !strings.Contains(out, want) {
+	if !strings.Contains(spaced(out), spaced(words)) || !strings.Contains(out, want) {
 		o.t.Errorf("%s shows %q, want %q", verb, out, want)
 	}
 }
+
+// spaced is a text without its lines.
+func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
