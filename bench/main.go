@@ -48,6 +48,7 @@ var measurements = []measurement{
 	{"scribe-cli", "ParrotScribe's CLI behind the tools, against its own server", measureScribeCLI},
 	{"scribe-pages", "polling a long capture against a short one", measureScribePages},
 	{"scribe-silence", "`hearken listen` while nobody speaks", measureListen},
+	{"act-injection", "strangers in a call, and an agent with a shell, want something done", measureInjection},
 }
 
 // bench is what measurements share.
