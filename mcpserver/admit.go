@@ -127,7 +127,7 @@ func (d *desk) nameOf(t *tool) string {
 // follow looks after a call that may wait for a person: what becomes of the
 // action if the client goes away or cannot ask.
 func (d *desk) follow(ctx context.Context, turn *turn, tool *tool, call func(context.Context) (mcp.Result, error)) (mcp.Result, error) {
-	within, cancel := context.WithTimeoutCause(context.WithValue(ctx, turnKey{}, turn), askFor, context.DeadlineExceeded)
+	within, cancel := context.WithTimeout(context.WithValue(ctx, turnKey{}, turn), askFor)
 	defer cancel()
 	res, err := call(within)
 	if ctx.Err() != nil {
