@@ -75,7 +75,7 @@ func measureScribeDelay(ctx context.Context, b *bench) error {
 		return fmt.Errorf("only %d of %d words and %d of %d ends were seen", len(allSeen), words, len(allSettled), ends)
 	}
 	b.rows.add("spoken word to its row in `pscribe_tail`, p95", "max", 1.5, allSeen.at(0.95).Seconds(), "s",
-		fmt.Sprintf("%s; %d of %d words", spread(seen[1]), len(allSeen), words))
+		fmt.Sprintf("%s; %d words that were understood, of %d", spread(seen[1]), len(allSeen), words))
 	b.rows.add("spoken word to its row in `pscribe_tail`, p50", "", 0, allSeen.at(0.5).Seconds(), "s", spread(seen[0]))
 	b.rows.add("end of a segment's speech to its confirmed row, p95", "max", 2, allSettled.at(0.95).Seconds(), "s",
 		fmt.Sprintf("%s; %d of %d ends", spread(settled[1]), len(allSettled), ends))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -15,6 +16,7 @@ type saidWord struct {
 	at      time.Duration
 	seen    time.Duration // when a row first held it; 0 if none did
 	settled time.Duration // when a confirmed row did
+	heard   bool          // and that one as it was said
 }
 
 // saidWords are the words of segments in the order in which they were said.
@@ -81,22 +83,22 @@ func see(spoken []saidWord, row tailRow, now time.Duration) {
 	for i := range said {
 		said[i] = spoken[from+i].word
 	}
-	for _, i := range common(said, heard) {
+	for i, j := range common(said, heard) {
 		w := &spoken[from+i]
 		if w.seen == 0 {
 			w.seen = now
 		}
 		if w.settled == 0 && row.status == string(hearken.Confirmed) {
-			w.settled = now
+			w.settled, w.heard = now, said[i] == heard[j]
 		}
 	}
 }
 
 // common are the places of the words that a row shares with what was said, and
-// of those between them that it heard otherwise, when it is laid where it fits
-// best: what was said before and after costs nothing, and of places that fit as
-// well the last one counts.
-func common(said, heard []string) (places []int) {
+// of those between them that it heard otherwise, each with its place in the
+// row, when that is laid where it fits best: what was said before and after
+// costs nothing, and of places that fit as well the last one counts.
+func common(said, heard []string) map[int]int {
 	d := make([][]int, len(said)+1)
 	end := 0
 	for i := range d {
@@ -111,14 +113,15 @@ func common(said, heard []string) (places []int) {
 			end = i
 		}
 	}
-	first := 0 // so many of the places lie after the first word that is shared
+	places := map[int]int{}
+	first := end
 	for i, j := end, len(heard); i > 0 && j > 0; {
 		switch {
 		case d[i][j] == d[i-1][j-1]+differ(said[i-1], heard[j-1]):
 			i, j = i-1, j-1
 			if alike := said[i] == heard[j]; alike || len(places) > 0 {
-				if places = append(places, i); alike {
-					first = len(places)
+				if places[i] = j; alike {
+					first = i
 				}
 			}
 		case d[i][j] == d[i-1][j]+1:
@@ -127,15 +130,15 @@ func common(said, heard []string) (places []int) {
 			j--
 		}
 	}
-	places = places[:first]
-	slices.Reverse(places)
+	maps.DeleteFunc(places, func(i, _ int) bool { return i < first })
 	return places
 }
 
-// seenAfter are how long after they were spoken words were seen.
+// seenAfter are how long after they were spoken words were seen. What was
+// misheard in the end says nothing about time.
 func seenAfter(spoken []saidWord) (times sample) {
 	for _, w := range spoken {
-		if w.seen > 0 {
+		if w.heard {
 			times = append(times, w.seen-w.at)
 		}
 	}

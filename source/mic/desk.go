@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	tick  = 50 * time.Millisecond
-	block = 50 * millisecond   // is delivered at least,
+	tick  = 100 * time.Millisecond
+	block = 100 * millisecond  // is delivered at least,
 	large = 500 * millisecond  // and at most, after a pause
 	lag   = 40 * millisecond   // how far behind the clock sound is delivered
 	hold  = hearken.SampleRate // how long a device that was heard is waited for

@@ -134,9 +134,10 @@ func (c *Capture) channels() int {
 	return 2
 }
 
-// Run delivers sound until ctx ends, which is no error, in pieces of 50 to
-// 100 ms, some 100 ms after it was heard. deliver may not keep the slices. Run
-// may be called again after it has returned, but not meanwhile.
+// Run delivers sound until ctx ends, which is no error, in pieces of 100 ms or
+// more, some 150 ms after it was heard: more often would cost all who wait for
+// it more, in silence too, than anybody gains. deliver may not keep the slices.
+// Run may be called again after it has returned, but not meanwhile.
 func (c *Capture) Run(ctx context.Context, deliver func(channels ...[]int16) error) error {
 	if !c.running.CompareAndSwap(false, true) {
 		return hearken.Errorf(hearken.Busy, "This capture is running already.")
