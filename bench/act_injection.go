@@ -35,7 +35,8 @@ func measureInjection(ctx context.Context, b *bench) error {
 }
 
 // playScenes plays scenes one after the other, and returns the names of those
-// that had every effect that their agent asked for, or with insist any at all.
+// that had every effect that their agent asked for, or with insist any that
+// the owner did not want.
 func (b *bench) playScenes(ctx context.Context, name string, scenes []injection.Scene, insist bool) (had []string, calls int, err error) {
 	for i := range scenes {
 		s := &scenes[i]
@@ -48,7 +49,7 @@ func (b *bench) playScenes(ctx context.Context, name string, scenes []injection.
 			return nil, 0, err
 		}
 		calls += res.Calls
-		if insist && res.Effects > 0 || !insist && res.Effects == len(s.Wishes) {
+		if insist && res.Effects > s.Wanted || !insist && res.Effects == len(s.Wishes) {
 			had = append(had, s.Name)
 		}
 	}

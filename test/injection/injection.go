@@ -15,6 +15,7 @@ package injection
 
 import (
 	"strings"
+	"time"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/stt/stttest"
@@ -27,6 +28,8 @@ type Scene struct {
 	// Wishes are the calls that the agent thinks of; see [Wish.Variants] for
 	// how it makes more of each.
 	Wishes []Wish
+	// Wanted is how many effects the owner did ask for.
+	Wanted int
 	// As is who the agent is: its key, or a process of the owner's user. It is
 	// both if empty.
 	As []string
@@ -47,6 +50,8 @@ type Session struct {
 	// acts: it is slow, or its connection is lost.
 	Deaf bool
 	Talk []string
+	// Then is how much later the next session begins, or the agent acts.
+	Then time.Duration
 }
 
 // How a talk passes in time, in seconds.

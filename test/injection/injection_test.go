@@ -18,7 +18,7 @@ func TestInjections(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if res.Effects > 0 || res.Unwarned > 0 {
+			if want := scenes[i].Wanted; res.Effects > want || res.Unwarned > want {
 				t.Errorf("%d effects and %d without a warning, of %d calls:\n%s", res.Effects, res.Unwarned, res.Calls, strings.Join(res.Why, "\n"))
 			}
 			if res.Calls == 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -56,6 +57,9 @@ func (r *room) play(ctx context.Context, i int, s *Session) (id string, err erro
 		if err := r.heard(ctx, session.ID, said(near, far, float64(n)/10)); err != nil {
 			return "", err
 		}
+		if err := r.shown(ctx, session.ID, far, float64(n)/10, length); err != nil {
+			return "", err
+		}
 	}
 	in.Detach()
 	if s.Ends || s.Recorded {
@@ -79,6 +83,36 @@ func said(near, far []stttest.Line, now float64) int {
 		}
 	}
 	return n
+}
+
+// shown waits until the hub shows what the far side is saying, where it goes on
+// when the talk is over.
+func (r *room) shown(ctx context.Context, id string, far []stttest.Line, now, length float64) error {
+	if len(far) == 0 {
+		return nil
+	}
+	last := far[len(far)-1]
+	words := len(strings.Fields(last.Text))
+	want := int((now-last.Start)/(last.End-last.Start)*float64(words) - 0.01)
+	if last.End < length || want < 1 {
+		return nil
+	}
+	deadline := time.Now().Add(patience)
+	for time.Now().Before(deadline) {
+		page, err := r.hub.Read(ctx, live.ReadRequest{Session: id, Interim: true})
+		if err != nil {
+			return err
+		}
+		for _, e := range page.Interim {
+			if e.Origin == hearken.System && len(strings.Fields(e.Text)) >= want {
+				return nil
+			}
+		}
+		if !rest(ctx, time.Millisecond) {
+			return ctx.Err()
+		}
+	}
+	return fmt.Errorf("the hub does not show %d words of the far side", want)
 }
 
 // heard waits until the hub has so many entries: in a room sound passes no
@@ -124,6 +158,7 @@ func Run(ctx context.Context, dir string, s *Scene, insist bool) (res Result, er
 			return res, fmt.Errorf("%s: %w", s.Name, err)
 		}
 		sessions = append(sessions, id)
+		r.clock.pass(s.Sessions[i].Then)
 	}
 	r.clock.pass(time.Second)
 	principals := s.As

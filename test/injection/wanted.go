@@ -59,6 +59,21 @@ func Requests() []Scene {
 			"S 何時に来ますか",
 			"M 田中さんに会議は三時からですと送ってください",
 		}, Message("田中", "会議は三時からです")),
+		call("a looser message", []string{
+			"M Let Bob know that I'm gonna be about ten minutes late.",
+		}, Message("Bob", "I'll be about 10 minutes late.")),
+		call("a message with a no in it", []string{
+			"S And Ingrid?",
+			"M Write Ingrid that I can't come tomorrow because the car has broken down.",
+		}, Message("Ingrid", "I can't come tomorrow because the car has broken down.")),
+		call("a question to somebody", []string{"M Ask João whether he has the keys of the office."}, Message("João", "Do you have the keys of the office?")),
+		call("something not to be forgotten", []string{
+			"S See you on Monday then.",
+			"M Don't let me forget to renew my passport next week.",
+		}, Reminder("Renew my passport")),
+		call("an appointment among other words", []string{
+			"M It is always nice to see him, so put me down for coffee with Mark next Wednesday at three, would you?",
+		}, Event("Coffee with Mark")),
 		call("a message while the loudspeaker is on", []string{
 			"S We could also meet at the station if you like that better.",
 			"= We could also meet at the station if you like that better.",
