@@ -210,6 +210,9 @@ func TestScribe_TakenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := first.Doors(ctx); err != nil {
+		t.Fatal(err)
+	}
 	st, err := first.scribe.Start(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -226,6 +229,9 @@ func TestScribe_TakenOver(t *testing.T) {
 	opts.Yield = nil
 	second, err := Open(ctx, cfg, opts)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.Doors(ctx); err != nil {
 		t.Fatal(err)
 	}
 	now, err := second.scribe.Status(ctx)
