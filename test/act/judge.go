@@ -109,25 +109,31 @@ func (s *Storm) judge(j *Judgement, w Wish, a *hearken.Action, arrived int) {
 	}
 }
 
-// audited holds an action against the audit: each step of it is there, and an
-// attempt before its result.
+// audited holds an action against the audit: each step of it is there, and in
+// its order. After a crash a step may stand there once more.
 func audited(j *Judgement, a *hearken.Action, audit []hearken.AuditRecord) {
-	steps := map[string]int{}
-	for _, r := range audit {
-		if r.Action == a.ID {
-			steps[r.Type]++
+	first := map[string]int{} // by step, counted from 1
+	for i, r := range audit {
+		if r.Action == a.ID && first[r.Type] == 0 {
+			first[r.Type] = i + 1
 		}
 	}
-	want := map[string]bool{hearken.AuditProposed: true, hearken.AuditDecided: true}
+	want := []string{hearken.AuditProposed, hearken.AuditDecided}
 	if a.State != hearken.ActionDenied {
-		want[hearken.AuditExecuting], want[hearken.AuditResult] = true, true
+		want = append(want, hearken.AuditExecuting, hearken.AuditResult)
 	}
-	for step := range want {
-		if steps[step] == 0 {
+	before := 0
+	for _, step := range want {
+		switch at := first[step]; {
+		case at == 0:
 			j.fault(&j.Unaudited, "%s (%s): the audit has no %s", a.ID, a.State, step)
+		case at < before:
+			j.fault(&j.Unaudited, "%s (%s): the audit has %s before what it follows from", a.ID, a.State, step)
+		default:
+			before = at
 		}
 	}
-	if steps[hearken.AuditExecuting] > 0 && a.State == hearken.ActionDenied {
-		j.fault(nil, "%s was denied and the audit has an attempt", a.ID)
+	if first[hearken.AuditExecuting] > 0 && a.State == hearken.ActionDenied {
+		j.fault(&j.Unaudited, "%s was denied and the audit has an attempt", a.ID)
 	}
 }

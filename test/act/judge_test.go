@@ -37,6 +37,9 @@ func TestStorm_Judge(t *testing.T) {
 		{"DecisionGone", func(_ *Storm, truth *Truth) { truth.Actions[0].Decision = nil }, "is not there"},
 		{"TwoDecisions", func(s *Storm, _ *Truth) { s.decided["msg_one"] = []bool{true, true} }, "2 owners"},
 		{"NoAttempt", func(_ *Storm, truth *Truth) { truth.Audit = slices.Delete(truth.Audit, 2, 3) }, "no action.executing"},
+		{"AttemptBeforeDecision", func(_ *Storm, truth *Truth) {
+			truth.Audit[1], truth.Audit[2] = truth.Audit[2], truth.Audit[1]
+		}, "action.executing before what it follows from"},
 		{"DeniedAttempt", func(_ *Storm, truth *Truth) {
 			truth.Audit = append(truth.Audit, hearken.AuditRecord{Type: hearken.AuditExecuting, Action: "msg_two"})
 		}, "was denied and the audit has an attempt"},
