@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -12,6 +13,12 @@ const (
 	audioMissing = 5 * time.Second
 	wordsMissing = time.Minute
 	lagTrouble   = 5.0 // seconds
+)
+
+// An engine that is asked for its words gets throughWithin to tell them.
+const (
+	throughWithin = 500 * time.Millisecond
+	throughEvery  = 10 * time.Millisecond
 )
 
 // Status tells how a session is doing, from evidence and never from a socket
@@ -91,4 +98,65 @@ func (s *session) healthLocked(st *Status, trouble bool) string {
 		return "silent"
 	}
 	return "ok"
+}
+
+// Through tells up to which second of a session's clock the words of the far
+// side are final. If that is before until, their engine is asked for them and
+// gets a moment. ok is false where none are still to come: the session is over,
+// or has one side only.
+func (h *Hub) Through(ctx context.Context, id string, until float64) (through float64, ok bool) {
+	s := h.find(id)
+	if s == nil {
+		return 0, false
+	}
+	pos, ok := s.farThrough()
+	if !ok || pos >= position(until) {
+		return seconds(pos), ok
+	}
+	s.wantFar()
+	ctx, cancel := context.WithTimeout(ctx, throughWithin)
+	defer cancel()
+	look := time.NewTicker(throughEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return seconds(pos), ok
+		}
+		if pos, ok = s.farThrough(); !ok || pos >= position(until) {
+			return seconds(pos), ok
+		}
+	}
+}
+
+// farThrough is the position before which all words of the far side are final,
+// and whether there is anything after it.
+func (s *session) farThrough() (pos int64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pos = math.MaxInt64
+	for _, c := range s.channels {
+		if c.origin == hearken.System && s.phase < owing {
+			pos = min(pos, c.through.Load())
+		}
+	}
+	for _, d := range s.debts {
+		if d.Origin == hearken.System {
+			pos = min(pos, d.From)
+		}
+	}
+	return pos, pos < math.MaxInt64
+}
+
+// wantFar asks the engine of the far side for the words that it has so far.
+func (s *session) wantFar() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.channels {
+		if c.origin == hearken.System {
+			c.wanted.Store(c.spool.end())
+			c.nudge()
+		}
+	}
 }
