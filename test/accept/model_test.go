@@ -3,6 +3,7 @@
 package accept
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -78,7 +79,7 @@ func (m *model) next(req *messages) (*call, string) {
 		}
 	}
 	if len(names) == 0 && searches {
-		return &call{"ToolSearch", map[string]any{"query": "hearken", "max_results": 20}}, search
+		return &call{"ToolSearch", map[string]any{"query": "hearken", "max_results": 100}}, search
 	}
 	if len(names) == 0 {
 		return nil, ""
@@ -97,7 +98,7 @@ func (m *model) next(req *messages) (*call, string) {
 	if next == nil {
 		return nil, ""
 	}
-	return &call{names[next.tool], next.args}, fmt.Sprintf("toolu_%d", len(shown))
+	return &call{cmp.Or(names[next.tool], next.tool), next.args}, fmt.Sprintf("toolu_%d", len(shown))
 }
 
 func (m *model) results() []string {

@@ -15,6 +15,8 @@ import (
 	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
+const ownerPIN = "battery staple"
+
 // An owner is the person whose hub it is, at the command line. The PIN is in a
 // file, as for scripts.
 type owner struct {
@@ -26,7 +28,7 @@ type owner struct {
 func newOwner(t *testing.T, h *hubtest.Hub) *owner {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pin")
-	calendarFile(t, file, "correct horse\n")
+	calendarFile(t, file, ownerPIN+"\n")
 	o := &owner{t, h, append(slices.Clone(h.Env), "OWNER_PIN_FILE="+file)}
 	if out := o.run("pin"); !strings.Contains(out, "The PIN is set") {
 		t.Fatalf("pin: %s", out)
