@@ -47,9 +47,11 @@ func (d *Desk) Decide(ctx context.Context, v Verdict) (a *hearken.Action, decide
 		return a, false, nil
 	}
 	if v.Allow && v.Grant != nil {
-		_, err = d.Grant(ctx, v.grantFor(a))
+		if _, err := d.Grant(ctx, v.grantFor(a, a.Decision.At)); err != nil {
+			return a, true, hearken.Errorf(hearken.CodeOf(err), "It is allowed, but only this once: %w", err)
+		}
 	}
-	return a, true, err
+	return a, true, nil
 }
 
 // mayDecide checks a verdict before it is looked at whether it comes first.
@@ -68,17 +70,24 @@ func (d *Desk) mayDecide(ctx context.Context, a *hearken.Action, v Verdict) erro
 		if v.Grant != nil {
 			return hearken.Errorf(hearken.Forbidden, "Only the owner makes grants.")
 		}
+		if farSaid(a.Evidence, "") {
+			return hearken.Errorf(hearken.Forbidden, "Only the owner decides about what the other side of a call said.")
+		}
 	}
-	if v.Grant != nil && !a.Grantable {
+	if v.Grant == nil {
+		return nil
+	}
+	if !a.Grantable {
 		return hearken.Errorf(hearken.PolicyDenied, "This can be allowed once only: not all of it was said on this side of the call.")
 	}
-	return nil
+	g := v.grantFor(a, d.cfg.Now())
+	return d.bound(ctx, &g) // before anything is allowed
 }
 
-func (v *Verdict) grantFor(a *hearken.Action) hearken.Grant {
+func (v *Verdict) grantFor(a *hearken.Action, now time.Time) hearken.Grant {
 	g := hearken.Grant{Principal: a.Principal, Tool: a.Tool, Target: a.Target, PerDay: v.Grant.PerDay, From: a.ID}
-	if v.Grant.For > 0 {
-		g.ExpiresAt = a.Decision.At.Add(v.Grant.For)
+	if v.Grant.For != 0 {
+		g.ExpiresAt = now.Add(v.Grant.For).UTC()
 	}
 	return g
 }
@@ -99,6 +108,23 @@ const (
 
 // Grant makes a grant within the bounds of all grants.
 func (d *Desk) Grant(ctx context.Context, g hearken.Grant) (*hearken.Grant, error) {
+	if err := d.bound(ctx, &g); err != nil {
+		return nil, err
+	}
+	g.ID, g.CreatedAt = "grn_"+strings.ToLower(rand.Text()[:16]), d.cfg.Now().UTC()
+	if err := d.ledger.write(ctx, grantRecord(&g, "made")); err != nil {
+		return nil, err
+	}
+	if err := d.cfg.Store.SaveGrant(ctx, &g); err != nil {
+		return nil, hearken.Errorf(hearken.RepositoryError, "The grant could not be kept: %w.", err)
+	}
+	d.changed()
+	return &g, nil
+}
+
+// bound fills in a grant's bounds, and refuses what is beyond those of all
+// grants.
+func (d *Desk) bound(ctx context.Context, g *hearken.Grant) error {
 	now := d.cfg.Now().UTC()
 	if g.ExpiresAt.IsZero() {
 		g.ExpiresAt = now.Add(defaultGrant)
@@ -113,26 +139,16 @@ func (d *Desk) Grant(ctx context.Context, g hearken.Grant) (*hearken.Grant, erro
 	tools := []string{hearken.CalendarCreate, hearken.MessageSend, hearken.ReminderCreate}
 	switch {
 	case !slices.Contains(tools, g.Tool):
-		return nil, hearken.Errorf(hearken.Invalid, "There is no tool %q that acts.", g.Tool).WithTry("one of %s", strings.Join(tools, ", "))
+		return hearken.Errorf(hearken.Invalid, "There is no tool %q that acts.", g.Tool).WithTry("one of %s", strings.Join(tools, ", "))
 	case g.Target == "":
-		return nil, hearken.Errorf(hearken.Invalid, "A grant needs a target, such as builtin or email:bob@example.org.")
+		return hearken.Errorf(hearken.Invalid, "A grant needs a target, such as builtin or email:bob@example.org.")
 	case g.PerDay < 1 || g.PerDay > mostPerDay:
-		return nil, hearken.Errorf(hearken.Invalid, "A grant allows 1 to %d actions a day, not %d.", mostPerDay, g.PerDay)
+		return hearken.Errorf(hearken.Invalid, "A grant allows 1 to %d actions a day, not %d.", mostPerDay, g.PerDay)
 	case !g.ExpiresAt.After(now) || g.ExpiresAt.Sub(now) > longest+time.Minute:
-		return nil, hearken.Errorf(hearken.Invalid, "A grant for %s ends within %d days.", g.Tool, int(longest/day))
+		return hearken.Errorf(hearken.Invalid, "A grant for %s ends within %d days.", g.Tool, int(longest/day))
 	}
-	if _, err := d.key(ctx, g.Principal); err != nil {
-		return nil, err
-	}
-	g.ID, g.CreatedAt = "grn_"+strings.ToLower(rand.Text()[:16]), now
-	if err := d.ledger.write(ctx, grantRecord(&g, "made")); err != nil {
-		return nil, err
-	}
-	if err := d.cfg.Store.SaveGrant(ctx, &g); err != nil {
-		return nil, hearken.Errorf(hearken.RepositoryError, "The grant could not be kept: %w.", err)
-	}
-	d.changed()
-	return &g, nil
+	_, err := d.key(ctx, g.Principal)
+	return err
 }
 
 // Grants lists all grants, revoked and ended ones included.
@@ -155,7 +171,10 @@ func (d *Desk) RevokeGrant(ctx context.Context, id string) (*hearken.Grant, erro
 	}
 	now := d.cfg.Now().UTC()
 	g.RevokedAt = &now
-	if err := d.cfg.Store.SaveGrant(ctx, g); err != nil {
+	d.gate.Lock() // nothing is claimed under it from here on
+	err = d.cfg.Store.SaveGrant(ctx, g)
+	d.gate.Unlock()
+	if err != nil {
 		return nil, hearken.Errorf(hearken.RepositoryError, "The grant could not be revoked: %w.", err)
 	}
 	d.ledger.note(ctx, grantRecord(g, "revoked"))
@@ -170,6 +189,35 @@ func grantRecord(g *hearken.Grant, state string) hearken.AuditRecord {
 	}
 }
 
+// Withdraw ends an action that waits for its owner, and leaves every other as
+// it is: whoever asked for it has gone.
+func (d *Desk) Withdraw(ctx context.Context, principal, id string) (*hearken.Action, error) {
+	a, err := d.Action(ctx, id)
+	if err == nil && a.Principal != principal {
+		err = hearken.Errorf(hearken.NotFound, "There is no action %s of yours.", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.cancel(ctx, id, hearken.ActionPending)
+}
+
+// cancel ends an action that is in one of the states.
+func (d *Desk) cancel(ctx context.Context, id string, in ...hearken.ActionState) (*hearken.Action, error) {
+	a, changed, err := d.update(ctx, id, func(a *hearken.Action) bool {
+		if !slices.Contains(in, a.State) {
+			return false
+		}
+		end(a, hearken.ActionCancelled, d.cfg.Now().UTC(), "cancelled: it was taken back before it was carried out.")
+		a.Owed = hearken.AuditDecided
+		return true
+	})
+	if changed {
+		d.settle(ctx, a)
+	}
+	return a, err
+}
+
 // Cancel ends an action that waits, and takes back one that is done where its
 // effect can be taken back. The principal must be the one that asked for it;
 // empty is the owner.
@@ -181,18 +229,7 @@ func (d *Desk) Cancel(ctx context.Context, principal, id string) (*hearken.Actio
 	if err != nil {
 		return nil, err
 	}
-	a, changed, err := d.update(ctx, id, func(a *hearken.Action) bool {
-		if a.State != hearken.ActionPending && a.State != hearken.ActionApproved {
-			return false
-		}
-		end(a, hearken.ActionCancelled, d.cfg.Now().UTC(), "cancelled: it was taken back before it was carried out.")
-		a.Owed = hearken.AuditDecided
-		return true
-	})
-	if err != nil || changed {
-		if changed {
-			d.settle(ctx, a)
-		}
+	if a, err = d.cancel(ctx, id, hearken.ActionPending, hearken.ActionApproved); err != nil {
 		return a, err
 	}
 	if a.State != hearken.ActionDone {

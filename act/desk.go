@@ -37,6 +37,9 @@ type Desk struct {
 	ledger ledger
 
 	proposing sync.Mutex // equal calls at the same time are one action
+	// gate is held for reading from the last look at whether an action may be
+	// carried out to its claim, and for writing by what forbids it.
+	gate sync.RWMutex
 
 	mu      sync.Mutex
 	changes chan struct{} // closed at the next change
@@ -151,9 +154,11 @@ func (d *Desk) Pause(ctx context.Context, paused bool, from string) error {
 	} else if err = os.Remove(d.pausedPath()); errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
+	d.gate.Lock()
 	d.mu.Lock()
 	d.paused = paused || err != nil // in doubt nothing happens
 	d.mu.Unlock()
+	d.gate.Unlock()
 	d.changed()
 	if err != nil {
 		return hearken.Errorf(hearken.RepositoryError, "Whether actions are paused could not be kept: %w.", err)

@@ -175,8 +175,7 @@ func (d *Desk) carryOut(ctx context.Context, id string) {
 		d.log.Warn("action not begun", "action", id, "error", err)
 		return
 	}
-	why := d.withdrawn(ctx, a)
-	if why == "" {
+	if d.withdrawn(ctx, a) == "" {
 		attempt := record(hearken.AuditExecuting, a)
 		attempt.State = string(hearken.ActionExecuting)
 		if err := d.ledger.write(ctx, attempt); err != nil {
@@ -185,12 +184,41 @@ func (d *Desk) carryOut(ctx context.Context, id string) {
 		}
 		d.cfg.Fault("audited")
 	}
-	a, claimed, err := d.update(ctx, id, func(a *hearken.Action) bool {
-		if a.State != hearken.ActionApproved {
+	a, claimed, err := d.claim(ctx, id)
+	switch {
+	case err != nil:
+		d.log.Warn("action not begun", "action", id, "error", err)
+		d.rest()
+	case !claimed: // it was cancelled, or all is paused, at the last moment
+		d.ledger.note(ctx, record(hearken.AuditResult, a))
+	case a.State != hearken.ActionExecuting:
+		d.settle(ctx, a)
+	default:
+		d.cfg.Fault("claimed")
+		out := d.attempt(ctx, a)
+		d.cfg.Fault("done")
+		d.conclude(a.ID, out)
+	}
+}
+
+// claim takes an approved action to be carried out here, or ends it if it may
+// not be any more.
+func (d *Desk) claim(ctx context.Context, id string) (*hearken.Action, bool, error) {
+	d.gate.RLock()
+	defer d.gate.RUnlock()
+	return d.update(ctx, id, func(a *hearken.Action) bool {
+		if a.State != hearken.ActionApproved || d.Paused() {
 			return false
 		}
-		if why != "" {
-			end(a, hearken.ActionDenied, d.cfg.Now().UTC(), why)
+		if why := d.withdrawn(ctx, a); why != "" {
+			state := hearken.ActionDenied
+			switch codeOf(why) {
+			case hearken.ApprovalExpired:
+				state = hearken.ActionExpired
+			case hearken.OutcomeUnknown:
+				state = hearken.ActionUnknown
+			}
+			end(a, state, d.cfg.Now().UTC(), why)
 			a.Owed = hearken.AuditDecided
 			return true
 		}
@@ -198,20 +226,6 @@ func (d *Desk) carryOut(ctx context.Context, id string) {
 		a.Attempts++
 		return true
 	})
-	switch {
-	case err != nil:
-		d.log.Warn("action not begun", "action", id, "error", err)
-		d.rest()
-	case why != "" && claimed:
-		d.settle(ctx, a)
-	case !claimed: // it was cancelled at the last moment
-		d.ledger.note(ctx, record(hearken.AuditResult, a))
-	default:
-		d.cfg.Fault("claimed")
-		out := d.attempt(ctx, a)
-		d.cfg.Fault("done")
-		d.conclude(a.ID, out)
-	}
 }
 
 // rest has nothing begun for a while: the audit or the store cannot be
@@ -229,9 +243,19 @@ func (d *Desk) rests(now time.Time) time.Duration {
 	return d.resting.Sub(now)
 }
 
-// withdrawn says why an approved action may no longer be carried out: its key
-// or its grant was revoked meanwhile.
+// goodFor is how long an approval holds: what was right to do then may be wrong
+// a day later.
+const goodFor = time.Hour
+
+// withdrawn says why an approved action may no longer be carried out: it has
+// waited too long, or its key or its grant was revoked meanwhile.
 func (d *Desk) withdrawn(ctx context.Context, a *hearken.Action) string {
+	if a.Decision != nil && d.cfg.Now().Sub(a.Decision.At) > goodFor {
+		if a.Attempts > 0 {
+			return "outcome_unknown: an attempt long ago may have been taken, and it is too late for another."
+		}
+		return "approval_expired: it was approved, but could not be carried out in time."
+	}
 	if _, err := d.key(ctx, a.Principal); hearken.CodeOf(err) == hearken.Unauthorized {
 		return "denied: the key was revoked before this was carried out."
 	}

@@ -48,7 +48,9 @@ func (d *desk) admit(next mcp.MethodHandler) mcp.MethodHandler {
 		turn := &turn{}
 		if tool != nil && params.RequestState != "" {
 			asked, ok := d.acts.seals.open(params.RequestState)
-			turn.fresh = ok && asked.Principal == d.caller.Principal && d.acts.seals.take(asked.Nonce)
+			if ok && asked.Principal == d.caller.Principal {
+				turn.fresh, _ = d.acts.seals.take(asked.Nonce)
+			}
 		}
 		if d.counts(method, tool) && !turn.fresh {
 			if wait, ok := d.limiter.take(d.caller.Principal); !ok {
@@ -158,11 +160,7 @@ func (d *desk) abandoned(ctx context.Context, turn *turn, res mcp.Result, err er
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelFor)
 	defer cancel()
-	a, failed := d.acts.actor.Action(ctx, turn.action)
-	if failed == nil && a.State == hearken.ActionPending {
-		_, failed = d.acts.actor.Cancel(ctx, d.caller.Principal, turn.action)
-	}
-	if failed != nil {
+	if _, failed := d.acts.actor.Withdraw(ctx, d.caller.Principal, turn.action); failed != nil {
 		d.log.Warn("a call that was cancelled left its action", "action", turn.action, "error", failed)
 	}
 	return res, err

@@ -59,11 +59,16 @@ func (d *desk) answered(ctx context.Context, w *wish) (*mcp.CallToolResult, erro
 	turn := turnOf(ctx)
 	turn.asked = false
 	asked, ok := d.acts.seals.open(w.call.Params.RequestState)
-	fresh := turn.fresh || ok && d.acts.seals.take(asked.Nonce)
+	fresh, again := turn.fresh, false
+	if ok && !fresh {
+		fresh, again = d.acts.seals.take(asked.Nonce)
+	}
 	switch {
 	case !ok || asked.Principal != d.caller.Principal || asked.Tool != w.tool || asked.Arguments != w.digest || d.caller.Approver != hearken.ApproverClient:
 		return d.notActed(ctx, w.tool, "", hearken.Errorf(hearken.ApprovalMismatch, "This approval does not belong to this call; nothing was done.").
 			WithTry("the call again, without requestState"))
+	case again:
+		return d.notActed(ctx, w.tool, asked.Action, usedBefore())
 	case time.Now().Unix() >= asked.Expires:
 		return d.notActed(ctx, w.tool, asked.Action, hearken.Errorf(hearken.ApprovalExpired, "The approval came too late; nothing was done."))
 	}
@@ -86,10 +91,13 @@ func (d *desk) answered(ctx context.Context, w *wish) (*mcp.CallToolResult, erro
 		return d.notActed(ctx, w.tool, asked.Action, err)
 	}
 	if !decided && !fresh {
-		return d.notActed(ctx, w.tool, a.ID, hearken.Errorf(hearken.ApprovalMismatch, "This approval was used before; nothing was done.").
-			WithTry("action_status"))
+		return d.notActed(ctx, w.tool, a.ID, usedBefore())
 	}
 	return d.await(withProgress(ctx, w.call), w.tool, a)
+}
+
+func usedBefore() error {
+	return hearken.Errorf(hearken.ApprovalMismatch, "This approval was used before; nothing was done.").WithTry("action_status")
 }
 
 // decision reads a form that came back, and whether it holds a decision. A

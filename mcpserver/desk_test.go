@@ -125,6 +125,14 @@ func (d *paperDesk) Decide(_ context.Context, v act.Verdict) (*hearken.Action, b
 	return d.copy(a), true, nil
 }
 
+func (d *paperDesk) Withdraw(ctx context.Context, principal, id string) (*hearken.Action, error) {
+	a, err := d.Action(ctx, id)
+	if err != nil || a.State != hearken.ActionPending {
+		return a, err
+	}
+	return d.Cancel(ctx, principal, id)
+}
+
 func (d *paperDesk) Cancel(_ context.Context, principal, id string) (*hearken.Action, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

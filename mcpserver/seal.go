@@ -35,6 +35,7 @@ type seals struct {
 
 	mu     sync.Mutex
 	unused map[string]int64 // nonces of open questions, and when they expire
+	used   map[string]int64 // of those that were answered
 }
 
 func newSeals(key []byte) *seals {
@@ -42,7 +43,7 @@ func newSeals(key []byte) *seals {
 		key = make([]byte, sha256.Size)
 		rand.Read(key)
 	}
-	return &seals{key: key, unused: map[string]int64{}}
+	return &seals{key: key, unused: map[string]int64{}, used: map[string]int64{}}
 }
 
 func (s *seals) seal(r request) string {
@@ -62,13 +63,15 @@ func (s *seals) seal(r request) string {
 
 // sweep is called with mu held.
 func (s *seals) sweep(now int64) {
-	for nonce, expires := range s.unused {
-		if expires <= now {
-			delete(s.unused, nonce)
+	for _, nonces := range []map[string]int64{s.unused, s.used} {
+		for nonce, expires := range nonces {
+			if expires <= now {
+				delete(nonces, nonce)
+			}
 		}
-	}
-	if len(s.unused) >= maxNonces {
-		clear(s.unused) // those are counted as requests, and decided once all the same
+		if len(nonces) >= maxNonces {
+			clear(nonces) // those are counted as requests, and decided once all the same
+		}
 	}
 }
 
@@ -86,13 +89,21 @@ func (s *seals) open(state string) (r request, ok bool) {
 	return r, json.Unmarshal(b, &r) == nil
 }
 
-// take reports whether a state is used for the first time.
-func (s *seals) take(nonce string) bool {
+// take uses a state, and reports whether it was the first time. Of one that an
+// earlier process made nobody knows.
+func (s *seals) take(nonce string) (first, again bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, unused := s.unused[nonce]
-	delete(s.unused, nonce)
-	return unused
+	expires, first := s.unused[nonce]
+	_, again = s.used[nonce]
+	if first {
+		delete(s.unused, nonce)
+		if len(s.used) >= maxNonces {
+			s.sweep(time.Now().Unix())
+		}
+		s.used[nonce] = expires
+	}
+	return first, again
 }
 
 func (s *seals) mac(body []byte) []byte {

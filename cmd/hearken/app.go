@@ -149,6 +149,9 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 // works on what an Open that failed left, too.
 func (a *App) Close(ctx context.Context) error {
 	var errs []error
+	if a.factory != nil {
+		a.factory.Close() // who waits for a person is told to come back
+	}
 	if a.sound != nil {
 		errs = append(errs, a.sound.Close(ctx)) // senders come back to the next hub
 		errs = append(errs, a.served.listen.Close(ctx))

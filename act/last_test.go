@@ -1,0 +1,104 @@
+package act_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act"
+)
+
+// at has something happen when the desk comes to a place, once.
+func (w *world) at(place string, do func()) {
+	var once sync.Once
+	w.close()
+	w.cfg.Fault = func(p string) {
+		if p == place {
+			once.Do(do)
+		}
+	}
+	w.open()
+}
+
+// A pause that has returned holds, whatever was about to begin.
+func TestDesk_PausedAtLast(t *testing.T) {
+	within(t, func(w *world) {
+		w.at("audited", func() {
+			if err := w.desk.Pause(w.Context(), true, "terminal"); err != nil {
+				w.Error(err)
+			}
+		})
+		a := w.propose(w.message("hello"))
+		if _, _, err := w.desk.Decide(w.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner"}); err != nil {
+			w.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if got, _ := w.desk.Action(w.Context(), a.ID); got.State != hearken.ActionApproved || w.mail.count() != 0 {
+			w.Errorf("%s, %d sent", got.State, w.mail.count())
+		}
+		if err := w.desk.Pause(w.Context(), false, "terminal"); err != nil {
+			w.Fatal(err)
+		}
+		if got := w.await(a); got.State != hearken.ActionDone {
+			w.Errorf("%+v", got)
+		}
+	})
+}
+
+// A grant that was revoked covers nothing that has not begun.
+func TestDesk_RevokedAtLast(t *testing.T) {
+	within(t, func(w *world) {
+		g, err := w.desk.Grant(w.Context(), hearken.Grant{Principal: act.Local, Tool: hearken.MessageSend, Target: "email:bob@example.org"})
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.at("audited", func() {
+			if _, err := w.desk.RevokeGrant(w.Context(), g.ID); err != nil {
+				w.Error(err)
+			}
+		})
+		w.says(hearken.Microphone, "Please tell Bob that lunch is at one")
+		a := w.propose(w.message("lunch is at one"))
+		if got := w.await(a); a.Decision == nil || got.State != hearken.ActionDenied || w.mail.count() != 0 {
+			w.Errorf("%+v, %d sent", got, w.mail.count())
+		}
+	})
+}
+
+// What was approved is not done long after.
+func TestDesk_Stale(t *testing.T) {
+	within(t, func(w *world) {
+		a := w.propose(w.message("I am there in five minutes"))
+		if err := w.desk.Pause(w.Context(), true, "page"); err != nil {
+			w.Fatal(err)
+		}
+		if _, _, err := w.desk.Decide(w.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner"}); err != nil {
+			w.Fatal(err)
+		}
+		time.Sleep(2 * time.Hour)
+		if err := w.desk.Pause(w.Context(), false, "page"); err != nil {
+			w.Fatal(err)
+		}
+		if got := w.await(a); got.State != hearken.ActionExpired || act.Failure(got).Code != hearken.ApprovalExpired || w.mail.count() != 0 {
+			w.Errorf("%+v, %d sent", got, w.mail.count())
+		}
+	})
+}
+
+// A grant that cannot be made is refused before anything is allowed.
+func TestDecide_GrantBounds(t *testing.T) {
+	within(t, func(w *world) {
+		w.says(hearken.Microphone, "Please tell Bob that lunch is at one")
+		a := w.propose(w.message("lunch is at one"))
+		for _, bad := range []act.GrantBounds{{For: 31 * 24 * time.Hour}, {For: -time.Hour}, {PerDay: -5}, {PerDay: 5000}} {
+			_, won, err := w.desk.Decide(w.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", Grant: &bad})
+			if won || hearken.CodeOf(err) != hearken.Invalid {
+				w.Errorf("%+v: %v, %v", bad, won, err)
+			}
+		}
+		if got, _ := w.desk.Action(w.Context(), a.ID); got.State != hearken.ActionPending {
+			w.Errorf("it is %s", got.State)
+		}
+	})
+}
