@@ -52,10 +52,11 @@ func onlyThisSide(said []hearken.Evidence) bool {
 	return len(said) > 0
 }
 
-// farSaid reports whether an argument comes from the far side.
+// farSaid reports whether an argument, or any if none is named, comes from the
+// far side.
 func farSaid(said []hearken.Evidence, arg string) bool {
 	for _, e := range said {
-		if e.Arg == arg && (e.Source == hearken.System || e.Echo) {
+		if (arg == "" || e.Arg == arg) && (e.Source == hearken.System || e.Echo) {
 			return true
 		}
 	}
