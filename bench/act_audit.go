@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -54,6 +57,27 @@ func measureActAudit(ctx context.Context, b *bench) error {
 		}
 		took = append(took, time.Since(begun).Seconds())
 	}
+	if err := spoilAudit(dir); err != nil {
+		return err
+	}
+	if _, err := audit.Verify(dir, audit.Options{Key: key}); err == nil {
+		return errors.New("an audit with a changed byte was verified as well")
+	}
 	b.rows.add(fmt.Sprintf("%d records of the audit verified", records), "max", 3, median(took), "s", spread(took))
 	return nil
+}
+
+// spoilAudit changes one byte in the middle of an audit.
+func spoilAudit(dir string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		return fmt.Errorf("no records in %s: %v", dir, err)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		return err
+	}
+	at := len(data)/2 + bytes.IndexByte(data[len(data)/2:], ':') + 2
+	data[at] ^= 1
+	return os.WriteFile(files[0], data, 0o600)
 }

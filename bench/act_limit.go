@@ -54,7 +54,7 @@ func measureActLimit(ctx context.Context, b *bench) error {
 	b.rows.add("requests of one key let through in any 60 s, at most", "max", limitOf, float64(most), "",
 		fmt.Sprintf("flooded with %d over HTTP and WebSocket for %.0f s; only what was surely within 60 s is counted", f.asked, flooding.Seconds()))
 	b.rows.add("requests of one key let through in any 60 s, at least", "min", limitOf, float64(fewest), "",
-		fmt.Sprintf("in 60 s and %d ms, the longest that an answer took or nobody asked", slack.Milliseconds()))
+		fmt.Sprintf("within %d ms more, for answers on their way; a place was free again after %.3f s at the latest", slack.Milliseconds(), f.again().Seconds()))
 	return nil
 }
 
@@ -167,4 +167,13 @@ func (f *flood) windows(length time.Duration) (most, fewest int, slack time.Dura
 		}
 	}
 	return most, fewest, slack
+}
+
+// again is the longest from sending a request that was let through to the
+// answer to the one that got its place.
+func (f *flood) again() (longest time.Duration) {
+	for i := limitOf; i < len(f.sent); i++ {
+		longest = max(longest, f.answered[i]-f.sent[i-limitOf])
+	}
+	return longest
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -98,22 +97,15 @@ func wish(ctx context.Context, agent *act.Agent, i int) error {
 type race struct {
 	h       *actingHub
 	pages   []*act.Page
-	pinFile string
-	typing  time.Duration // how long one check of the PIN takes
-	running time.Duration // and how long a command, besides
-	done    map[string]win
-}
-
-// A win is the one decision about an action.
-type win struct {
-	allow bool
-	from  string
-	wins  int
+	script  *script
+	typing  time.Duration          // how long one check of the PIN takes
+	running time.Duration          // and how long a command, besides
+	done    map[string][]act.Racer // by action, who was told to have decided
 }
 
 func newRace(ctx context.Context, h *actingHub) (*race, error) {
-	r := &race{h: h, done: map[string]win{}, pinFile: filepath.Join(h.b.dir, "pin")}
-	if err := os.WriteFile(r.pinFile, []byte(actPIN+"\n"), 0o600); err != nil {
+	r := &race{h: h, done: map[string][]act.Racer{}, script: &script{h, filepath.Join(h.b.dir, "pin")}}
+	if err := os.WriteFile(r.script.pinFile, []byte(actPIN+"\n"), 0o600); err != nil {
 		return nil, err
 	}
 	begun := time.Now()
@@ -135,56 +127,39 @@ func newRace(ctx context.Context, h *actingHub) (*race, error) {
 // be checked first, which takes long; those at the page come all together about
 // when that is over, so that now the one wins and now the other.
 func (r *race) decide(ctx context.Context, a *hearken.Action) error {
-	type result struct {
-		from  string
-		allow bool
-		won   bool
-		err   error
-	}
-	results := make(chan result, approvers)
-	start := make(chan struct{})
 	before, commands := r.typing, len(r.done)%5 == 0
 	if commands {
 		before += r.running
 	}
 	before = time.Duration((0.5 + rand.Float64()) * float64(before))
+	var racers []act.Racer
 	for i := range approvers {
-		allow := (i+len(r.done))%2 == 0
-		go func() {
-			<-start
-			got := result{from: "page", allow: allow}
-			switch {
-			case i < len(r.pages):
-				wait(ctx, before+time.Duration(rand.Int64N(int64(3*time.Millisecond))))
-				got.won, got.err = r.pages[i].Decide(ctx, a, allow)
-			case commands:
-				got.from = "file"
-				got.won, got.err = r.command(ctx, a, allow)
-			default:
-				got.from = "terminal"
-				got.won, got.err = r.h.owner.Decide(ctx, a, allow)
-			}
-			results <- got
-		}()
-	}
-	close(start)
-	var w win
-	var errs []error
-	for range approvers {
-		got := <-results
-		errs = append(errs, got.err)
-		if got.won {
-			w = win{got.allow, got.from, w.wins + 1}
+		x := act.Racer{Allow: (i+len(r.done))%2 == 0}
+		switch {
+		case i < len(r.pages):
+			x.From, x.By = "page", r.pages[i]
+			x.Wait = func() { wait(ctx, before+time.Duration(rand.Int64N(int64(3*time.Millisecond)))) }
+		case commands:
+			x.From, x.By = "file", r.script
+		default:
+			x.From, x.By = "terminal", r.h.owner
 		}
+		racers = append(racers, x)
 	}
-	r.done[a.ID] = w
-	return errors.Join(errs...)
+	won, err := act.Race(ctx, a, racers)
+	r.done[a.ID] = won
+	return err
 }
 
-// command decides as a script does.
-func (r *race) command(ctx context.Context, a *hearken.Action, allow bool) (bool, error) {
+// A script decides with the program's commands.
+type script struct {
+	h       *actingHub
+	pinFile string
+}
+
+func (s *script) Decide(ctx context.Context, a *hearken.Action, allow bool) (bool, error) {
 	verb := map[bool]string{true: "approve", false: "deny"}[allow]
-	out, err := r.h.command(ctx, []string{"OWNER_PIN_FILE=" + r.pinFile}, verb, a.ID)
+	out, err := s.h.command(ctx, []string{"OWNER_PIN_FILE=" + s.pinFile}, verb, a.ID)
 	return err == nil && !strings.Contains(out, "was decided before"), err
 }
 
@@ -208,13 +183,14 @@ func (r *race) report(ctx context.Context, b *bench, n int, took time.Duration) 
 	single, wrong := 0, 0
 	places := map[string]int{}
 	for _, a := range actions {
-		w := r.done[a.ID]
-		places[w.from]++
-		if w.wins == 1 && decided[a.ID] == 1 {
-			single++
+		won := r.done[a.ID]
+		if len(won) != 1 || decided[a.ID] != 1 {
+			continue
 		}
-		state := map[bool]hearken.ActionState{true: hearken.ActionDone, false: hearken.ActionDenied}[w.allow]
-		if a.Decision == nil || a.Decision.Allow != w.allow || a.Decision.From != w.from || a.State != state {
+		single++
+		places[won[0].From]++
+		state := map[bool]hearken.ActionState{true: hearken.ActionDone, false: hearken.ActionDenied}[won[0].Allow]
+		if a.Decision == nil || a.Decision.Allow != won[0].Allow || a.Decision.From != won[0].From || a.State != state {
 			wrong++
 		}
 	}

@@ -101,11 +101,11 @@ func (s *Storm) Run(ctx context.Context) error {
 	}
 	deciding, enough := context.WithCancel(ctx)
 	for range owners {
-		deciders.Go(func() { s.decideBy(deciding, func(context.Context) (decider, error) { return s.Owner, nil }) })
+		deciders.Go(func() { s.decideBy(deciding, func(context.Context) (Decider, error) { return s.Owner, nil }) })
 	}
 	for range pages {
 		deciders.Go(func() {
-			s.decideBy(deciding, func(ctx context.Context) (decider, error) { return SignIn(ctx, s.URL, s.Owner.PIN) })
+			s.decideBy(deciding, func(ctx context.Context) (Decider, error) { return SignIn(ctx, s.URL, s.Owner.PIN) })
 		})
 	}
 	if err := s.kill(ctx); err != nil {
@@ -205,19 +205,14 @@ func (s *Storm) ack(w Wish, got *Outcome) bool {
 	return true
 }
 
-// A decider is an owner somewhere.
-type decider interface {
-	Decide(ctx context.Context, a *hearken.Action, allow bool) (bool, error)
-}
-
 // decideBy decides about all that waits, from one place, which is entered
 // again whenever something went wrong.
-func (s *Storm) decideBy(ctx context.Context, enter func(context.Context) (decider, error)) {
+func (s *Storm) decideBy(ctx context.Context, enter func(context.Context) (Decider, error)) {
 	allow := map[string]bool{}
 	for _, w := range s.Wishes {
 		allow[w.Mark] = w.Allow
 	}
-	var by decider
+	var by Decider
 	for s.alive(ctx) {
 		a, err := s.next(ctx)
 		if err != nil || a == nil {
