@@ -65,8 +65,14 @@ func audit(t *testing.T, h *hubtest.Hub) []hearken.AuditRecord {
 
 // TestKills kills the hub while appointments are made and letters are sent,
 // and counts them in the calendar that people subscribe to and at the mail
-// server.
+// server. It holds for whichever store.
 func TestKills(t *testing.T) {
+	for _, store := range []string{"sqlite", "json"} {
+		t.Run(store, func(t *testing.T) { kills(t, "STORAGE_BACKEND="+store) })
+	}
+}
+
+func kills(t *testing.T, env string) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	hold := rand.New(rand.NewPCG(seed, 1))
@@ -79,7 +85,7 @@ func TestKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(post.Close)
-	h := hubtest.Start(t, append(post.Env(), "RATE_LIMIT=100000", "TRANSCRIPTION_PROVIDER=null", "TIMEZONE=Europe/Berlin")...)
+	h := hubtest.Start(t, append(post.Env(), env, "RATE_LIMIT=100000", "TRANSCRIPTION_PROVIDER=null", "TIMEZONE=Europe/Berlin")...)
 	o, keys := open(t, h, 2)
 	rng := rand.New(rand.NewPCG(seed, 2))
 	storm := &Storm{
