@@ -67,12 +67,14 @@ func audit(t *testing.T, h *hubtest.Hub) []hearken.AuditRecord {
 // and counts them in the calendar that people subscribe to and at the mail
 // server. It holds for whichever store.
 func TestKills(t *testing.T) {
+	t.Parallel()
 	for _, store := range []string{"sqlite", "json"} {
 		t.Run(store, func(t *testing.T) { kills(t, "STORAGE_BACKEND="+store) })
 	}
 }
 
 func kills(t *testing.T, env string) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	hold := rand.New(rand.NewPCG(seed, 1))

@@ -15,6 +15,7 @@ import (
 // no, at the page and at terminals: one decides, the action goes as that one
 // said, and its agent is told the same.
 func TestRace(t *testing.T) {
+	t.Parallel()
 	h := hubtest.Start(t, "TRANSCRIPTION_PROVIDER=null")
 	o, keys := open(t, h, 1)
 	page, err := SignIn(t.Context(), h.URL, pin)

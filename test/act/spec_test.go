@@ -108,6 +108,7 @@ func waiting(t *testing.T, o *Owner) *hearken.Action {
 // there: the call on a bare WebSocket, the owner's yes at a terminal, the
 // answer with its id, and the appointment in the calendar.
 func TestContract(t *testing.T) {
+	t.Parallel()
 	h, url := startWithDoor(t)
 	o, keys := open(t, h, 1)
 	conn := shake(t, url, keys[0])
@@ -159,6 +160,7 @@ func TestContract(t *testing.T) {
 // TestContract_Refusals has the errors of the contract word by word, with the
 // id of the request.
 func TestContract_Refusals(t *testing.T) {
+	t.Parallel()
 	h, url := startWithDoor(t)
 	_, keys := open(t, h, 1)
 	message, _ := morningRun()
