@@ -3,14 +3,21 @@ package act
 import (
 	"bufio"
 	"bytes"
+	"context"
+	crand "crypto/rand"
 	"encoding/json"
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/test/hubtest"
@@ -71,9 +78,44 @@ func TestKills(t *testing.T) {
 	for _, store := range []string{"sqlite", "json"} {
 		t.Run(store, func(t *testing.T) { kills(t, "STORAGE_BACKEND="+store) })
 	}
+	t.Run("postgres", func(t *testing.T) {
+		kills(t, "STORAGE_BACKEND=postgres", "DATABASE_URL="+database(t))
+	})
 }
 
-func kills(t *testing.T, env string) {
+// database is an empty place on the server that scripts/test starts.
+func database(t *testing.T) string {
+	t.Helper()
+	server := os.Getenv("HEARKEN_TEST_POSTGRES")
+	if server == "" {
+		t.Skip("HEARKEN_TEST_POSTGRES names no server")
+	}
+	name := "kills_" + strings.ToLower(crand.Text())
+	admin := func(query string) {
+		t.Helper()
+		ctx := context.WithoutCancel(t.Context())
+		conn, err := pgx.Connect(ctx, server)
+		if err == nil {
+			_, err = conn.Exec(ctx, query)
+			conn.Close(ctx)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	admin("CREATE SCHEMA " + name)
+	t.Cleanup(func() { admin("DROP SCHEMA " + name + " CASCADE") })
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("search_path", name)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+func kills(t *testing.T, env ...string) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -87,7 +129,7 @@ func kills(t *testing.T, env string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(post.Close)
-	h := hubtest.Start(t, append(post.Env(), env, "RATE_LIMIT=100000", "TRANSCRIPTION_PROVIDER=null", "TIMEZONE=Europe/Berlin")...)
+	h := hubtest.Start(t, slices.Concat(post.Env(), env, []string{"RATE_LIMIT=100000", "TRANSCRIPTION_PROVIDER=null", "TIMEZONE=Europe/Berlin"})...)
 	o, keys := open(t, h, 2)
 	rng := rand.New(rand.NewPCG(seed, 2))
 	storm := &Storm{
