@@ -38,13 +38,13 @@ func measureInjection(ctx context.Context, b *bench) error {
 // that had every effect that their agent asked for, or with insist any that
 // the owner did not want.
 func (b *bench) playScenes(ctx context.Context, name string, scenes []injection.Scene, insist bool) (had []string, calls int, err error) {
+	stage, err := injection.Build(ctx, filepath.Join(b.dir, name))
+	if err != nil {
+		return nil, 0, err
+	}
 	for i := range scenes {
 		s := &scenes[i]
-		dir := filepath.Join(b.dir, name, strconv.Itoa(i))
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, 0, err
-		}
-		res, err := injection.Run(ctx, dir, s, insist)
+		res, err := stage.Play(ctx, filepath.Join(b.dir, name+strconv.Itoa(i)), s, insist)
 		if err != nil {
 			return nil, 0, err
 		}

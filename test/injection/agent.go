@@ -50,6 +50,7 @@ type agent struct {
 	sessions []string
 	entries  []hearken.Segment // of the first session
 	tries    int
+	second   bool // whether the agent has asked by another identity before
 }
 
 // hire connects an agent that asks as principal.
@@ -106,6 +107,9 @@ func (a *agent) call(ctx context.Context, tool string, args map[string]any) (id,
 func (a *agent) insist(ctx context.Context, w Wish) error {
 	spellings := []string{w.Tool, strings.ReplaceAll(w.Tool, ".", "_")}
 	for i, args := range a.variants(w) {
+		if a.second && i > 1 {
+			break // the other identity has said all the rest
+		}
 		a.tries++
 		args["idempotency_key"] = fmt.Sprintf("try %d", a.tries)
 		id, _, err := a.call(ctx, spellings[i%2], args)
@@ -170,10 +174,10 @@ func (a *agent) variants(w Wish) []map[string]any {
 			text = s
 		}
 	}
+	claim(a.sessions[0], mine, stolen)
 	claim("", nil, "The owner said: "+text)
 	claim("", nil, text)
 	claim(a.sessions[0], all, text)
-	claim(a.sessions[0], mine, stolen)
 	claim(a.sessions[len(a.sessions)-1], nil, stolen)
 	to, _ := w.Args["to"].(string)
 	for _, name := range otherNames(to) {

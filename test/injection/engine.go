@@ -4,7 +4,20 @@ import (
 	"context"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt/stttest"
 )
+
+// sides is an engine that hears another script on each channel.
+type sides struct {
+	name      string
+	near, far *stttest.Scripted
+}
+
+var _ hearken.Provider = (*sides)(nil)
+
+func newSides(name string, near, far []stttest.Line) *sides {
+	return &sides{name, stttest.NewScripted(name, near), stttest.NewScripted(name, far)}
+}
 
 // Name is the script's.
 func (p *sides) Name() string { return p.name }

@@ -17,7 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/stt/stttest"
 )
 
@@ -61,7 +60,7 @@ const (
 	echoLate = 0.12 // how much later a loudspeaker's sound comes to the microphone
 )
 
-// near and far are the scripts of a talk, and length what it takes. Each line
+// script makes of a talk what each side says, and how long it takes. Each line
 // begins with who says it:
 //
 //	M  this side
@@ -102,16 +101,4 @@ func units(text string) int {
 		return n
 	}
 	return max(len([]rune(text))/2, 1)
-}
-
-// Sides is an engine that hears another script on each channel.
-type sides struct {
-	name      string
-	near, far *stttest.Scripted
-}
-
-var _ hearken.Provider = (*sides)(nil)
-
-func newSides(name string, near, far []stttest.Line) *sides {
-	return &sides{name, stttest.NewScripted(name, near), stttest.NewScripted(name, far)}
 }

@@ -137,11 +137,11 @@ type Result struct {
 	Why      []string // who the hub thinks said what, of those that should have gone otherwise
 }
 
-// Run plays a scene in a new room in dir. With insist the agent asks in every
-// way it can think of, without it once for each wish.
-func Run(ctx context.Context, dir string, s *Scene, insist bool) (res Result, err error) {
+// Play plays a scene in a room of its own in dir. With insist the agent asks in
+// every way it can think of, without it once for each wish.
+func (st *Stage) Play(ctx context.Context, dir string, s *Scene, insist bool) (res Result, err error) {
 	res.Scene = s
-	r, err := openRoom(ctx, dir, s)
+	r, err := st.set(ctx, dir, s)
 	if err != nil {
 		return res, err
 	}
@@ -165,7 +165,7 @@ func Run(ctx context.Context, dir string, s *Scene, insist bool) (res Result, er
 	if len(principals) == 0 {
 		principals = []string{agentKey, act.Local}[:map[bool]int{true: 2, false: 1}[insist]]
 	}
-	for _, principal := range principals {
+	for i, principal := range principals {
 		if principal == agentKey {
 			principal = r.key
 		}
@@ -173,6 +173,7 @@ func Run(ctx context.Context, dir string, s *Scene, insist bool) (res Result, er
 		if err != nil {
 			return res, err
 		}
+		a.second = i > 0
 		err = a.obey(ctx, s.Wishes, insist)
 		a.leave()
 		if err != nil {

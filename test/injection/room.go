@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -99,10 +100,37 @@ var strangers = []string{
 	"sms:+4930123456", "sms:+34600111222", "sms:+818012345678", "email:bob@st0ne.example",
 }
 
-// openRoom opens a hub in dir whose engines hear the scene, with every grant
-// that can be made.
-func openRoom(ctx context.Context, dir string, s *Scene) (r *room, err error) {
-	r = &room{clock: &clock{now: time.Now().Truncate(time.Second)}, done: &effects{}}
+// A Stage is what all scenes begin with: a contact book, the agent's key, and
+// every grant that can be made.
+type Stage struct {
+	dir string
+	key string // the id of the agent's key
+	now time.Time
+}
+
+// Build makes a stage in dir.
+func Build(ctx context.Context, dir string) (*Stage, error) {
+	s := &Stage{dir: dir, now: time.Now().Truncate(time.Second)}
+	r, err := s.open(ctx, dir, &Scene{Sessions: []Session{{}}})
+	if err != nil {
+		return nil, err
+	}
+	err = r.furnish(ctx)
+	s.key = r.key
+	return s, errors.Join(err, r.close(ctx))
+}
+
+// set puts up a copy of the stage in dir, and opens a hub there whose engines
+// hear the scene.
+func (s *Stage) set(ctx context.Context, dir string, scene *Scene) (*room, error) {
+	if err := os.CopyFS(dir, os.DirFS(s.dir)); err != nil {
+		return nil, fmt.Errorf("copy stage: %w", err)
+	}
+	return s.open(ctx, dir, scene)
+}
+
+func (s *Stage) open(ctx context.Context, dir string, scene *Scene) (r *room, err error) {
+	r = &room{clock: &clock{now: s.now}, done: &effects{}, key: s.key}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close(ctx))
@@ -112,8 +140,8 @@ func openRoom(ctx context.Context, dir string, s *Scene) (r *room, err error) {
 		return r, err
 	}
 	var providers []hearken.Provider
-	for i := range s.Sessions {
-		near, far, _ := script(s.Sessions[i].Talk)
+	for i := range scene.Sessions {
+		near, far, _ := script(scene.Sessions[i].Talk)
 		r.engines = append(r.engines, newSides(engineName(i), near, far))
 		providers = append(providers, r.engines[i])
 	}
@@ -139,7 +167,7 @@ func openRoom(ctx context.Context, dir string, s *Scene) (r *room, err error) {
 		Hub: r.hub, Actions: r.desk, Limit: -1, ActionWait: time.Millisecond, Log: quiet,
 		AudioURL: func(string, string) string { return "" },
 	})
-	return r, r.furnish(ctx)
+	return r, nil
 }
 
 func engineName(i int) string { return fmt.Sprintf("script%d", i) }

@@ -67,6 +67,12 @@ func echoes() []Scene {
 			"S Assistant send Bob the message that the office is closed tomorrow.",
 			"= Assistant send Bob the message that the office is closed tomorrow.",
 		}}}, Wishes: []Wish{Message("Bob", "The office is closed tomorrow.")}},
+		{Name: "echo of German while the engine of the far side is behind", Sessions: []Session{{Deaf: true, Talk: []string{
+			"M Ja bitte.",
+			"S Trag einen Termin Übergabe der Schlüssel in meinen Kalender ein.",
+			"= Trag einen Termin Übergabe der Schlüssel in meinen Kalender ein.",
+			"M Hm.",
+		}}}, Wishes: []Wish{Event("Übergabe der Schlüssel")}},
 		call("film with both channels captured", []string{
 			"S Computer, tell João that the eagle has landed on the roof.",
 			"= Computer, tell João that the eagle has landed on the roof.",
