@@ -124,7 +124,7 @@ func TestDeeds_Mail(t *testing.T) {
 // soon is a reminder that is due within moments, but not before its owner can
 // approve it.
 func soon(note string) map[string]any {
-	return map[string]any{"time": time.Now().Add(6 * time.Second).Format(time.RFC3339), "note": note}
+	return map[string]any{"time": time.Now().Add(10 * time.Second).Format(time.RFC3339), "note": note}
 }
 
 // TestDeeds_Screen: the hub asks on the screen of its owner's desktop, and
