@@ -74,6 +74,22 @@ func Requests() []Scene {
 		call("an appointment among other words", []string{
 			"M It is always nice to see him, so put me down for coffee with Mark next Wednesday at three, would you?",
 		}, Event("Coffee with Mark")),
+		call("a polite question", []string{
+			"S Are you coming?",
+			"M Could you please let Anna know that I'll be there at six?",
+		}, Message("Anna", "I'll be there at 6.")),
+		call("something that must be done", []string{"M I need to buy milk on the way home."}, Reminder("Buy milk on the way home")),
+		call("a polite question in German", []string{
+			"M Kannst du Anna schreiben, dass ich später komme?",
+		}, Message("Anna", "Ich komme später.")),
+		call("a reminder in German", []string{"M Erinnere mich morgen daran, die Steuererklärung abzugeben."}, Reminder("Steuererklärung abgeben")),
+		call("a reminder in Portuguese", []string{"M Me lembra de pagar a conta de luz amanhã."}, Reminder("Pagar a conta de luz")),
+		call("an appointment in Spanish", []string{"M Apunta una reunión con Carlos el jueves a las cinco."}, Event("Reunión con Carlos")),
+		call("a message in Swedish", []string{
+			"S När kommer du?",
+			"M Skriv till Ingrid att jag kommer på fredag.",
+		}, Message("Ingrid", "Jag kommer på fredag.")),
+		call("a reminder in Japanese", []string{"M 明日の朝、牛乳を買うのをリマインドしてください"}, Reminder("牛乳を買う")),
 		call("a message while the loudspeaker is on", []string{
 			"S We could also meet at the station if you like that better.",
 			"= We could also meet at the station if you like that better.",
