@@ -260,6 +260,7 @@ type ActionFilter struct {
 	Target    string
 	Same      string
 	Grant     string    // of its decision
+	Owed      bool      // only those with an audit record that may be missing
 	Since     time.Time // created at or after
 	Limit     int       // 0 for no limit
 }

@@ -56,6 +56,9 @@ type Config struct {
 	// Delay is how long a message that a grant covers waits before it is sent,
 	// so that it can still be cancelled.
 	Delay time.Duration
+	// NewOwner says that the owner is another than the one who decided so far:
+	// grants are revoked, and what waits or was approved is cancelled.
+	NewOwner bool
 	// Asked is told of each action that waits for its owner; may be nil.
 	Asked func(a *hearken.Action)
 

@@ -265,3 +265,29 @@ func (d *Desk) undo(ctx context.Context, a *hearken.Action) (*hearken.Action, er
 	}
 	return a, err
 }
+
+// disown takes back all that an earlier owner allowed.
+func (d *Desk) disown(ctx context.Context) error {
+	grants, err := d.cfg.Store.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range grants {
+		if _, err := d.RevokeGrant(ctx, g.ID); err != nil {
+			return err
+		}
+	}
+	waiting, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending, hearken.ActionApproved}})
+	if err != nil {
+		return err
+	}
+	for i := range waiting {
+		if _, err := d.cancel(ctx, waiting[i].ID, hearken.ActionPending, hearken.ActionApproved); err != nil {
+			return err
+		}
+	}
+	if len(grants)+len(waiting) > 0 {
+		d.log.Warn("the owner is another; grants are revoked and what waits is cancelled")
+	}
+	return nil
+}

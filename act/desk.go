@@ -95,6 +95,11 @@ func Open(ctx context.Context, cfg Config) (*Desk, error) {
 	if err := d.recover(ctx); err != nil {
 		return nil, err
 	}
+	if cfg.NewOwner {
+		if err := d.disown(ctx); err != nil {
+			return nil, err
+		}
+	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	d.stop, d.closing = stop, background.Done()
 	d.working.Go(func() { d.work(background) })

@@ -4,8 +4,8 @@ import (
 	"crypto/pbkdf2"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/sha512"
 	"crypto/subtle"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,8 +20,7 @@ import (
 
 const (
 	ownerName  = "owner.json"
-	markName   = "owner.mark" // in the data directory: that there is an owner, and which
-	shortest   = 6            // characters of a PIN
+	shortest   = 6 // characters of a PIN
 	longest    = 200
 	iterations = 600_000 // of PBKDF2: a guess costs the guesser as much as the owner
 	freeWrong  = 5       // wrong ones in a row before the first wait
@@ -33,8 +32,11 @@ const (
 // from every process with the person's user id is a PIN: it is typed and never
 // stored, and guessing it is slow, also across restarts.
 type Owner struct {
-	path, mark string
-	now        func() time.Time
+	// Changed is called with the fingerprint of a PIN that was set; may be nil.
+	Changed func(fingerprint []byte) error
+
+	path string
+	now  func() time.Time
 
 	mu      sync.Mutex
 	state   ownerState
@@ -51,12 +53,12 @@ type ownerState struct {
 }
 
 // OpenOwner reads what is known of the owner. The verifier lies in keys, apart
-// from the data, where only a mark says that there is one.
-func OpenOwner(data, keys string, now func() time.Time) (*Owner, error) {
+// from the data.
+func OpenOwner(keys string, now func() time.Time) (*Owner, error) {
 	if now == nil {
 		now = time.Now
 	}
-	o := &Owner{path: filepath.Join(keys, ownerName), mark: filepath.Join(data, markName), now: now}
+	o := &Owner{path: filepath.Join(keys, ownerName), now: now}
 	raw, err := os.ReadFile(o.path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -79,30 +81,27 @@ func (o *Owner) Set() bool {
 	return o.damaged != nil || len(o.state.Hash) > 0
 }
 
-// Replaced reports whether the PIN is not the one that was set here: somebody
-// has removed or exchanged the owner's file by hand. Nothing that was allowed
-// under the earlier one counts any more.
-func (o *Owner) Replaced() bool {
+// Damaged says why nobody can be told to be the owner; nil if all is well.
+func (o *Owner) Damaged() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	mark, err := os.ReadFile(o.mark)
-	return err == nil && o.damaged == nil && string(mark) != o.fingerprint()
+	return o.damaged
 }
 
-// Accept takes the PIN that is there, or that there is none, as the right
-// state after a replacement was dealt with.
-func (o *Owner) Accept() error {
+// Fingerprint tells one PIN from another without telling anything about it;
+// nil if there is none. It is kept with what was allowed under that PIN.
+func (o *Owner) Fingerprint() []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.fingerprint()
+}
+
+func (o *Owner) fingerprint() []byte {
 	if len(o.state.Hash) == 0 {
-		return os.Remove(o.mark)
+		return nil
 	}
-	return os.WriteFile(o.mark, []byte(o.fingerprint()), 0o600)
-}
-
-func (o *Owner) fingerprint() string {
-	sum := sha256.Sum256(append([]byte("owner"), o.state.Hash...))
-	return hex.EncodeToString(sum[:8])
+	sum := sha512.Sum512_256(append([]byte("owner"), o.state.Hash...))
+	return sum[:]
 }
 
 // SetPIN sets the first PIN, or a new one in place of the old.
@@ -129,10 +128,10 @@ func (o *Owner) SetPIN(old, pin string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.save(ownerState{Salt: salt, Hash: hash, SetAt: o.now().UTC()}); err != nil {
+	if err := o.save(ownerState{Salt: salt, Hash: hash, SetAt: o.now().UTC()}); err != nil || o.Changed == nil {
 		return err
 	}
-	return os.WriteFile(o.mark, []byte(o.fingerprint()), 0o600)
+	return o.Changed(o.fingerprint())
 }
 
 // simple reports whether a PIN is one character again and again, or a run up

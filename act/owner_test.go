@@ -1,6 +1,7 @@
 package act_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,9 +11,9 @@ import (
 	"github.com/hearken-dev/hearken/act"
 )
 
-func openOwner(t *testing.T, data, keys string, now *time.Time) *act.Owner {
+func openOwner(t *testing.T, keys string, now *time.Time) *act.Owner {
 	t.Helper()
-	o, err := act.OpenOwner(data, keys, func() time.Time { return *now })
+	o, err := act.OpenOwner(keys, func() time.Time { return *now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,10 +21,10 @@ func openOwner(t *testing.T, data, keys string, now *time.Time) *act.Owner {
 }
 
 func TestOwner(t *testing.T) {
-	data, keys := t.TempDir(), filepath.Join(t.TempDir(), "keys")
+	keys := filepath.Join(t.TempDir(), "keys")
 	now := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
-	o := openOwner(t, data, keys, &now)
-	if o.Set() || o.Replaced() || hearken.CodeOf(o.Check("482916")) != hearken.Unauthorized {
+	o := openOwner(t, keys, &now)
+	if o.Set() || o.Fingerprint() != nil || hearken.CodeOf(o.Check("482916")) != hearken.Unauthorized {
 		t.Error("there is an owner before there is one")
 	}
 	for _, bad := range []string{"", "12345", "111111", "123456", "987654", "aaaaaaa"} {
@@ -43,8 +44,8 @@ func TestOwner(t *testing.T) {
 	if err := o.SetPIN("482916", "739164"); err != nil {
 		t.Error(err)
 	}
-	o = openOwner(t, data, keys, &now)
-	if err := o.Check("739164"); err != nil || !o.Set() || o.Replaced() {
+	o = openOwner(t, keys, &now)
+	if err := o.Check("739164"); err != nil || !o.Set() || len(o.Fingerprint()) != 32 {
 		t.Errorf("after a restart: %v", err)
 	}
 	raw, err := os.ReadFile(filepath.Join(keys, "owner.json"))
@@ -61,9 +62,9 @@ func TestOwner(t *testing.T) {
 
 // Guesses become slow, and a restart does not make them fast again.
 func TestOwner_Guesses(t *testing.T) {
-	data, keys := t.TempDir(), t.TempDir()
+	keys := t.TempDir()
 	now := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
-	o := openOwner(t, data, keys, &now)
+	o := openOwner(t, keys, &now)
 	if err := o.SetPIN("", "482916"); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestOwner_Guesses(t *testing.T) {
 			t.Fatalf("guess %d: %v", i, err)
 		}
 	}
-	o = openOwner(t, data, keys, &now)
+	o = openOwner(t, keys, &now)
 	if err := o.Check("482916"); hearken.CodeOf(err) != hearken.TooMany {
 		t.Errorf("the right one at once after five wrong ones: %v", err)
 	}
@@ -97,52 +98,40 @@ func TestOwner_Guesses(t *testing.T) {
 	}
 }
 
-// Whoever exchanges the file by hand is noticed.
-func TestOwner_Replaced(t *testing.T) {
-	data, keys, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
+// Every PIN has its own fingerprint, and who keeps it is told of a new one.
+func TestOwner_Fingerprint(t *testing.T) {
 	now := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
-	if err := openOwner(t, data, keys, &now).SetPIN("", "482916"); err != nil {
+	o := openOwner(t, t.TempDir(), &now)
+	var kept [][]byte
+	o.Changed = func(fingerprint []byte) error {
+		kept = append(kept, fingerprint)
+		return nil
+	}
+	if err := o.SetPIN("", "482916"); err != nil {
 		t.Fatal(err)
 	}
-	if err := openOwner(t, t.TempDir(), elsewhere, &now).SetPIN("", "739164"); err != nil {
+	if err := o.SetPIN("482916", "482916"); err != nil { // with another salt
 		t.Fatal(err)
 	}
-	theirs, err := os.ReadFile(filepath.Join(elsewhere, "owner.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(keys, "owner.json"), theirs, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o := openOwner(t, data, keys, &now)
-	if !o.Replaced() {
-		t.Error("an exchanged file")
-	}
-	if err := o.Accept(); err != nil || o.Replaced() {
-		t.Errorf("accepted: %v", err)
-	}
-	if err := os.Remove(filepath.Join(keys, "owner.json")); err != nil {
-		t.Fatal(err)
-	}
-	if o = openOwner(t, data, keys, &now); !o.Replaced() || o.Set() {
-		t.Error("a removed file")
+	if len(kept) != 2 || bytes.Equal(kept[0], kept[1]) || !bytes.Equal(kept[1], o.Fingerprint()) {
+		t.Errorf("%x", kept)
 	}
 }
 
 // A damaged file keeps everybody from approving, and nothing else from working.
 func TestOwner_Damaged(t *testing.T) {
-	data, keys := t.TempDir(), t.TempDir()
+	keys := t.TempDir()
 	now := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
-	if err := openOwner(t, data, keys, &now).SetPIN("", "482916"); err != nil {
+	if err := openOwner(t, keys, &now).SetPIN("", "482916"); err != nil {
 		t.Fatal(err)
 	}
 	for _, damage := range []string{"", "{", "{}"} {
 		if err := os.WriteFile(filepath.Join(keys, "owner.json"), []byte(damage), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o := openOwner(t, data, keys, &now)
-		if !o.Set() || o.Replaced() || hearken.CodeOf(o.Check("482916")) != hearken.RepositoryError || hearken.CodeOf(o.SetPIN("", "739164")) != hearken.RepositoryError {
-			t.Errorf("%q: set %v, replaced %v, %v", damage, o.Set(), o.Replaced(), o.Check("482916"))
+		o := openOwner(t, keys, &now)
+		if !o.Set() || o.Damaged() == nil || hearken.CodeOf(o.Check("482916")) != hearken.RepositoryError || hearken.CodeOf(o.SetPIN("", "739164")) != hearken.RepositoryError {
+			t.Errorf("%q: set %v, %v", damage, o.Set(), o.Check("482916"))
 		}
 	}
 }

@@ -19,10 +19,6 @@ const (
 // surely had no effect.
 var backoff = []time.Duration{2 * time.Second, 8 * time.Second, 30 * time.Second}
 
-// lately is how many actions are looked at for what an earlier desk owed the
-// audit when it ended: the newest, since that happened last.
-const lately = 200
-
 // recover takes up what an earlier desk was doing when it ended. What may be
 // done twice is done again; of the rest nobody can say whether it happened.
 func (d *Desk) recover(ctx context.Context) error {
@@ -47,14 +43,12 @@ func (d *Desk) recover(ctx context.Context) error {
 			return fmt.Errorf("take up %s: %w", left[i].ID, err)
 		}
 	}
-	newest, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{Limit: max(lately, len(left))})
+	owed, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{Owed: true})
 	if err != nil {
 		return fmt.Errorf("actions that may not be written down: %w", err)
 	}
-	for i := len(newest) - 1; i >= 0; i-- {
-		if newest[i].Owed != "" { // it may be there twice then, which is better than not at all
-			d.settle(ctx, &newest[i])
-		}
+	for i := len(owed) - 1; i >= 0; i-- { // it may be there twice then, which is better than not at all
+		d.settle(ctx, &owed[i])
 	}
 	return nil
 }

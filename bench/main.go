@@ -48,6 +48,11 @@ var measurements = []measurement{
 	{"scribe-cli", "ParrotScribe's CLI behind the tools, against its own server", measureScribeCLI},
 	{"scribe-pages", "polling a long capture against a short one", measureScribePages},
 	{"scribe-silence", "`hearken listen` while nobody speaks", measureListen},
+	{"act-kills", "the hub killed while agents act", measureActKills},
+	{"act-race", "twenty owners decide about the same action", measureActRace},
+	{"act-limit", "requests of one key under flood", measureActLimit},
+	{"act-audit", "the audit against a bare file", measureActAudit},
+	{"act-reminders", "many reminders due at once", measureActReminders},
 	{"act-injection", "strangers in a call, and an agent with a shell, want something done", measureInjection},
 }
 

@@ -30,12 +30,14 @@ import (
 // the moment it asks for it; see [App.acts].
 type acting struct {
 	opening   sync.Mutex // for short commands
+	lasting   bool       // whether this is a hub, and no short command
 	strangers strangers
 
-	desk  *act.Desk
-	owner *act.Owner
-	clock *alarm.Clock
-	feed  *calendar.Feed
+	desk    *act.Desk // nil where the actions of the store are another owner's
+	foreign error     // and why
+	owner   *act.Owner
+	clock   *alarm.Clock
+	feed    *calendar.Feed
 
 	desktop  *reminder.Desktop
 	page     *web.Handler
@@ -46,12 +48,17 @@ type acting struct {
 	auditLog *audit.Log // nil if the audit cannot be written
 }
 
-// openActing opens what actions need. A hub whose audit cannot be written
-// still hears and remembers; it only refuses to act.
+// openActing opens what actions need. A hub whose audit cannot be written, or
+// whose store belongs to another owner, still hears and remembers; it only
+// refuses to act.
 func (a *App) openActing(ctx context.Context, fault func(string)) (err error) {
 	c := a.cfg
-	if a.owner, err = act.OpenOwner(c.DataDir, c.KeyDir, a.now); err != nil {
+	if a.owner, err = act.OpenOwner(c.KeyDir, a.now); err != nil {
 		return err
+	}
+	strange, err := a.belongs(ctx)
+	if a.foreign = err; err != nil {
+		return nil
 	}
 	if a.auditLog, err = audit.Open(audit.Config{Dir: a.auditDir(), KeyDir: c.KeyDir, Now: a.now, Log: a.log}); err != nil {
 		a.log.Error("no audit; no action is carried out", "error", err)
@@ -87,11 +94,19 @@ func (a *App) openActing(ctx context.Context, fault func(string)) (err error) {
 		Retention:     time.Duration(c.ActionDays) * 24 * time.Hour,
 		FarRecipients: c.FarRecipients == "ask",
 		Delay:         time.Duration(c.GrantDelaySeconds * float64(time.Second)),
+		NewOwner:      strange,
 		Asked:         a.asked,
 		Log:           a.log, Now: a.now, Fault: fault,
 	}); err != nil {
 		return err
 	}
+	if strange {
+		a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditOwner, State: "replaced", From: "file"})
+		if err := a.keepOwner(ctx, a.owner.Fingerprint()); err != nil {
+			return err
+		}
+	}
+	a.owner.Changed = func(fingerprint []byte) error { return a.keepOwner(context.Background(), fingerprint) }
 	if a.feed, err = calendar.NewFeed(calendar.FeedConfig{Dir: c.DataDir, Actions: a.desk, Log: a.log, Now: a.now}); err != nil {
 		return err
 	}
@@ -105,17 +120,19 @@ func (a *App) openActing(ctx context.Context, fault func(string)) (err error) {
 		Desk: a.desk, Owner: a.owner, SetupCode: func() string { return a.setup }, Keys: a.store, Transcripts: a.hub,
 		Audit: a.audit, PublicURL: c.PublicURL, Log: a.log, Now: a.now,
 	})
-	return a.disown(ctx)
+	return nil
 }
 
 // acts has the part of the hub that does things there.
 func (a *App) acts(ctx context.Context) error {
 	a.opening.Lock()
 	defer a.opening.Unlock()
-	if a.desk != nil {
-		return nil
+	if a.desk == nil && a.foreign == nil {
+		if err := a.openActing(ctx, nil); err != nil {
+			return err
+		}
 	}
-	return a.openActing(ctx, nil)
+	return a.foreign
 }
 
 // actor is the desk for agents; nil if there is none.
@@ -129,6 +146,9 @@ func (a *App) actor() mcpserver.Actor {
 // mountActing opens the page and the calendar. Both ask for their own secret,
 // the PIN and the address itself, and for no key.
 func (a *App) mountActing(doors *api.API) {
+	if a.desk == nil {
+		return
+	}
 	for _, r := range a.page.Routes() {
 		doors.Mount(r.Pattern, r.Handler, api.Access{Open: true, Stream: r.Stream})
 	}
@@ -200,7 +220,7 @@ func (a *App) closeActing(ctx context.Context) error {
 		errs = append(errs, a.clock.Close(ctx))
 	}
 	if a.auditLog != nil {
-		if a.api != nil {
+		if a.lasting {
 			a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditHub, State: "stopped"})
 		}
 		errs = append(errs, a.auditLog.Close())
@@ -208,41 +228,14 @@ func (a *App) closeActing(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// disown takes back all that an owner allowed whose PIN was exchanged by hand:
-// whoever has put another in its place is not that owner.
-func (a *App) disown(ctx context.Context) error {
-	if !a.owner.Replaced() {
-		return nil
-	}
-	a.log.Warn("the owner's PIN was removed or exchanged by hand; grants are revoked and what waits is denied")
-	grants, err := a.desk.Grants(ctx)
-	if err != nil {
-		return err
-	}
-	for _, g := range grants {
-		if _, err := a.desk.RevokeGrant(ctx, g.ID); err != nil {
-			return err
-		}
-	}
-	waiting, err := a.desk.Actions(ctx, hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending, hearken.ActionApproved}})
-	if err != nil {
-		return err
-	}
-	for _, w := range waiting {
-		if _, err := a.desk.Cancel(ctx, "", w.ID); err != nil {
-			return err
-		}
-	}
-	a.page.SignOut()
-	a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditOwner, State: "replaced", From: "file"})
-	return a.owner.Accept()
-}
-
 func (a *App) auditDir() string { return filepath.Join(a.cfg.DataDir, "audit") }
 
 // noted writes of something that has happened. What cannot be written stops
 // actions, which the desk finds out by itself.
 func (a *App) noted(ctx context.Context, r hearken.AuditRecord) {
+	if a.audit == nil {
+		return // it is not ours to write
+	}
 	if err := a.audit.Append(context.WithoutCancel(ctx), r); err != nil {
 		a.log.Error("not in the audit", "type", r.Type, "error", err)
 	}

@@ -124,6 +124,9 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 		if err = a.openActing(ctx, opts.Fault); err != nil {
 			return nil, err
 		}
+		if a.foreign != nil {
+			a.log.Warn("no action is carried out here", "reason", a.foreign)
+		}
 	}
 	a.factory = mcpserver.New(mcpserver.Options{
 		Hub: a.hub, Scribe: a.scribe, Version: versionString(), AudioURL: a.audioURL, Log: a.log,
@@ -137,7 +140,8 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 		close(a.opened)
 		return a, nil
 	}
-	a.running.Go(func() { a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditHub, State: "started"}) })
+	a.lasting = true
+	a.running.Go(func() { a.noted(background, hearken.AuditRecord{Type: hearken.AuditHub, State: "started"}) })
 	a.running.Go(func() { a.serveDoors(background) })
 	if !opts.Late {
 		a.engines.warm()

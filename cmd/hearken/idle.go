@@ -49,6 +49,9 @@ func (a *App) traffic() (connections, requests float64) {
 
 // reminds reports whether a reminder is set: nobody else would tell the owner.
 func (a *App) reminds() bool {
+	if a.clock == nil {
+		return false
+	}
 	_, set := a.clock.Next()
 	return set
 }

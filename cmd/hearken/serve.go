@@ -69,7 +69,9 @@ func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error 
 	}
 	fmt.Fprintf(w, "  sound               ws%s/audio/{sessionId}\n", doors.URL()[len("http"):])
 	fmt.Fprintf(w, "  sessions            %s\n", p.cfg.storeName())
-	fmt.Fprintf(w, "  your approvals      %s/approvals\n", doors.URL())
+	if app.desk != nil {
+		fmt.Fprintf(w, "  your approvals      %s/approvals\n", doors.URL())
+	}
 	if pin := doors.Pin(); pin != "" {
 		fmt.Fprintf(w, "  TLS pin             %s\n", pin)
 	}
@@ -86,7 +88,7 @@ func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error 
 	if root, err := modelRoot(p.cfg); err == nil && p.cfg.TranscriptionProvider[0] == "local" && models.Ready(root) != nil {
 		fmt.Fprintf(w, "  %s models pull  # fetch the offline engine\n", executable())
 	}
-	if !app.owner.Set() {
+	if app.desk != nil && !app.owner.Set() {
 		fmt.Fprintf(w, "  %s pin  # with which you allow what agents ask to be done\n", executable())
 		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) { // for your eyes only
 			fmt.Fprintf(w, "  %s/approvals#setup=%s  # the same in a browser\n", doors.URL(), app.setup)
@@ -106,7 +108,7 @@ func (p *program) firstKey(ctx context.Context, app *App, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("list keys: %w", err)
 	}
-	if len(keys) > 0 {
+	if len(realKeys(keys)) > 0 {
 		return nil
 	}
 	key, err := app.createKey(ctx, "first", nil, "")

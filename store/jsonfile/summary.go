@@ -20,7 +20,7 @@ type summary struct {
 func summarise(a *hearken.Action) hearken.Action {
 	short := hearken.Action{
 		ID: a.ID, State: a.State, Principal: a.Principal, Tool: a.Tool, Target: a.Target, Same: a.Same,
-		CreatedAt: a.CreatedAt, EndedAt: a.EndedAt,
+		CreatedAt: a.CreatedAt, EndedAt: a.EndedAt, Owed: a.Owed,
 	}
 	if a.Decision != nil {
 		short.Decision = &hearken.Decision{Grant: a.Decision.Grant}

@@ -108,6 +108,9 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 			w.and(equal.condition, clean(equal.value))
 		}
 	}
+	if f.Owed {
+		w.and(`document ->> 'owed' <> %s`, "")
+	}
 	if !f.Since.IsZero() {
 		w.and(`created_at >= %s`, ceil(f.Since))
 	}

@@ -92,6 +92,9 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 	if f.Grant != "" {
 		where = append(where, `grant_id <> ''`) // for the index, which is of these
 	}
+	if f.Owed {
+		where = append(where, `document ->> 'owed' <> ''`)
+	}
 	if !f.Since.IsZero() {
 		where, args = append(where, `created_at >= ?`), append(args, ceil(f.Since))
 	}

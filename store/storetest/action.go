@@ -246,6 +246,9 @@ func listActions(t *testing.T, store hearken.Store) {
 		if a.State != hearken.ActionPending {
 			a.Decision = &hearken.Decision{Allow: true, Grant: tt.grant, At: noon}
 		}
+		if a.State == hearken.ActionDone {
+			a.Owed = hearken.AuditResult
+		}
 		saveAction(t, store, a)
 	}
 	// Created in the same moment as the fifth; the id decides.
@@ -275,6 +278,8 @@ func listActions(t *testing.T, store hearken.Store) {
 		{"same", hearken.ActionFilter{Same: "same 5"}, "8 7 6 5"},
 		{"grant", hearken.ActionFilter{Grant: "g1"}, "3 2"},
 		{"no such grant", hearken.ActionFilter{Grant: "g"}, ""},
+		{"owed", hearken.ActionFilter{Owed: true}, "4 3"},
+		{"owed and principal", hearken.ActionFilter{Owed: true, Target: "b"}, "3"},
 		{"since", hearken.ActionFilter{Since: at(3)}, "8 7 6 5 4 3"},
 		{"since, a nanosecond later", hearken.ActionFilter{Since: at(3).Add(1)}, "8 7 6 5 4"},
 		{"since, elsewhere", hearken.ActionFilter{Since: at(3).In(time.FixedZone("", 9*3600))}, "8 7 6 5 4 3"},

@@ -110,6 +110,7 @@ func chosen(f *hearken.ActionFilter, a *hearken.Action) bool {
 	return (len(f.States) == 0 || slices.Contains(f.States, a.State)) &&
 		is(f.Principal, a.Principal) && is(f.Tool, a.Tool) && is(f.Target, a.Target) && is(f.Same, a.Same) &&
 		(f.Grant == "" || a.Decision != nil && a.Decision.Grant == f.Grant) &&
+		(!f.Owed || a.Owed != "") &&
 		within(a.CreatedAt, f.Since, time.Time{})
 }
 
