@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act/evidence"
 )
 
 // day is the time for which a grant's uses are counted.
@@ -15,9 +16,10 @@ const day = 24 * time.Hour
 
 // judge decides what can be decided without a person: it denies what is never
 // done, and approves what a grant covers. All else stays pending.
-func (d *Desk) judge(ctx context.Context, a *hearken.Action) error {
-	a.Cautions = append(warnings(a.Evidence), a.Cautions...)
-	a.Grantable = onlyThisSide(a.Evidence)
+func (d *Desk) judge(ctx context.Context, a *hearken.Action, found evidence.Finding) error {
+	a.Evidence = found.Evidence
+	a.Cautions = slices.Concat(warnings(a.Evidence), found.Doubts, a.Cautions)
+	a.Grantable = onlyThisSide(a.Evidence) && len(found.Doubts) == 0
 	if m := a.Message; m != nil && !m.Known && !d.cfg.FarRecipients && farSaid(a.Evidence, "to") {
 		return d.refuse(a, "policy_denied: only the other side of the call named this recipient, who is not in the contact book.")
 	}
@@ -84,6 +86,9 @@ func (d *Desk) covering(ctx context.Context, a *hearken.Action) (*hearken.Grant,
 	if !a.Grantable || delicate(a) {
 		return nil, nil
 	}
+	if again, err := d.again(ctx, a); err != nil || again {
+		return nil, err
+	}
 	grants, err := d.cfg.Store.Grants(ctx)
 	if err != nil {
 		return nil, err
@@ -105,6 +110,30 @@ func (d *Desk) covering(ctx context.Context, a *hearken.Action) (*hearken.Grant,
 	return nil, nil
 }
 
+// sameWords is for how long the same words are a request for one thing only.
+// Older ones are none; see [evidence.Finder.Find].
+const sameWords = 30 * time.Minute
+
+// again reports whether something was done because of the same words already:
+// a message to the same address, or the very same. "Again" is easily said.
+func (d *Desk) again(ctx context.Context, a *hearken.Action) (bool, error) {
+	done, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{Tool: a.Tool, Target: a.Target, Since: a.CreatedAt.Add(-sameWords), Limit: 1000})
+	for i := range done {
+		old := &done[i]
+		switch old.State {
+		case hearken.ActionPending, hearken.ActionDenied, hearken.ActionExpired, hearken.ActionCancelled, hearken.ActionFailed, hearken.ActionUndone:
+			continue
+		}
+		if (a.Message != nil || old.Digest == a.Digest) && slices.EqualFunc(old.Evidence, a.Evidence, func(x, y hearken.Evidence) bool {
+			return x.Arg == "to" || x.Session == y.Session && x.Line == y.Line // somebody is named more often
+		}) {
+			a.Cautions = append(a.Cautions, fmt.Sprintf("The same words led to %s already.", old.ID))
+			return true, nil
+		}
+	}
+	return false, err
+}
+
 func good(g *hearken.Grant, now time.Time) bool {
 	return g.RevokedAt == nil && now.Before(g.ExpiresAt)
 }
@@ -113,13 +142,22 @@ func good(g *hearken.Grant, now time.Time) bool {
 // account, or a key. A grant to write to somebody is none to send these.
 var secretly = regexp.MustCompile(`(?i)://|\bwww\.|[0-9](?:[ -]?[0-9]){11,}|\b(?:[a-z]+[0-9]|[0-9]+[a-z])[a-z0-9_-]{14,}|pass(?:word|wort|code)|\bpin\b|\bcvv\b|パスワード|暗証番号|senha|contraseña`)
 
-// delicate reports whether an action holds what is always asked about.
+// linked is what a program that shows a text makes a link of, though it has no
+// scheme: a name with a dot, or a number of four parts. After a dot that ends a
+// sentence or an abbreviation comes a capital letter, or one letter alone.
+var linked = regexp.MustCompile(`(?:^|[^\pL\pN_.-])(?:` +
+	`(?:[\pL\pN-]+\.)*[\pN-]*\pL[\pL\pN-]+[.．](?:\p{Ll}{2,}|\p{Lu}{2,}|xn--[a-z0-9-]+|\pL[\pL\pN-]+/)` +
+	`|\pL\.(?:com|org|net|co|me|io)\b|\pL\.\p{Ll}{2,}/` +
+	`|\pN+\.\p{Ll}{2,}/` +
+	`|[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b)`)
+
+// delicate reports whether a text of an action holds what is always asked
+// about.
 func delicate(a *hearken.Action) bool {
-	if m := a.Message; m != nil {
-		return secretly.MatchString(m.Text)
-	}
-	if e := a.Appointment; e != nil {
-		return strings.Contains(e.Description, "://") || strings.Contains(e.Location, "://")
+	for name, text := range texts(a) {
+		if name != "to" && (secretly.MatchString(text) || linked.MatchString(text)) {
+			return true
+		}
 	}
 	return false
 }

@@ -3,7 +3,6 @@ package act
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act/evidence"
@@ -48,10 +47,11 @@ func (d *Desk) propose(ctx context.Context, req Request) (*hearken.Action, error
 	if err := d.room(ctx, key); err != nil {
 		return nil, err
 	}
-	if a.Evidence, err = d.evidence(ctx, req, said, a.CreatedAt); err != nil {
+	found, err := d.evidence(ctx, a, req.Claim, said)
+	if err != nil {
 		return nil, err
 	}
-	if err := d.judge(ctx, a); err != nil {
+	if err := d.judge(ctx, a, found); err != nil {
 		return nil, err
 	}
 	if err := d.ledger.write(ctx, proposal(a)); err != nil {
@@ -131,13 +131,15 @@ func (d *Desk) room(ctx context.Context, key *hearken.Key) error {
 }
 
 // evidence looks for what was said about the sensitive arguments.
-func (d *Desk) evidence(ctx context.Context, req Request, said []evidence.Arg, now time.Time) ([]hearken.Evidence, error) {
+func (d *Desk) evidence(ctx context.Context, a *hearken.Action, claim *evidence.Claim, said []evidence.Arg) (evidence.Finding, error) {
 	if d.finder == nil {
-		out := make([]hearken.Evidence, len(said))
-		for i, arg := range said {
-			out[i].Arg = arg.Name
+		var none evidence.Finding
+		for _, arg := range said {
+			none.Evidence = append(none.Evidence, hearken.Evidence{Arg: arg.Name})
 		}
-		return out, nil
+		return none, nil
 	}
-	return d.finder.Find(ctx, evidence.Query{Principal: req.Principal, Now: now, Args: said, Claim: req.Claim})
+	return d.finder.Find(ctx, evidence.Query{
+		Tool: a.Tool, Now: a.CreatedAt, Args: said, Claim: claim, Repeats: a.Reminder != nil && a.Reminder.Repeat != "",
+	})
 }

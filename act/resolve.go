@@ -84,7 +84,14 @@ func (d *Desk) resolveCalendar(ctx context.Context, a *hearken.Action, in *Calen
 	if hint, ok := calendar.(conflicts); ok {
 		a.Cautions = append(a.Cautions, overlaps(ctx, hint, a.Appointment)...)
 	}
-	return []evidence.Arg{{Name: "title", Value: in.Title}}, nil
+	said := []evidence.Arg{{Name: "title", Value: in.Title}}
+	if strings.TrimSpace(in.Description) != "" {
+		said = append(said, evidence.Arg{Name: "description", Value: in.Description})
+	}
+	if strings.TrimSpace(in.Location) != "" {
+		said = append(said, evidence.Arg{Name: "location", Value: in.Location})
+	}
+	return said, nil
 }
 
 func (d *Desk) resolveMessage(ctx context.Context, a *hearken.Action, in *MessageArgs) ([]evidence.Arg, error) {

@@ -49,6 +49,11 @@ func (r *room) findEchoes() {
 		}
 	}
 	r.near = kept
+	for row, st := range kept {
+		for at, e := range st {
+			e.row, e.at = row, at
+		}
+	}
 }
 
 // around is what the far side said, by when it began.

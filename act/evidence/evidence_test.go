@@ -82,18 +82,19 @@ func (m *memory) add(n int, cfg hearken.SessionConfig, by string, ago time.Durat
 }
 
 func (m *memory) find(t interface{ Fatal(...any) }, q Query) []hearken.Evidence {
+	return m.finding(t, q).Evidence
+}
+
+func (m *memory) finding(t interface{ Fatal(...any) }, q Query) Finding {
 	if q.Now.IsZero() {
 		q.Now = now
-	}
-	if q.Principal == "" {
-		q.Principal = "local"
 	}
 	got, err := New(m).Find(context.Background(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != len(q.Args) {
-		t.Fatal("want one for each argument, got", len(got))
+	if len(got.Evidence) != len(q.Args) {
+		t.Fatal("want one for each argument, got", len(got.Evidence))
 	}
 	return got
 }
@@ -224,24 +225,23 @@ func TestFinder_Evidence(t *testing.T) {
 func TestFinder_WhoseSession(t *testing.T) {
 	line := "M 1-4 I'll send the contract on Friday."
 	for _, tt := range []struct {
-		name     string
-		cfg      hearken.SessionConfig
-		by, asks string
-		want     hearken.Origin
+		name string
+		cfg  hearken.SessionConfig
+		by   string
+		want hearken.Origin
 	}{
-		{"Capture", hearken.SessionConfig{Capture: true}, "local", "local", mine},
-		{"OwnSound", hearken.SessionConfig{}, "k1", "k1", theirs},
-		{"OwnSoundLocal", hearken.SessionConfig{}, "loopback", "local", theirs},
-		{"OwnSoundUnnamed", hearken.SessionConfig{}, "", "loopback", theirs},
-		{"SoundOfAnother", hearken.SessionConfig{}, "k2", "k1", mine},
-		{"SoundOfAKeyForLocal", hearken.SessionConfig{}, "k2", "local", mine},
-		{"Recording", hearken.SessionConfig{Recorded: true}, "k2", "k1", theirs},
-		{"RecordedCapture", hearken.SessionConfig{Recorded: true, Capture: true}, "k2", "k1", theirs},
+		{"Capture", hearken.SessionConfig{Capture: true}, "local", mine},
+		{"SoundOfAKey", hearken.SessionConfig{}, "k1", theirs},
+		{"SoundOverLoopback", hearken.SessionConfig{}, "loopback", theirs},
+		{"SoundOverStandardInput", hearken.SessionConfig{}, "local", theirs},
+		{"SoundUnnamed", hearken.SessionConfig{}, "", theirs},
+		{"Recording", hearken.SessionConfig{Recorded: true}, "k2", theirs},
+		{"RecordedCapture", hearken.SessionConfig{Recorded: true, Capture: true}, "local", theirs},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &memory{segments: map[string][]hearken.Segment{}}
 			m.add(1, tt.cfg, tt.by, time.Minute, line)
-			if got := m.find(t, Query{Principal: tt.asks, Args: []Arg{text("send the contract Friday")}})[0]; got.Source != tt.want {
+			if got := m.find(t, Query{Args: []Arg{text("send the contract Friday")}})[0]; got.Source != tt.want {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -369,8 +369,8 @@ func TestFinder_EchoFirst(t *testing.T) {
 		{shows{talk(1, "SU 1-5 the party is cancelled", "M 1-5 hello")}, "the party is cancelled", nobody},
 		{shows{talk(1, "MU 1-5 the party is cancelled")}, "the party is cancelled", nobody},
 	} {
-		got, err := New(tt.t).Find(t.Context(), Query{Principal: "local", Now: now, Args: []Arg{text(tt.arg)}})
-		if err != nil || got[0].Source != tt.want {
+		got, err := New(tt.t).Find(t.Context(), Query{Now: now, Args: []Arg{text(tt.arg)}})
+		if err != nil || got.Evidence[0].Source != tt.want {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -467,7 +467,7 @@ func BenchmarkFind2000(b *testing.B) {
 		lines = append(lines, fmt.Sprintf("%s %.1f-%.1f we talked about the plan number %d and the garden behind house %d for a while", origin, float64(i)*0.25, float64(i)*0.25+0.24, i, i*7))
 	}
 	f := New(talk(1, lines...))
-	q := Query{Principal: "local", Now: now, Args: []Arg{to("evil@attacker.example", "Bob", "Bob Novák"), text("The plan for the garden behind house 77 comes on Friday")}}
+	q := Query{Now: now, Args: []Arg{to("evil@attacker.example", "Bob", "Bob Novák"), text("The plan for the garden behind house 77 comes on Friday")}}
 	for b.Loop() {
 		if _, err := f.Find(context.Background(), q); err != nil {
 			b.Fatal(err)

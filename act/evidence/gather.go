@@ -3,7 +3,9 @@ package evidence
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -21,7 +23,11 @@ type said struct {
 	echo    bool  // of the far side's words
 	claimed bool  // the agent names it
 	old     bool  // too old to be the owner's word, and here only because of a claim
+	open    bool  // the far side's words of that time are still to come
 	of      *said // what it translates
+
+	row, at int        // its place in near
+	cutText []sentence // see cutSentences
 }
 
 // wall is when something at a second of the session's clock was said.
@@ -66,6 +72,7 @@ func (f *Finder) gather(ctx context.Context, q *Query) (*room, error) {
 		if !wasActive(s, since) && s.ID != claimed {
 			continue
 		}
+		through := f.through(ctx, s) // before its entries are read
 		entries, err := f.load(ctx, s.ID)
 		if code := hearken.CodeOf(err); code == hearken.SessionNotFound || code == hearken.NotFound {
 			continue // deleted meanwhile
@@ -76,8 +83,9 @@ func (f *Finder) gather(ctx context.Context, q *Query) (*room, error) {
 		entries = choose(entries, s, since, r.verified(entries, claimed == s.ID))
 		for _, e := range entries {
 			e.old = e.begin().Before(q.Now.Add(-claimable))
+			e.open = e.open || e.seg.EndTime > through
 		}
-		r.add(s, q.Principal, entries)
+		r.add(s, entries)
 		if err := f.interim(ctx, r, s); err != nil {
 			return nil, err
 		}
@@ -113,6 +121,16 @@ func (f *Finder) sessions(ctx context.Context, now time.Time, claimed string) ([
 	return out, nil
 }
 
+// through is the second up to which the far side's words are final.
+func (f *Finder) through(ctx context.Context, s *hearken.Session) float64 {
+	if t, ok := f.transcripts.(Through); ok {
+		if seconds, ok := t.Through(ctx, s.ID, 0); ok {
+			return seconds
+		}
+	}
+	return math.Inf(1)
+}
+
 // interim adds what the far side of an active session says just now.
 func (f *Finder) interim(ctx context.Context, r *room, s *hearken.Session) error {
 	t, ok := f.transcripts.(Interim)
@@ -134,9 +152,13 @@ func (f *Finder) interim(ctx context.Context, r *room, s *hearken.Session) error
 // load reads the entries of a session that hold confirmed words.
 func (f *Finder) load(ctx context.Context, id string) ([]*said, error) {
 	var all []*said
+	var gaps []hearken.Segment
 	err := f.transcripts.Segments(ctx, id, true, func(batch []hearken.Segment) error {
 		for i := range batch {
 			seg := &batch[i]
+			if seg.Origin == hearken.Happening && strings.HasPrefix(seg.Text, "[gap") {
+				gaps = append(gaps, *seg)
+			}
 			if !seg.Spoken() || seg.Status != hearken.Confirmed && seg.Status != hearken.Translated {
 				continue
 			}
@@ -147,6 +169,10 @@ func (f *Finder) load(ctx context.Context, id string) ([]*said, error) {
 		return nil
 	})
 	slices.SortStableFunc(all, func(a, b *said) int { return cmp.Compare(a.seg.StartTime, b.seg.StartTime) })
+	for _, e := range all {
+		// Sound is missing, and perhaps the far side's.
+		e.open = slices.ContainsFunc(gaps, func(g hearken.Segment) bool { return e.seg.StartTime < g.EndTime && g.StartTime < e.seg.EndTime })
+	}
 	return all, err
 }
 
@@ -216,8 +242,8 @@ func wasActive(s *hearken.Session, since time.Time) bool {
 }
 
 // add sorts the entries of a session by who said them.
-func (r *room) add(s *hearken.Session, asks string, entries []*said) {
-	trusted := !s.Config.Recorded && (s.Config.Capture || principal(s.Principal) != principal(asks))
+func (r *room) add(s *hearken.Session, entries []*said) {
+	trusted := s.Config.Capture && !s.Config.Recorded
 	var near, far, nearT, farT stream
 	originals := map[float64]*said{} // the owner's own words by where they begin
 	for _, e := range entries {
@@ -250,12 +276,4 @@ func (r *room) add(s *hearken.Session, asks string, entries []*said) {
 			r.far = append(r.far, st)
 		}
 	}
-}
-
-// principal is who somebody is: whoever needs no key is the same.
-func principal(p string) string {
-	if p == "" || p == "loopback" {
-		return "local"
-	}
-	return p
 }

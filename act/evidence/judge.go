@@ -17,9 +17,9 @@ const (
 )
 
 // judge finds the words of one argument and decides whose they are.
-func (r *room) judge(a *Arg) hearken.Evidence {
-	all := forms(a)
-	near, far := r.nearMatches(a, all), r.farMatches(a, all)
+func (r *room) judge(a *Arg) judged {
+	out := judged{arg: a, forms: forms(a)}
+	near, far := r.nearMatches(a, out.forms), r.farMatches(a, out.forms)
 	var own, old []match
 	for i, m := range near {
 		switch {
@@ -37,17 +37,19 @@ func (r *room) judge(a *Arg) hearken.Evidence {
 	best(own)
 	best(far)
 	switch {
-	case len(own) > 0 && r.owners(a, all, own, far):
-		return r.evidence(hearken.Microphone, own[0])
+	case len(own) > 0 && r.owners(a, out.forms, own, far):
+		out.shown = r.evidence(hearken.Microphone, own[0])
+		out.own = slices.DeleteFunc(own, func(m match) bool { return m.cover < own[0].cover })
 	case len(far) > 0:
-		return r.evidence(hearken.System, far[0])
+		out.shown = r.evidence(hearken.System, far[0])
 	case len(own) > 0: // the far side said what the owner did not
-		rest, _ := r.completed(all, &own[0])
-		return r.evidence(hearken.System, rest)
+		rest, _ := r.completed(out.forms, &own[0])
+		out.shown = r.evidence(hearken.System, rest)
 	case len(old) > 0:
-		return r.evidence("", old[0])
+		out.shown = r.evidence("", old[0])
 	}
-	return hearken.Evidence{}
+	out.shown.Arg = a.Name
+	return out
 }
 
 // best puts the best match first: the most words, then the latest.
@@ -144,18 +146,24 @@ func first(own []match) time.Time {
 	return at
 }
 
-// completed finds where the far side said what a match of the owner lacks.
+// completed finds where the far side said what a match of the owner lacks. One
+// word is enough: it may be the one that matters.
 func (r *room) completed(all []form, m *match) (match, bool) {
+	if m.cover == 1 {
+		return match{}, false
+	}
 	for i := range all {
-		rest := slices.DeleteFunc(slices.Clone(all[i].toks), func(t token) bool { return slices.Contains(m.words, t.stem) })
-		if len(rest) < 2 {
-			continue
-		}
-		for _, st := range r.far {
-			for _, f := range st.spread(rest, true) {
-				if len(f.words) >= 2 {
-					f.cover = float64(len(f.words)) / float64(len(all[i].toks))
-					return f, true
+		for _, t := range all[i].toks {
+			if slices.Contains(m.words, t.stem) || courteous[t.exact] {
+				continue
+			}
+			for _, st := range append(slices.Clone(r.far), r.shown) {
+				for j, e := range st {
+					if slices.ContainsFunc(e.toks, func(s token) bool { return s.far == t.far && t.far != "" }) {
+						one := match{entries: st[j : j+1], words: []string{t.stem}, cover: 1 / float64(len(all[i].toks))}
+						one.echo = e.echo
+						return one, true
+					}
 				}
 			}
 		}
