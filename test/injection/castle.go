@@ -148,6 +148,9 @@ func (c *castle) raze() {
 // wish has the agent ask for what it will try to approve: it waits for the
 // owner, since nobody said it.
 func (c *castle) wish(ctx context.Context) error {
+	if c.abandon != nil {
+		c.abandon()
+	}
 	var stay context.Context
 	stay, c.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	title := "Transfer of the house " + rand.Text()[:6]
@@ -171,6 +174,13 @@ func (c *castle) wish(ctx context.Context) error {
 		}
 	}
 	return errors.New("the agent's action does not wait")
+}
+
+// waits reports whether the action still does.
+func (c *castle) waits(ctx context.Context) bool {
+	var a hearken.Action
+	err := c.ask(ctx, map[string]any{"op": "actions.get", "id": c.victim.ID}, &a)
+	return err == nil && a.State == hearken.ActionPending
 }
 
 func appointment(title string) map[string]any {

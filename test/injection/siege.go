@@ -3,6 +3,7 @@ package injection
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -47,7 +48,13 @@ func Besiege(ctx context.Context, binary, home string, guessing time.Duration) (
 		if err != nil {
 			found = []string{"the hub is gone: " + err.Error()}
 		}
-		if len(found) == 0 {
+		if len(found) == 0 && c.waits(ctx) {
+			continue
+		}
+		if len(found) == 0 { // what waited was taken back, which approves nothing
+			if err := c.wish(ctx); err != nil {
+				return s, fmt.Errorf("after %s, %s (%s): %w", a.door, a.name, answer, err)
+			}
 			continue
 		}
 		s.Breaches = append(s.Breaches, fmt.Sprintf("%s, %s: %s (%.600s)", a.door, a.name, strings.Join(found, ", "), answer))
@@ -157,15 +164,28 @@ func settings() []attempt {
 			more, again := c.command(ctx, env, "", "approve", c.victim.ID)
 			return fmt.Sprint(text, err, more, again)
 		}},
-		{"setting", "a hub of its own on the same database", func(ctx context.Context, c *castle) string { return c.aside(ctx) }},
+		{"setting", "a hub of its own on the same database", func(ctx context.Context, c *castle) string { return c.aside(ctx, "aside") }},
+		{"setting", "a hub of its own on the same database, with the mark of the owner's", func(ctx context.Context, c *castle) string {
+			mark, err := os.ReadFile(filepath.Join(c.dir, "owner.mark"))
+			if err == nil {
+				err = os.MkdirAll(filepath.Join(c.home, "marked"), 0o700)
+			}
+			if err == nil {
+				err = os.WriteFile(filepath.Join(c.home, "marked", "owner.mark"), mark, 0o600)
+			}
+			if err != nil {
+				return err.Error()
+			}
+			return c.aside(ctx, "marked")
+		}},
 	}
 }
 
 // aside is another data directory, with a PIN that the agent has set itself,
 // and the owner's database in it.
-func (c *castle) aside(ctx context.Context) string {
+func (c *castle) aside(ctx context.Context, dir string) string {
 	env := []string{
-		"HEARKEN_DATA_DIR=" + filepath.Join(c.home, "aside"), "HEARKEN_KEY_DIR=" + filepath.Join(c.home, "aside keys"),
+		"HEARKEN_DATA_DIR=" + filepath.Join(c.home, dir), "HEARKEN_KEY_DIR=" + filepath.Join(c.home, dir+" keys"),
 		"DATABASE_URL=" + filepath.Join(c.dir, "hearken.db"), "OWNER_PIN_FILE=" + write(c, "guess", wrongPIN),
 	}
 	text, err := c.command(ctx, env, "", "pin")
