@@ -166,13 +166,17 @@ func (a *App) Close(ctx context.Context) error {
 	if a.listener != nil {
 		a.listener.Close()
 	}
-	errs = append(errs, a.closeActing(ctx))
+	// Beside each other: a mail server that hangs must not cost the last words
+	// of a call.
+	acted := make(chan error, 1)
+	go func() { acted <- a.closeActing(ctx) }()
 	if a.endScribe != nil {
 		errs = append(errs, a.endScribe(ctx)) // the hub has its last words to finish
 	}
 	if a.hub != nil {
 		errs = append(errs, a.hub.Close(ctx))
 	}
+	errs = append(errs, <-acted)
 	a.running.Wait()
 	errs = append(errs, a.engines.close(ctx))
 	if a.store != nil {

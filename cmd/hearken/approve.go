@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -63,16 +64,34 @@ func (p *program) decide(ctx context.Context, ids []string, all bool, v act.Verd
 	if p.cfg.OwnerPINFile != "" {
 		v.From = "file"
 	}
+	// All are decided before any is waited for: one that takes its time must not
+	// let the others expire.
+	var results []decided
+	var errs []error
 	for i := range shown {
-		a := &shown[i]
-		v.ID, v.Digest = a.ID, a.Digest
+		v.ID, v.Digest = shown[i].ID, shown[i].Digest
 		got, err := control[decided](ctx, p, controlRequest{Op: "actions.decide", PIN: pin, Verdict: &v})
+		if code := hearken.CodeOf(err); code == hearken.Unauthorized || code == hearken.TooMany {
+			return err // the PIN; it would be wrong again
+		}
 		if err != nil {
-			return err
+			errs = append(errs, fmt.Errorf("%s: %w", v.ID, err))
+			continue
+		}
+		results = append(results, got)
+	}
+	for _, got := range results {
+		if got.Decided && !got.Action.State.Final() {
+			a, err := control[hearken.Action](ctx, p, controlRequest{Op: "actions.await", ID: got.Action.ID})
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", got.Action.ID, err))
+				continue
+			}
+			got.Action = a
 		}
 		fmt.Fprintln(p.stdout, got.words())
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // waiting are the named actions, or all that wait.

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"time"
+
+	"github.com/hearken-dev/hearken"
 )
 
 // idle returns when nobody has needed the hub for the given time, or ctx ends.
@@ -16,7 +18,7 @@ func (a *App) idle(ctx context.Context, limit time.Duration) {
 			return
 		case now := <-tick.C:
 			connections, total := a.traffic()
-			if a.pipes.Load() > 0 || a.hub.Active() > 0 || connections > 0 || total != requests || a.reminds() {
+			if a.pipes.Load() > 0 || a.hub.Active() > 0 || connections > 0 || total != requests || a.reminds() || a.acting.waits(ctx) {
 				last, requests = now, total
 			}
 			if now.Sub(last) >= limit {
@@ -54,4 +56,16 @@ func (a *App) reminds() bool {
 	}
 	_, set := a.clock.Next()
 	return set
+}
+
+// waits reports whether an action is under way, or waits for its owner, who
+// needs the page for it.
+func (a *acting) waits(ctx context.Context) bool {
+	if a.desk == nil {
+		return false
+	}
+	open, err := a.desk.Actions(ctx, hearken.ActionFilter{
+		States: []hearken.ActionState{hearken.ActionPending, hearken.ActionApproved, hearken.ActionExecuting}, Limit: 1,
+	})
+	return err == nil && len(open) > 0
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/hearken-dev/hearken/act/people"
 )
 
-// decideWait is how long a command waits to tell what became of an action.
-const decideWait = 8 * time.Second
+// awaitFor is how long a command waits to tell what became of an action: most
+// are carried out at once.
+const awaitFor = 8 * time.Second
 
 // ownerOps are the requests about acting, by their names.
 var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, error){
@@ -44,12 +45,10 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 		if err != nil {
 			return nil, err
 		}
-		if won && req.Verdict.Allow { // most are carried out at once, and the owner likes to know
-			if action, err = a.desk.Await(ctx, action.ID, decideWait); err != nil {
-				return nil, err
-			}
-		}
 		return decided{Action: *action, Decided: won}, nil
+	},
+	"actions.await": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		return a.desk.Await(ctx, req.ID, awaitFor)
 	},
 	"actions.undo": func(a *App, ctx context.Context, req controlRequest) (any, error) {
 		return a.desk.Cancel(ctx, "", req.ID)
@@ -91,7 +90,7 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 // always are the requests that need no PIN: to look, and to take away. A
 // coding agent has a shell; it may use these as well.
 var always = []string{
-	"owner.set", "owner.pin", "actions.list", "actions.get", "actions.why", "actions.pause", "actions.calendar",
+	"owner.set", "owner.pin", "actions.list", "actions.get", "actions.await", "actions.why", "actions.pause", "actions.calendar",
 	"grants.list", "grants.revoke", "keys.revoke", "contacts.list",
 }
 
