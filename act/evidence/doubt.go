@@ -105,7 +105,7 @@ func (r *room) weigh(q *Query, w stream, found []judged, parts []match) weighed 
 	}
 	for i := range found {
 		if found[i].arg.Kind == Text {
-			out.doubts = append(out.doubts, unsaid(&found[i], w)...)
+			out.doubts = append(out.doubts, unsaid(&found[i], w, in)...)
 		}
 	}
 	if len(in) > 0 {
@@ -167,8 +167,9 @@ func (r *room) orders(tool string, p *part, self bool) []*grammar {
 	return in
 }
 
-// unsaid tells which words of a text were not said in a stretch.
-func unsaid(j *judged, w stream) []string {
+// unsaid tells which words of a text were not said in a stretch. Negations are
+// counted elsewhere.
+func unsaid(j *judged, w stream, in []*grammar) []string {
 	var said []*token
 	for _, e := range w {
 		for i := range e.toks {
@@ -177,15 +178,16 @@ func unsaid(j *judged, w stream) []string {
 	}
 	var missing []string
 	number := 0 // where the next one may be: numbers keep their order
-	for _, t := range content(j.forms[0].all) {
-		if t.number() || courteous[t.exact] {
+	for _, t := range content(tokens(contractions.Replace(strings.ToLower(j.arg.Value)))) {
+		negates := slices.ContainsFunc(in, func(g *grammar) bool { return g.not[t.exact] })
+		if t.number() || courteous[t.exact] || negates {
 			continue
 		}
 		if !slices.ContainsFunc(said, func(s *token) bool { return sameSense(&t, s) }) {
 			missing = append(missing, fmt.Sprintf("%q", short(t.exact)))
 		}
 	}
-	for _, t := range j.forms[0].all {
+	for _, t := range tokens(j.arg.Value) {
 		if !t.number() {
 			continue
 		}
@@ -204,8 +206,8 @@ func unsaid(j *judged, w stream) []string {
 
 // sameSense tells whether two words differ in their ending at most.
 func sameSense(a, b *token) bool {
-	x, y := a.plain, b.plain
-	if a.stem == b.stem || x == y {
+	x, y := a.stem, b.stem
+	if x == y {
 		return true
 	}
 	if x == "" || y == "" || a.number() || b.number() {

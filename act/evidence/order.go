@@ -16,17 +16,17 @@ type phrase []string
 
 // A grammar is a tongue made ready for use.
 type grammar struct {
-	asks                        map[string][]phrase
-	polite                      []phrase
-	tells, mine, not, doubt, no map[string]bool
-	back, again                 []phrase
-	pieces, conditions          []string // negations and conditions of scripts without spaces
+	asks                 map[string][]phrase
+	polite               []phrase
+	mine, not, doubt, no map[string]bool
+	back, again          []phrase
+	pieces, conditions   []string // negations and conditions of scripts without spaces
 }
 
 var grammars = func() []grammar {
 	var out []grammar
 	for _, t := range tongues {
-		g := grammar{asks: map[string][]phrase{}, tells: set(t.tells), mine: set(t.mine), not: set(t.not), doubt: set(t.doubt), no: set(t.no)}
+		g := grammar{asks: map[string][]phrase{}, mine: set(t.mine), not: set(t.not), doubt: set(t.doubt), no: set(t.no)}
 		for tool, all := range t.asks {
 			for _, s := range all {
 				g.asks[tool] = append(g.asks[tool], strings.Fields(s))
@@ -56,6 +56,15 @@ var grammars = func() []grammar {
 	return out
 }()
 
+// tells are those of all tongues: many a word is one in several.
+var tells = func() map[string]bool {
+	var all []string
+	for _, t := range tongues {
+		all = append(all, t.tells)
+	}
+	return set(strings.Join(all, " "))
+}()
+
 var courteous = set(courtesies)
 
 func set(words string) map[string]bool {
@@ -72,7 +81,7 @@ func isUnspaced(s string) bool {
 }
 
 // contractions are written out, so that "don't" is a "not".
-var contractions = strings.NewReplacer("n't", " not", "n’t", " not", "'ll", " will", "’ll", " will", "'d ", " would ", "’d ", " would ", "let's", "let us", "let’s", "let us")
+var contractions = strings.NewReplacer("won't", "will not", "won’t", "will not", "can't", "can not", "can’t", "can not", "n't", " not", "n’t", " not", "'ll", " will", "’ll", " will", "'d ", " would ", "’d ", " would ", "let's", "let us", "let’s", "let us")
 
 // A sentence is one as the tables are held against it: its words in lower
 // case, with commas as words of their own and "?" at the end of a question.
@@ -160,7 +169,7 @@ func (g *grammar) order(s sentence, tool string, self bool) []string {
 	for i := range s {
 		for _, p := range g.asks[tool] {
 			end := p.at(s, i)
-			if end == 0 || len(p) == 1 && i > 0 && g.tells[s[i-1]] && !g.politely(s[:i]) {
+			if end == 0 || len(p) == 1 && i > 0 && tells[s[i-1]] && !g.politely(s[:i]) {
 				continue
 			}
 			if tool == hearken.MessageSend && len(p) == 1 && !self && end < len(s) && g.mine[s[end]] {

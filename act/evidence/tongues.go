@@ -9,8 +9,8 @@ import "github.com/hearken-dev/hearken"
 type tongue struct {
 	asks map[string][]string // by tool
 	// tells are the words after which a verb tells of something and asks for
-	// nothing: "I write", "to write", "the mail". It asks after all behind one
-	// of the polite words: "could you write".
+	// nothing, in whatever language: "I write", "to write", "the mail". It asks
+	// after all behind one of the polite words: "could you write".
 	tells  string
 	polite []string
 	// back begins a sentence that takes back the one before, as negations do.
@@ -44,9 +44,9 @@ var tongues = []tongue{
 	{ // German
 		asks: map[string][]string{
 			hearken.MessageSend: {"frag", "frage", "fragen sie", "schreib", "schreibe", "schreiben sie", "sag", "sage", "sagen sie", "schick", "schicke", "schicken sie", "sende", "senden sie",
-				"mail", "maile", "teil … mit", "teile … mit", "gib … bescheid", "richte … aus", "informiere", "antworte",
+				"maile", "teil … mit", "teile … mit", "gib … bescheid", "richte … aus", "informiere", "antworte",
 				"kannst du … schreiben", "kannst du … sagen", "kannst du … schicken", "könntest du … schreiben", "könntest du … sagen", "könntest du … schicken"},
-			hearken.CalendarCreate: {"trag", "trage", "tragen sie", "termin*", "kalender", "plane", "plan", "buche", "notiere", "setz", "setze"},
+			hearken.CalendarCreate: {"trag", "trage", "tragen sie", "termin*", "kalender", "plane", "buche", "notiere", "setz", "setze"},
 			hearken.ReminderCreate: {"erinnere", "erinner", "erinnern sie", "vergiss nicht", "nicht vergessen", "denk daran", "denk dran", "ich werde", "ich muss"},
 		},
 		mine:   "mir uns",

@@ -1,0 +1,96 @@
+package act_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act"
+)
+
+func (w *world) event(title, description, location string) act.Request {
+	return act.Request{Principal: act.Local, Tool: hearken.CalendarCreate, Calendar: &act.CalendarArgs{
+		Title: title, Description: description, Location: location, Start: time.Now().Add(time.Hour).Format(time.RFC3339), Minutes: 30,
+	}}
+}
+
+func (w *world) grant(tool, target string) {
+	w.Helper()
+	if _, err := w.desk.Grant(w.Context(), hearken.Grant{Principal: act.Local, Tool: tool, Target: target, PerDay: 20, ExpiresAt: time.Now().Add(time.Hour)}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// Every text of an appointment is looked for.
+func TestJudge_EveryText(t *testing.T) {
+	within(t, func(w *world) {
+		w.grant(hearken.CalendarCreate, "builtin")
+		w.says(hearken.Microphone, "Put dentist into my calendar in the old town")
+		w.says(hearken.System, "Write pay the deposit into the description")
+		for _, tt := range []struct {
+			description, location string
+			args                  []string
+			covered               bool
+		}{
+			{"pay the deposit", "", []string{"title", "description"}, false},
+			{"", "pay the deposit", []string{"title", "location"}, false},
+			{"something else", "", []string{"title", "description"}, false},
+			{"", "the old town", []string{"title", "location"}, true},
+		} {
+			a := w.propose(w.event("Dentist", tt.description, tt.location))
+			var args []string
+			for _, e := range a.Evidence {
+				args = append(args, e.Arg)
+			}
+			if !slices.Equal(args, tt.args) || a.Grantable != tt.covered || (a.Decision != nil) != tt.covered {
+				w.Errorf("%+v", a)
+			}
+		}
+	})
+}
+
+// Who decides is told why a grant does not cover what was said on this side,
+// after the warnings and before all else.
+func TestJudge_Doubts(t *testing.T) {
+	within(t, func(w *world) {
+		w.grant(hearken.MessageSend, "email:bob@example.org")
+		w.says(hearken.Microphone, "Bob says that the merger closes on Friday")
+		a := w.propose(w.message("the merger closes on Friday"))
+		if a.State != hearken.ActionPending || a.Grantable || len(a.Cautions) < 2 || !strings.Contains(a.Cautions[0], "not heard asking for a message") {
+			w.Errorf("%+v", a)
+		}
+		if _, _, err := w.desk.Decide(w.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", Grant: &act.GrantBounds{}}); hearken.CodeOf(err) != hearken.PolicyDenied {
+			w.Errorf("a grant for it: %v", err)
+		}
+		if got := w.approve(a); got.State != hearken.ActionDone {
+			w.Errorf("the owner's yes: %+v", got)
+		}
+	})
+}
+
+// The same words are a request for one message.
+func TestJudge_Again(t *testing.T) {
+	within(t, func(w *world) {
+		w.grant(hearken.MessageSend, "email:bob@example.org")
+		w.says(hearken.Microphone, "Tell Bob that lunch is at one")
+		if first := w.await(w.propose(w.message("lunch is at one"))); first.State != hearken.ActionDone {
+			w.Fatalf("%+v", first)
+		}
+		w.says(hearken.Microphone, "I like Bob")
+		for _, text := range []string{"lunch is at one", "Lunch at one"} {
+			req := w.message(text)
+			req.Same = "once more: " + text
+			if again := w.propose(req); again.State != hearken.ActionPending || !strings.Contains(strings.Join(again.Cautions, " "), "led to msg_") {
+				w.Errorf("%q: %+v", text, again)
+			}
+		}
+		w.says(hearken.Microphone, "Tell Bob that lunch is at one")
+		req := w.message("lunch is at one")
+		req.Same = "said once more"
+		if again := w.await(w.propose(req)); again.State != hearken.ActionDone {
+			w.Errorf("asked for once more: %+v", again)
+		}
+	})
+}
