@@ -178,6 +178,7 @@ func settings() []attempt {
 			}
 			return c.aside(ctx, "marked")
 		}},
+		{"setting", "the same once more, about what was asked for since", func(ctx context.Context, c *castle) string { return c.aside(ctx, "marked") }},
 	}
 }
 
