@@ -27,6 +27,18 @@ type judged struct {
 	forms []form
 	shown hearken.Evidence
 	own   []match // where the owner said as much of it as anywhere
+	words []token // of a text: those that must have been said, numbers apart
+	nums  []token
+}
+
+// spellOut finds what of a text must have been said.
+func (j *judged) spellOut() {
+	if j.arg.Kind != Text {
+		return
+	}
+	all := tokens(contractions.Replace(strings.ToLower(j.arg.Value)))
+	j.words = slices.DeleteFunc(content(all), func(t token) bool { return t.number() || courteous[t.exact] })
+	j.nums = slices.DeleteFunc(all, func(t token) bool { return !t.number() })
 }
 
 // A weighed is what a stretch of speech leaves in doubt.
@@ -38,6 +50,9 @@ type weighed struct {
 // doubts tells why a grant does not cover an action of which the owner said
 // every argument. It goes by the stretch that leaves the fewest.
 func (r *room) doubts(q *Query, found []judged) weighed {
+	for i := range found {
+		found[i].spellOut()
+	}
 	best := weighed{doubts: []string{apart(found)}}
 	tried := map[*said]bool{}
 	first := true
@@ -177,26 +192,20 @@ func unsaid(j *judged, w stream, in []*grammar) []string {
 		}
 	}
 	var missing []string
-	number := 0 // where the next one may be: numbers keep their order
-	for _, t := range content(tokens(contractions.Replace(strings.ToLower(j.arg.Value)))) {
+	for _, t := range j.words {
 		negates := slices.ContainsFunc(in, func(g *grammar) bool { return g.not[t.exact] })
-		if t.number() || courteous[t.exact] || negates {
-			continue
-		}
-		if !slices.ContainsFunc(said, func(s *token) bool { return sameSense(&t, s) }) {
+		if !negates && !slices.ContainsFunc(said, func(s *token) bool { return sameSense(&t, s) }) {
 			missing = append(missing, fmt.Sprintf("%q", short(t.exact)))
 		}
 	}
-	for _, t := range tokens(j.arg.Value) {
-		if !t.number() {
-			continue
-		}
-		at := slices.IndexFunc(said[number:], func(s *token) bool { return s.plain == t.plain })
+	next := 0 // where the next number may be: they keep their order
+	for _, t := range j.nums {
+		at := slices.IndexFunc(said[next:], func(s *token) bool { return s.plain == t.plain })
 		if at < 0 {
 			missing = append(missing, fmt.Sprintf("%q", short(t.plain)))
 			continue
 		}
-		number += at + 1
+		next += at + 1
 	}
 	if len(missing) == 0 {
 		return nil

@@ -436,13 +436,16 @@ func TestFinder_OnlyFarSide(t *testing.T) {
 // TestFinder_AnyText finds every text that was said as it is, whatever is in
 // it, and falls over nothing.
 func TestFinder_AnyText(t *testing.T) {
-	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"十", "五十", "〇", "double ", "twenty ", "five", " y ", "@", ".", "-", " at ", " dot ", "oh ", "é", "\u200b", "アット", "b", " "}))
+	pieces := []string{"十", "五十", "〇", "double ", "twenty ", "five", " y ", "@", ".", "-", " at ", " dot ", "oh ", "é", "\u200b", "アット", "b", " ", "not ", "? ", "! ", "ない", "n’t "}
+	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom(pieces))
 	rapid.Check(t, func(rt *rapid.T) {
 		words := strings.Join(rapid.SliceOfN(piece, 1, 8).Draw(rt, "pieces"), "")
-		m := talk(1, "M 1-4 placeholder")
+		m := talk(1, "M 1-4 placeholder", "M 5-8 placeholder", "M 9-10 placeholder")
 		m.segments[id(1)][0].Text = words
+		m.segments[id(1)][1].Text = rapid.SampledFrom([]string{"tell", "送って", "tell Bob? ", "..."}).Draw(rt, "order") + words
+		m.segments[id(1)][2].Text = rapid.SampledFrom(pieces).Draw(rt, "after")
 		for _, a := range []Arg{text(words), to(words, words), to(words + "@hub.example")} {
-			got := m.find(rt, Query{Args: []Arg{a}, Claim: &Claim{Quote: words}})[0]
+			got := m.find(rt, Query{Tool: hearken.MessageSend, Args: []Arg{a}, Claim: &Claim{Quote: words}})[0]
 			if a.Kind == Text && len(content(tokens(words))) > 0 && (got.Source != mine || got.Cover != 1) {
 				rt.Fatalf("%q: %+v", words, got)
 			}
@@ -461,16 +464,26 @@ func TestCache_Bounded(t *testing.T) {
 }
 
 func BenchmarkFind2000(b *testing.B) {
-	var lines []string
-	for i := range 2000 {
-		origin := "MS"[i%2 : i%2+1]
-		lines = append(lines, fmt.Sprintf("%s %.1f-%.1f we talked about the plan number %d and the garden behind house %d for a while", origin, float64(i)*0.25, float64(i)*0.25+0.24, i, i*7))
-	}
-	f := New(talk(1, lines...))
-	q := Query{Now: now, Args: []Arg{to("evil@attacker.example", "Bob", "Bob Novák"), text("The plan for the garden behind house 77 comes on Friday")}}
-	for b.Loop() {
-		if _, err := f.Find(context.Background(), q); err != nil {
-			b.Fatal(err)
-		}
+	for name, tt := range map[string]struct {
+		origins    string
+		line, text string
+	}{
+		"SaidByNobody":   {"MS", "we talked about the plan number %d and the garden behind house %d for a while", "The plan for the garden behind house 77 comes on Friday"},
+		"SaidEverywhere": {"M", "never tell Bob that we talked about plan number %d. And the garden behind house %d, no.", "We talked about the plan and the garden behind the house"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			var lines []string
+			for i := range 2000 {
+				origin := tt.origins[i%len(tt.origins)]
+				lines = append(lines, fmt.Sprintf("%c %.1f-%.1f "+tt.line, origin, float64(i)*0.25, float64(i)*0.25+0.24, i, i*7))
+			}
+			f := New(talk(1, lines...))
+			q := Query{Tool: hearken.MessageSend, Now: now, Args: []Arg{to("evil@attacker.example", "Bob", "Bob Novák"), text(tt.text)}}
+			for b.Loop() {
+				if _, err := f.Find(context.Background(), q); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

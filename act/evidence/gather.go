@@ -26,8 +26,9 @@ type said struct {
 	open    bool  // the far side's words of that time are still to come
 	of      *said // what it translates
 
-	row, at int        // its place in near
-	cutText []sentence // see cutSentences
+	row, at  int        // its place in near
+	cutText  []sentence // see cutSentences
+	cutStems [][]string // of each
 }
 
 // wall is when something at a second of the session's clock was said.

@@ -1,6 +1,9 @@
 package evidence
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A place is a sentence of an entry of a stretch.
 type place struct{ entry, sentence int }
@@ -20,6 +23,9 @@ type part struct {
 func (s *said) cutSentences() []sentence {
 	if s.cutText == nil {
 		s.cutText = sentences(s.seg.Text)
+		for _, words := range s.cutText {
+			s.cutStems = append(s.cutStems, stems(tokens(strings.Join(words, " "))))
+		}
 	}
 	return s.cutText
 }
@@ -43,14 +49,10 @@ func (p *part) take(m *match) {
 		}
 		all := e.cutSentences()
 		found := false
-		for j, s := range all {
-			for _, w := range s {
-				for _, t := range tokens(w) {
-					if slices.Contains(m.words, t.stem) {
-						found = true
-						p.reach(place{i, j})
-					}
-				}
+		for j := range all {
+			if slices.ContainsFunc(e.cutStems[j], func(s string) bool { return slices.Contains(m.words, s) }) {
+				found = true
+				p.reach(place{i, j})
 			}
 		}
 		if !found && len(all) > 0 { // numbers of several words
@@ -123,7 +125,8 @@ func (p *part) lead(r *room, q *Query, in []*grammar) sense {
 // a word that does the same.
 func (p *part) takenBack(r *room, q *Query, in []*grammar) bool {
 	e := p.w[p.to.entry]
-	all := e.cutSentences()[p.to.sentence+1:]
+	all := e.cutSentences()
+	all = all[min(p.to.sentence+1, len(all)):]
 	if st := r.near[e.row]; len(all) == 0 && e.at+1 < len(st) {
 		if next := st[e.at+1]; next.begin().Sub(e.end()) <= soon {
 			all = next.cutSentences()
