@@ -20,6 +20,7 @@ func (d *Desk) Decide(ctx context.Context, v Verdict) (a *hearken.Action, decide
 	if err := d.mayDecide(ctx, a, v); err != nil {
 		return a, false, err
 	}
+	defer d.hold(v.ID)()
 	var late bool
 	a, decided, err = d.update(ctx, v.ID, func(a *hearken.Action) bool {
 		if a.State != hearken.ActionPending {

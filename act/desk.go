@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -46,6 +47,8 @@ type Desk struct {
 	paused  bool
 	running map[string]bool // actions that are being carried out here
 	resting time.Time       // nothing is begun before
+
+	unsettled atomic.Bool // something is owed to the audit
 
 	nudge   chan struct{} // something may be due
 	closing <-chan struct{}

@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 
@@ -109,12 +110,17 @@ func unavailable(err error) error {
 		WithTry("hearken audit verify, and look whether the disk is full")
 }
 
-// settle writes down the last change of an action. An action that will change
-// no more is marked as written down; for others the next change does that.
-func (d *Desk) settle(ctx context.Context, a *hearken.Action) {
+// settle writes down the last change of an action, and reports whether that is
+// done. What cannot be written stays owed; see [Desk.settleAll].
+func (d *Desk) settle(ctx context.Context, a *hearken.Action) bool {
 	owed := a.Owed
-	if !d.ledger.note(ctx, record(owed, a)) || !a.State.Final() {
-		return
+	if owed == "" {
+		return true
+	}
+	if d.ledger.write(context.WithoutCancel(ctx), record(owed, a)) != nil {
+		d.rest()
+		d.unsettled.Store(true)
+		return false
 	}
 	_, _, err := d.update(context.WithoutCancel(ctx), a.ID, func(a *hearken.Action) bool {
 		if a.Owed != owed {
@@ -123,9 +129,26 @@ func (d *Desk) settle(ctx context.Context, a *hearken.Action) {
 		a.Owed = ""
 		return true
 	})
-	if err != nil {
+	if err != nil { // it will be written once more, which does no harm
 		d.log.Warn("an action is not marked as written down", "action", a.ID, "error", err)
 	}
+	return true
+}
+
+// settleAll writes down what is owed of any action. A record may be there twice
+// then, which is better than not at all.
+func (d *Desk) settleAll(ctx context.Context) error {
+	owed, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{Owed: true})
+	if err != nil {
+		return fmt.Errorf("actions that may not be written down: %w", err)
+	}
+	d.unsettled.Store(false)
+	for i := len(owed) - 1; i >= 0; i-- {
+		if !d.settle(ctx, &owed[i]) {
+			break
+		}
+	}
+	return nil
 }
 
 // record is what the audit says of an action.

@@ -60,6 +60,7 @@ func (d *Desk) propose(ctx context.Context, req Request) (*hearken.Action, error
 	if a.Decision != nil {
 		a.Owed = hearken.AuditDecided
 	}
+	defer d.hold(a.ID)()
 	if _, err := d.cfg.Store.SaveAction(ctx, a); err != nil { // a new id has no rival
 		return nil, hearken.Errorf(hearken.RepositoryError, "The action could not be kept: %w.", err)
 	}

@@ -43,14 +43,7 @@ func (d *Desk) recover(ctx context.Context) error {
 			return fmt.Errorf("take up %s: %w", left[i].ID, err)
 		}
 	}
-	owed, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{Owed: true})
-	if err != nil {
-		return fmt.Errorf("actions that may not be written down: %w", err)
-	}
-	for i := len(owed) - 1; i >= 0; i-- { // it may be there twice then, which is better than not at all
-		d.settle(ctx, &owed[i])
-	}
-	return nil
+	return d.settleAll(ctx)
 }
 
 // work carries out what is due and ends what nobody decided, until ctx ends.
@@ -93,6 +86,14 @@ func (d *Desk) due(ctx context.Context) time.Duration {
 	d.ledger.retry(ctx)
 	now := d.cfg.Now()
 	next, rests := pollEvery, d.rests(now)
+	if d.unsettled.Load() {
+		if next = min(next, max(rests, 0)); rests <= 0 {
+			if err := d.settleAll(ctx); err != nil && ctx.Err() == nil {
+				d.log.Warn("not all is written down", "error", err)
+			}
+			next = restFor
+		}
+	}
 	for i := len(waiting) - 1; i >= 0; i-- { // the oldest first
 		a := &waiting[i]
 		left := a.ExpiresAt.Sub(now)
@@ -127,6 +128,18 @@ func (d *Desk) begin(id string) bool {
 	}
 	d.running[id] = true
 	return true
+}
+
+// hold keeps the worker from an action until ended: its decision comes first
+// into the audit.
+func (d *Desk) hold(id string) (release func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.running[id] {
+		return func() {}
+	}
+	d.running[id] = true
+	return func() { d.ended(id) }
 }
 
 func (d *Desk) ended(id string) {
@@ -167,6 +180,9 @@ func (d *Desk) carryOut(ctx context.Context, id string) {
 	a, err := d.cfg.Store.Action(ctx, id)
 	if err != nil {
 		d.log.Warn("action not begun", "action", id, "error", err)
+		return
+	}
+	if !d.settle(ctx, a) {
 		return
 	}
 	if d.withdrawn(ctx, a) == "" {
