@@ -59,6 +59,9 @@ type Config struct {
 	// NewOwner says that the owner is another than the one who decided so far:
 	// grants are revoked, and what waits or was approved is cancelled.
 	NewOwner bool
+	// Unheard says why the owner could not be told of a reminder now, as a
+	// sentence; empty if there is a way. May be nil.
+	Unheard func() string
 	// Asked is told of each action that waits for its owner; may be nil.
 	Asked func(a *hearken.Action)
 

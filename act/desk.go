@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -202,9 +203,32 @@ func (d *Desk) Action(ctx context.Context, id string) (*hearken.Action, error) {
 	return d.cfg.Store.Action(ctx, id)
 }
 
-// Actions lists actions, newest first.
+// Actions lists actions, newest first. Reminders of which the owner could not
+// be told say so.
 func (d *Desk) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
-	return d.cfg.Store.Actions(ctx, f)
+	found, err := d.cfg.Store.Actions(ctx, f)
+	if err != nil || !slices.ContainsFunc(found, isSet) {
+		return found, err
+	}
+	alarms, err := d.cfg.Store.Alarms(ctx, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	untold := map[string]string{}
+	for i := range alarms {
+		untold[alarms[i].Action] = alarms[i].Error
+	}
+	for i := range found {
+		if isSet(found[i]) {
+			found[i].Error = untold[found[i].ID]
+		}
+	}
+	return found, nil
+}
+
+// isSet reports whether an action is a reminder that was set.
+func isSet(a hearken.Action) bool {
+	return a.Reminder != nil && a.State == hearken.ActionDone
 }
 
 // Await returns an action when nothing more will happen to it by itself, or

@@ -158,6 +158,11 @@ func (d *Desk) resolveReminder(a *hearken.Action, in *ReminderArgs) ([]evidence.
 	if warning != "" {
 		a.Cautions = append(a.Cautions, warning)
 	}
+	if d.cfg.Unheard != nil {
+		if why := d.cfg.Unheard(); why != "" {
+			a.Cautions = append(a.Cautions, why)
+		}
+	}
 	a.Connector, a.Target = d.cfg.Reminders[0].Name(), d.cfg.Reminders[0].Name()
 	a.Reminder = &hearken.Reminder{At: at, Zone: d.cfg.Zone.String(), Note: in.Note, Repeat: rule}
 	return []evidence.Arg{{Name: "note", Value: in.Note}}, nil

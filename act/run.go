@@ -261,7 +261,7 @@ const goodFor = time.Hour
 // waited too long, or its key or its grant was revoked meanwhile.
 func (d *Desk) withdrawn(ctx context.Context, a *hearken.Action) string {
 	if a.Decision != nil && d.cfg.Now().Sub(a.Decision.At) > goodFor {
-		if a.Attempts > 0 {
+		if c := d.connector(a); a.Attempts > 0 && c != nil && c.Repeatable() {
 			return "outcome_unknown: an attempt long ago may have been taken, and it is too late for another."
 		}
 		return "approval_expired: it was approved, but could not be carried out in time."

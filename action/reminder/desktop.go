@@ -37,6 +37,12 @@ func NewDesktop(getenv func(string) string) *Desktop {
 // Name is "desktop".
 func (d *Desktop) Name() string { return "desktop" }
 
+// There reports whether there is a desktop to show anything on, as far as can
+// be told without showing something.
+func (d *Desktop) There() bool {
+	return d.system == "darwin" || d.system == "windows" || d.address() != ""
+}
+
 // Show puts a title and a text on the screen. It is permanent that there is no
 // screen, or nothing on it that shows notices.
 func (d *Desktop) Show(ctx context.Context, title, text string) hearken.Outcome {

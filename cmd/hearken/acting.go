@@ -33,11 +33,11 @@ type acting struct {
 	lasting   bool       // whether this is a hub, and no short command
 	strangers strangers
 
-	desk    *act.Desk // nil where the actions of the store are another owner's
-	foreign error     // and why
-	owner   *act.Owner
-	clock   *alarm.Clock
-	feed    *calendar.Feed
+	desk   *act.Desk // nil where nothing can be done
+	unable error     // and why
+	owner  *act.Owner
+	clock  *alarm.Clock
+	feed   *calendar.Feed // nil if it cannot be served
 
 	desktop  *reminder.Desktop
 	page     *web.Handler
@@ -48,17 +48,53 @@ type acting struct {
 	auditLog *audit.Log // nil if the audit cannot be written
 }
 
-// openActing opens what actions need. A hub whose audit cannot be written, or
-// whose store belongs to another owner, still hears and remembers; it only
-// refuses to act.
-func (a *App) openActing(ctx context.Context, fault func(string)) (err error) {
+// means are the ways to do things that the settings name.
+type means struct {
+	zone       *time.Location
+	calendars  []hearken.Connector
+	copies     []hearken.Connector // of reminders
+	messengers []hearken.Connector
+	notifiers  []alarm.Notifier
+}
+
+// openActing opens what actions need. Only wrong settings are an error. A hub
+// that cannot act for another reason, such as a directory that cannot be
+// written or a store that belongs to another owner, still hears and remembers.
+func (a *App) openActing(ctx context.Context, fault func(string)) error {
+	a.desktop = reminder.NewDesktop(os.Getenv)
+	m, err := a.openMeans()
+	if err != nil {
+		return err
+	}
+	if a.unable = a.openDesk(ctx, m, fault); a.unable != nil {
+		a.closeActing(ctx)
+		a.desk, a.clock, a.auditLog, a.audit = nil, nil, nil, nil
+	}
+	return nil
+}
+
+func (a *App) openMeans() (m means, err error) {
+	if m.zone, err = zoneOf(a.cfg.Timezone); err != nil {
+		return m, err
+	}
+	if m.messengers, err = openMessengers(a.cfg); err != nil {
+		return m, err
+	}
+	if m.calendars, m.copies, err = a.openCalendars(); err != nil {
+		return m, err
+	}
+	m.notifiers, err = a.notifiers(m.messengers)
+	return m, err
+}
+
+func (a *App) openDesk(ctx context.Context, m means, fault func(string)) (err error) {
 	c := a.cfg
 	if a.owner, err = act.OpenOwner(c.KeyDir, a.now); err != nil {
 		return err
 	}
 	strange, err := a.belongs(ctx)
-	if a.foreign = err; err != nil {
-		return nil
+	if err != nil {
+		return err
 	}
 	if a.auditLog, err = audit.Open(audit.Config{Dir: a.auditDir(), KeyDir: c.KeyDir, Now: a.now, Log: a.log}); err != nil {
 		a.log.Error("no audit; no action is carried out", "error", err)
@@ -66,35 +102,19 @@ func (a *App) openActing(ctx context.Context, fault func(string)) (err error) {
 	} else {
 		a.audit = a.auditLog
 	}
-	a.desktop = reminder.NewDesktop(os.Getenv)
-	zone, err := zoneOf(c.Timezone)
-	if err != nil {
-		return err
-	}
-	messengers, err := openMessengers(c)
-	if err != nil {
-		return err
-	}
-	calendars, copies, err := a.openCalendars()
-	if err != nil {
-		return err
-	}
-	notifiers, err := a.notifiers(messengers)
-	if err != nil {
-		return err
-	}
-	if a.clock, err = alarm.Open(ctx, alarm.Config{Store: a.store, Audit: a.audit, Notifiers: notifiers, Log: a.log, Now: a.now, Fault: fault}); err != nil {
+	if a.clock, err = alarm.Open(ctx, alarm.Config{Store: a.store, Audit: a.audit, Notifiers: m.notifiers, Log: a.log, Now: a.now, Fault: fault}); err != nil {
 		return err
 	}
 	if a.desk, err = act.Open(ctx, act.Config{
 		Dir: c.DataDir, Store: a.store, Audit: a.audit, Transcripts: a.hub,
-		Calendars: calendars, Messengers: messengers, Reminders: append([]hearken.Connector{a.clock}, copies...),
+		Calendars: m.calendars, Messengers: m.messengers, Reminders: append([]hearken.Connector{a.clock}, m.copies...),
 		CallingCode: c.CountryCode,
-		Zone:        zone, Approval: time.Duration(c.ApprovalMinutes * float64(time.Minute)),
+		Zone:        m.zone, Approval: time.Duration(c.ApprovalMinutes * float64(time.Minute)),
 		Retention:     time.Duration(c.ActionDays) * 24 * time.Hour,
 		FarRecipients: c.FarRecipients == "ask",
 		Delay:         time.Duration(c.GrantDelaySeconds * float64(time.Second)),
 		NewOwner:      strange,
+		Unheard:       a.unheard,
 		Asked:         a.asked,
 		Log:           a.log, Now: a.now, Fault: fault,
 	}); err != nil {
@@ -108,11 +128,9 @@ func (a *App) openActing(ctx context.Context, fault func(string)) (err error) {
 	}
 	a.owner.Changed = func(fingerprint []byte) error { return a.keepOwner(context.Background(), fingerprint) }
 	if a.feed, err = calendar.NewFeed(calendar.FeedConfig{Dir: c.DataDir, Actions: a.desk, Log: a.log, Now: a.now}); err != nil {
-		return err
+		a.log.Error("the calendar is not served", "error", err)
 	}
-	if a.stateKey, err = keptKey(filepath.Join(c.KeyDir, "state.key")); err != nil {
-		return err
-	}
+	a.stateKey = keptKey(filepath.Join(c.KeyDir, "state.key"))
 	if !a.owner.Set() {
 		a.setup = rand.Text()
 	}
@@ -127,12 +145,12 @@ func (a *App) openActing(ctx context.Context, fault func(string)) (err error) {
 func (a *App) acts(ctx context.Context) error {
 	a.opening.Lock()
 	defer a.opening.Unlock()
-	if a.desk == nil && a.foreign == nil {
+	if a.desk == nil && a.unable == nil {
 		if err := a.openActing(ctx, nil); err != nil {
 			return err
 		}
 	}
-	return a.foreign
+	return a.unable
 }
 
 // actor is the desk for agents; nil if there is none.
@@ -152,21 +170,24 @@ func (a *App) mountActing(doors *api.API) {
 	for _, r := range a.page.Routes() {
 		doors.Mount(r.Pattern, r.Handler, api.Access{Open: true, Stream: r.Stream})
 	}
-	doors.Mount("GET "+calendar.FeedPattern, a.feed, api.Access{Open: true})
+	if a.feed != nil {
+		doors.Mount("GET "+calendar.FeedPattern, a.feed, api.Access{Open: true})
+	}
 }
 
-// keptKey reads a secret key of this hub, and makes it at the first time.
-func keptKey(path string) ([]byte, error) {
+// keptKey reads a secret key of this hub, and makes it at the first time. One
+// that cannot be kept holds until the hub ends.
+func keptKey(path string) []byte {
 	key, err := os.ReadFile(path)
 	if err == nil && len(key) >= 32 {
-		return key, nil
+		return key
 	}
 	key = make([]byte, 32)
 	rand.Read(key)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+		_ = os.WriteFile(path, key, 0o600)
 	}
-	return key, os.WriteFile(path, key, 0o600)
+	return key
 }
 
 // limited writes of a key that asks too often.

@@ -124,8 +124,8 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 		if err = a.openActing(ctx, opts.Fault); err != nil {
 			return nil, err
 		}
-		if a.foreign != nil {
-			a.log.Warn("no action is carried out here", "reason", a.foreign)
+		if a.unable != nil {
+			a.log.Warn("no action is carried out here", "reason", a.unable)
 		}
 	}
 	a.factory = mcpserver.New(mcpserver.Options{

@@ -73,6 +73,9 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 	},
 	"actions.calendar": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
 		doors, err := a.Doors(ctx)
+		if err == nil && a.feed == nil {
+			return nil, hearken.Errorf(hearken.RepositoryError, "The calendar is not served; the hub's log says why.")
+		}
 		if err != nil {
 			return nil, hearken.Errorf(hearken.Busy, "The calendar is served while the hub runs.").WithTry("hearken serve")
 		}

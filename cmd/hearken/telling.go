@@ -62,6 +62,15 @@ func (a *App) asked(action *hearken.Action) {
 // askedTimeout is how long the screen may take.
 const askedTimeout = 5 * time.Second
 
+// unheard says why the owner could not be told of a reminder now; empty if
+// there is a way.
+func (a *App) unheard() string {
+	if len(a.cfg.RemindBy) == 1 && a.cfg.RemindBy[0] == "desktop" && !a.desktop.There() {
+		return "This computer has no desktop on which to tell you; the calendar will have it. REMIND_BY names other ways."
+	}
+	return ""
+}
+
 // noticeText is what the owner reads, with the time of one that comes late.
 func noticeText(n alarm.Notice) string {
 	if n.Late {
