@@ -114,7 +114,7 @@ func (r *room) weigh(q *Query, w stream, found []judged, parts []match) weighed 
 		p.take(&parts[i])
 	}
 	self := slices.ContainsFunc(found, func(j judged) bool { return j.arg.Kind == Address && slices.ContainsFunc(j.arg.Spoken, isMe) })
-	in := r.orders(q.Tool, &p, self)
+	in, calls := r.orders(q.Tool, &p, self)
 	if len(in) == 0 {
 		out.doubts = append(out.doubts, fmt.Sprintf("You said these words, but were not heard asking for %s.", thing[q.Tool]))
 	}
@@ -125,6 +125,9 @@ func (r *room) weigh(q *Query, w stream, found []judged, parts []match) weighed 
 	}
 	if len(in) > 0 {
 		out.doubts = append(out.doubts, p.turned(r, q, in, found)...)
+	}
+	if len(in) > 0 && q.Tool == hearken.MessageSend && !p.addressed(calls, found, parts) {
+		out.doubts = append(out.doubts, "These words may have been meant for somebody else.")
 	}
 	if q.Repeats && !p.again(in) {
 		out.doubts = append(out.doubts, "It will be repeated, and nobody was heard saying so.")
@@ -159,27 +162,27 @@ func apart(found []judged) string {
 	return fmt.Sprintf("The words for %s were said at different times, and not as one request.", strings.Join(names, " and "))
 }
 
-// orders finds the languages in which the stretch asks for the tool. A word
-// that the microphone only heard from the far side asks for nothing.
-func (r *room) orders(tool string, p *part, self bool) []*grammar {
-	var in []*grammar
+// orders finds the languages in which the stretch asks for the tool, and where.
+// A word that the microphone only heard from the far side asks for nothing.
+func (r *room) orders(tool string, p *part, self bool) (in []*grammar, calls []call) {
 	for g := range grammars {
-		asks := false
+		before := len(calls)
 		for i, e := range p.w {
 			for j, s := range e.cutSentences() {
-				words := grammars[g].order(s, tool, self)
-				if words == nil || r.around.echoes([]*said{e}, stems(tokens(strings.Join(words, " "))), echoGap) {
-					continue
+				for _, at := range grammars[g].orders(s, tool, self) {
+					if r.around.echoes([]*said{e}, stems(tokens(strings.Join(s[at[0]:at[1]], " "))), echoGap) {
+						continue
+					}
+					calls = append(calls, call{&grammars[g], place{i, j}, at[0], at[1]})
+					p.reach(place{i, j})
 				}
-				asks = true
-				p.reach(place{i, j})
 			}
 		}
-		if asks {
+		if len(calls) > before {
 			in = append(in, &grammars[g])
 		}
 	}
-	return in
+	return in, calls
 }
 
 // unsaid tells which words of a text were not said in a stretch. Negations are
@@ -213,7 +216,7 @@ func unsaid(j *judged, w stream, in []*grammar) []string {
 	return []string{fmt.Sprintf("Of %q this was not said, or not in this order: %s.", j.arg.Name, strings.Join(missing[:min(len(missing), mostNamed)], ", "))}
 }
 
-// sameSense tells whether two words differ in their ending at most.
+// sameSense tells whether two words are forms of one.
 func sameSense(a, b *token) bool {
 	x, y := a.stem, b.stem
 	if x == y {
@@ -225,6 +228,9 @@ func sameSense(a, b *token) bool {
 	if isUnspaced(x) {
 		// Of two characters the one that is no ending says what is meant.
 		return isUnspaced(y) && core(x) != "" && strings.Contains(y, core(x)) && core(x) != x
+	}
+	if len(x) >= 4 && strings.Replace(y, "zu", "", 1) == x || len(y) >= 4 && strings.Replace(x, "zu", "", 1) == y {
+		return true // "abzugeben" is "abgeben"
 	}
 	same := 0
 	for same < min(len(x), len(y)) && x[same] == y[same] {

@@ -38,7 +38,8 @@ func TestFinder_Doubts(t *testing.T) {
 		asks     = "asking for"
 		unsaid   = "was not said"
 		negated  = "negated alike"
-		imagined = "if or would"
+		imagined = "an if, a would"
+		somebody = "somebody else"
 		back     = "taken it back"
 		repeated = "will be repeated"
 	)
@@ -88,6 +89,14 @@ func TestFinder_Doubts(t *testing.T) {
 		{"NoAsAnAnswer", message, []string{"M 1-4 No. Tell Anna that I am late."}, []Arg{annaK, text("I am late")}, ""},
 		{"If", message, []string{"M 1-4 If it rains tell Anna that I am late."}, []Arg{annaK, text("I am late")}, imagined},
 		{"IfKept", message, []string{"M 1-4 Tell Anna that I come if it rains."}, []Arg{annaK, text("I come if it rains")}, ""},
+		{"OnlyLeftOut", message, []string{"M 1-4 Tell Anna that I only agree to half of it."}, []Arg{annaK, text("I agree to half of it")}, imagined},
+		{"SomebodyElse", message, []string{"M 1-6 Tell Bob that the offer to Anna is four million."}, []Arg{annaK, text("The offer is four million")}, somebody},
+		{"SomebodyElseShort", message, []string{"M 1-6 Tell Bob that Anna owes us four million."}, []Arg{annaK, text("owes us four million")}, somebody},
+		{"TheOneMeant", message, []string{"M 1-6 Tell Bob that Anna owes us four million."}, []Arg{bobN, text("Anna owes us four million")}, ""},
+		{"TheOtherOfTwo", message, []string{"M 1-6 Tell Bob the price is five and tell Anna I am late."}, []Arg{annaK, text("The price is five")}, somebody},
+		{"TheFirstOfTwo", message, []string{"M 1-6 Tell Bob the price is five and tell Anna I am late."}, []Arg{bobN, text("The price is five")}, ""},
+		{"TheSecondOfTwo", message, []string{"M 1-6 Tell Bob the price is five and tell Anna I am late."}, []Arg{annaK, text("I am late")}, ""},
+		{"Greeted", message, []string{"M 1-6 Hi Anna, tell Bob the price is five."}, []Arg{annaK, text("The price is five")}, somebody},
 		{"TakenBack", message, []string{"M 1-4 Tell Anna that I am late. No, don't."}, []Arg{annaK, text("I am late")}, back},
 		{"TakenBackLater", message, []string{"M 1-4 Tell Anna that I am late.", "M 6-7 Wait, stop."}, []Arg{annaK, text("I am late")}, back},
 		{"DontForget", reminder, []string{"M 1-4 Don't forget to buy milk."}, []Arg{note("Buy milk")}, ""},
@@ -98,6 +107,7 @@ func TestFinder_Doubts(t *testing.T) {
 		{"GermanIf", message, []string{"M 1-4 Schreib Anna, wenn es regnet, dass ich komme."}, []Arg{annaK, text("Ich komme")}, imagined},
 		{"GermanQuestion", message, []string{"M 1-4 Kannst du Anna schreiben, dass ich komme?"}, []Arg{annaK, text("Ich komme")}, ""},
 		{"GermanReminder", reminder, []string{"M 1-4 Vergiss nicht, Milch zu kaufen."}, []Arg{note("Milch kaufen")}, ""},
+		{"GermanInfinitive", reminder, []string{"M 1-4 Erinnere mich daran, die Steuererklärung abzugeben."}, []Arg{note("Steuererklärung abgeben")}, ""},
 		{"GermanSmallTalk", event, []string{"M 1-4 Der Zahnarzt war schön."}, []Arg{title("Zahnarzt")}, asks},
 		{"Portuguese", event, []string{"M 1-4 Coloca no calendário uma reunião com Ana."}, []Arg{title("Reunião com Ana")}, ""},
 		{"PortugueseNever", message, []string{"M 1-4 Nunca diga à Anna que a reunião começa."}, []Arg{annaK, text("A reunião começa")}, negated},

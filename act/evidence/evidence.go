@@ -134,6 +134,8 @@ func New(t Transcripts) *Finder { return &Finder{transcripts: t} }
 //   - The arguments were said apart from each other.
 //   - No word there asks for the tool in a language that the tables know.
 //   - The text has a word that was not said there, or numbers in another order.
+//   - Who gets a message was not named right behind the word that asks for it,
+//     or the text not behind that name.
 //   - It is negated or conditional otherwise than what was said, or was taken
 //     back right afterwards.
 //   - It will be repeated, and no word there says so.

@@ -19,6 +19,7 @@ type grammar struct {
 	asks                 map[string][]phrase
 	polite               []phrase
 	mine, not, doubt, no map[string]bool
+	opens                map[string]bool
 	back, again          []phrase
 	pieces, conditions   []string // negations and conditions of scripts without spaces
 }
@@ -26,7 +27,7 @@ type grammar struct {
 var grammars = func() []grammar {
 	var out []grammar
 	for _, t := range tongues {
-		g := grammar{asks: map[string][]phrase{}, mine: set(t.mine), not: set(t.not), doubt: set(t.doubt), no: set(t.no)}
+		g := grammar{asks: map[string][]phrase{}, mine: set(t.mine), opens: set(t.opens), not: set(t.not), doubt: set(t.doubt), no: set(t.no)}
 		for tool, all := range t.asks {
 			for _, s := range all {
 				g.asks[tool] = append(g.asks[tool], strings.Fields(s))
@@ -159,10 +160,10 @@ func sameWord(part, word string) bool {
 	return part == word
 }
 
-// order finds where a sentence asks for a tool: the words of the phrase, or
-// nil. A question does so only if it is a polite one. Self says that what is
+// orders finds where a sentence asks for a tool: where the phrases begin and
+// end. A question does so only if it is a polite one. Self says that what is
 // asked for is meant for whoever speaks.
-func (g *grammar) order(s sentence, tool string, self bool) []string {
+func (g *grammar) orders(s sentence, tool string, self bool) (out [][2]int) {
 	if s[len(s)-1] == "?" && !s.hasAny(g.polite) {
 		return nil
 	}
@@ -175,10 +176,10 @@ func (g *grammar) order(s sentence, tool string, self bool) []string {
 			if tool == hearken.MessageSend && len(p) == 1 && !self && end < len(s) && g.mine[s[end]] {
 				continue
 			}
-			return s[i:end]
+			out = append(out, [2]int{i, end})
 		}
 	}
-	return nil
+	return out
 }
 
 // hasAny reports whether one of the phrases stands in the sentence.

@@ -88,7 +88,7 @@ func (p *part) turned(r *room, q *Query, in []*grammar, found []judged) []string
 		out = append(out, "What was said and what will be done are not negated alike.")
 	}
 	if heard.doubt != short.doubt {
-		out = append(out, "What was said has another if or would in it than what will be done.")
+		out = append(out, "What was said has an if, a would or an only that what will be done has not, or the other way round.")
 	}
 	if p.takenBack(r, q, in) {
 		out = append(out, "What was said right afterwards may have taken it back.")

@@ -20,8 +20,11 @@ type tongue struct {
 	// mine are the words behind a verb that ask for something to be told here.
 	mine string
 
+	// opens is what begins the text that is to be told.
+	opens string
+
 	not   string // negations
-	doubt string // conditions: what is only imagined
+	doubt string // conditions and limits
 	no    string // answers a question if it stands alone, and negates nothing
 }
 
@@ -37,8 +40,9 @@ var tongues = []tongue{
 		polite: []string{"please", "would you", "could you", "can you", "will you", "you to", "would like", "would love", "if you can", "if possible"},
 		back:   "stop wait cancel forget kidding joking",
 		again:  "every each daily weekly monthly yearly always weekdays",
+		opens:  "that whether saying",
 		not:    "not never no nobody nothing none neither nor cannot without hardly dont cant wont didnt doesnt isnt wasnt wouldnt",
-		doubt:  "if unless would suppose imagine pretend",
+		doubt:  "if unless would suppose imagine pretend only except until almost",
 		no:     "no",
 	},
 	{ // German
@@ -54,8 +58,9 @@ var tongues = []tongue{
 		polite: []string{"bitte", "kannst du", "könntest du", "würdest du", "können sie", "könnten sie", "würden sie"},
 		back:   "halt stopp stop warte quatsch scherz",
 		again:  "jeden jede jedes täglich wöchentlich monatlich jährlich immer",
+		opens:  "dass ob",
 		not:    "nicht nie niemals kein keine keinen keinem keiner keines nichts niemand ohne weder nein",
-		doubt:  "wenn falls würde hätte sofern angenommen",
+		doubt:  "wenn falls würde hätte sofern angenommen nur außer erst fast",
 		no:     "nein",
 	},
 	{ // Portuguese
@@ -68,8 +73,9 @@ var tongues = []tongue{
 		polite: []string{"por favor", "pode", "podes", "poderia"},
 		back:   "pare espera espere",
 		again:  "cada todo toda todos todas sempre diariamente semanalmente mensalmente",
+		opens:  "que dizendo",
 		not:    "não nao nunca jamais nem nada ninguém nenhum nenhuma sem",
-		doubt:  "se caso seria talvez",
+		doubt:  "se caso seria talvez só somente apenas exceto até quase",
 		no:     "não nao",
 	},
 	{ // Spanish
@@ -83,8 +89,9 @@ var tongues = []tongue{
 		polite: []string{"por favor", "puedes", "podrías", "puede"},
 		back:   "espera espere alto",
 		again:  "cada todos todas siempre diario diariamente semanalmente mensualmente",
+		opens:  "que diciendo",
 		not:    "no nunca jamás jamas ni nada nadie ningún ninguno ninguna sin",
-		doubt:  "si sería quizás",
+		doubt:  "si sería quizás solo sólo excepto hasta casi",
 		no:     "no",
 	},
 	{ // Swedish
@@ -97,8 +104,9 @@ var tongues = []tongue{
 		polite: []string{"snälla", "kan du", "skulle du kunna"},
 		back:   "stopp stop vänta",
 		again:  "varje alltid dagligen veckovis",
+		opens:  "att",
 		not:    "inte aldrig ej ingen inget inga utan nej",
-		doubt:  "om ifall skulle kanske",
+		doubt:  "om ifall skulle kanske bara endast utom nästan",
 		no:     "nej",
 	},
 	{ // French
@@ -112,8 +120,9 @@ var tongues = []tongue{
 		polite: []string{"peux tu", "pouvez vous", "pourrais tu", "pourriez vous", "s il te plaît", "s il vous plaît"},
 		back:   "arrête attends stop",
 		again:  "chaque tous toutes toujours quotidien",
+		opens:  "que",
 		not:    "pas jamais rien personne aucun aucune sans ni non",
-		doubt:  "si s serait peut",
+		doubt:  "si s serait peut seulement sauf presque",
 		no:     "non",
 	},
 	{ // Japanese
@@ -126,7 +135,7 @@ var tongues = []tongue{
 		back:   "いや 待って やっぱり",
 		again:  "毎",
 		not:    "ない なかっ ません なく",
-		doubt:  "もし なら たら れば",
+		doubt:  "もし なら たら れば だけ 以外",
 	},
 }
 
