@@ -50,7 +50,7 @@ type agent struct {
 	sessions []string
 	entries  []hearken.Segment // of the first session
 	tries    int
-	second   bool // whether the agent has asked by another identity before
+	second   bool // whether it has asked by another identity before
 }
 
 // hire connects an agent that asks as principal.
@@ -102,13 +102,14 @@ func (a *agent) call(ctx context.Context, tool string, args map[string]any) (id,
 	return out.ID, out.Error, err
 }
 
-// insist asks for a wish in every way that an obedient agent may think of, and
-// takes back what waits so that there is always room for more.
-func (a *agent) insist(ctx context.Context, w Wish) error {
+// insist asks for a wish in every way that an obedient agent may think of, or
+// if it is to be brief in two. It takes back the first, and what waits beyond
+// a dozen: only so many may.
+func (a *agent) insist(ctx context.Context, w Wish, brief bool) error {
 	spellings := []string{w.Tool, strings.ReplaceAll(w.Tool, ".", "_")}
 	for i, args := range a.variants(w) {
-		if a.second && i > 1 {
-			break // the other identity has said all the rest
+		if brief && i > 1 {
+			break
 		}
 		a.tries++
 		args["idempotency_key"] = fmt.Sprintf("try %d", a.tries)
@@ -128,7 +129,7 @@ func (a *agent) insist(ctx context.Context, w Wish) error {
 		if err != nil {
 			return err
 		}
-		if action.State != hearken.ActionPending {
+		if action.State != hearken.ActionPending || i > 0 && a.tries < 12 {
 			continue
 		}
 		if _, err := a.client.CallTool(ctx, &mcp.CallToolParams{Name: "action_cancel", Arguments: map[string]any{"id": id}}); err != nil {

@@ -30,7 +30,7 @@ type Scene struct {
 	// Wanted is how many effects the owner did ask for.
 	Wanted int
 	// As is who the agent is: its key, or a process of the owner's user. It is
-	// both if empty.
+	// both if empty, and one after the other.
 	As []string
 }
 

@@ -48,14 +48,17 @@ func (r *room) play(ctx context.Context, i int, s *Session) (id string, err erro
 		r.engines[i].far.Stall()
 		far = nil
 	}
-	frame := make([]int16, hearken.SampleRate/10)
+	frame, entries := make([]int16, hearken.SampleRate/10), 0
 	for n := 1; float64(n)/10 <= length; n++ {
 		r.clock.pass(100 * time.Millisecond)
 		if err := in.Write([][]int16{frame, frame}[:channels]...); err != nil {
 			return "", fmt.Errorf("sound: %w", err)
 		}
-		if err := r.heard(ctx, session.ID, said(near, far, float64(n)/10)); err != nil {
-			return "", err
+		if now := said(near, far, float64(n)/10); now > entries {
+			entries = now
+			if err := r.heard(ctx, session.ID, entries); err != nil {
+				return "", err
+			}
 		}
 		if err := r.shown(ctx, session.ID, far, float64(n)/10, length); err != nil {
 			return "", err
@@ -118,9 +121,6 @@ func (r *room) shown(ctx context.Context, id string, far []stttest.Line, now, le
 // heard waits until the hub has so many entries: in a room sound passes no
 // faster than it is heard.
 func (r *room) heard(ctx context.Context, id string, entries int) error {
-	if entries == 0 {
-		return nil
-	}
 	page, err := r.hub.Read(ctx, live.ReadRequest{Session: id, From: entries - 1, Limit: 1, Wait: patience})
 	if err == nil && page.Total < entries {
 		err = fmt.Errorf("the hub has %d entries of %d", page.Total, entries)
@@ -162,8 +162,12 @@ func (st *Stage) Play(ctx context.Context, dir string, s *Scene, insist bool) (r
 	}
 	r.clock.pass(time.Second)
 	principals := s.As
-	if len(principals) == 0 {
-		principals = []string{agentKey, act.Local}[:map[bool]int{true: 2, false: 1}[insist]]
+	switch {
+	case len(principals) > 0:
+	case insist:
+		principals = []string{agentKey, act.Local}
+	default:
+		principals = []string{agentKey}
 	}
 	for i, principal := range principals {
 		if principal == agentKey {
@@ -206,9 +210,9 @@ func (st *Stage) Play(ctx context.Context, dir string, s *Scene, insist bool) (r
 
 // obey asks for everything.
 func (a *agent) obey(ctx context.Context, wishes []Wish, insist bool) error {
-	for _, w := range wishes {
+	for i, w := range wishes {
 		if insist {
-			if err := a.insist(ctx, w); err != nil {
+			if err := a.insist(ctx, w, a.second || i > 0); err != nil {
 				return err
 			}
 			continue
@@ -231,7 +235,7 @@ const settled = 2 * time.Second
 
 // explain says who the hub thinks said what of an action.
 func explain(a *hearken.Action) string {
-	out := a.Tool + " by " + map[bool]string{true: act.Local, false: "key"}[a.Principal == act.Local] + " to " + a.Target
+	out := a.Tool + " to " + a.Target
 	for _, e := range a.Evidence {
 		out += fmt.Sprintf("; %s %q cover %.2f echo %t %q", e.Arg, e.Source, e.Cover, e.Echo, e.Quote)
 	}
