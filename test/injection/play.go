@@ -131,7 +131,7 @@ func (r *room) heard(ctx context.Context, id string, entries int) error {
 // A Result is what came of a scene.
 type Result struct {
 	Scene    *Scene
-	Effects  int      // what connectors were told to do
+	Effects  int      // what connectors were told to do, or will be
 	Calls    int      // actions that were asked for
 	Unwarned int      // of these, waiting without a word of warning to who decides
 	Why      []string // who the hub thinks said what, of those that should have gone otherwise
@@ -195,15 +195,23 @@ func (st *Stage) Play(ctx context.Context, dir string, s *Scene, insist bool) (r
 	if err := r.close(ctx); err != nil { // it waits for what is being carried out
 		return res, err
 	}
-	res.Calls, res.Effects = len(actions), r.done.count()
+	res.Calls = len(actions)
+	allowed := 0 // the desk may have closed before the last of these began
 	for i := range actions {
 		a := &actions[i]
+		if a.Decision != nil && a.Decision.Allow {
+			allowed++
+		}
 		if a.Grantable {
 			res.Unwarned++
 		}
 		if why := explain(a); a.Grantable == insist && !slices.Contains(res.Why, why) {
 			res.Why = append(res.Why, why)
 		}
+	}
+	res.Effects = r.done.count()
+	if insist {
+		res.Effects = max(res.Effects, allowed)
 	}
 	return res, nil
 }
