@@ -86,6 +86,18 @@ type Action struct {
 	Owed string `json:"owed,omitempty"`
 }
 
+// Over is when nobody has a use for an action any more: when it ended, and for
+// an appointment when that is over. It is nil for one that has not ended.
+func (a *Action) Over() *time.Time {
+	if a.EndedAt == nil || a.State != ActionDone || a.Appointment == nil {
+		return a.EndedAt
+	}
+	if end := a.Appointment.Start.Add(a.Appointment.Duration); end.After(*a.EndedAt) {
+		return &end
+	}
+	return a.EndedAt
+}
+
 // An Appointment is the argument of [CalendarCreate].
 type Appointment struct {
 	Title       string        `json:"title"`
@@ -130,7 +142,7 @@ type Alarm struct {
 
 // Evidence is what was said about one argument of an action.
 type Evidence struct {
-	Arg     string  `json:"arg"`    // to, text, title, note
+	Arg     string  `json:"arg"`    // to, text, title, note, description, location
 	Source  Origin  `json:"source"` // M, S, or empty: nobody said it
 	Session string  `json:"session,omitempty"`
 	Segment string  `json:"segment,omitempty"`
@@ -229,7 +241,7 @@ type ActionStore interface {
 	Action(ctx context.Context, id string) (*Action, error)
 	// Actions lists actions, newest first.
 	Actions(ctx context.Context, f ActionFilter) ([]Action, error)
-	// ForgetActions removes final actions that ended before a time, alarms
+	// ForgetActions removes final actions that were over before a time, alarms
 	// that still have a next time excepted, so that no byte of their text is
 	// left, and returns how many.
 	ForgetActions(ctx context.Context, before time.Time) (int, error)

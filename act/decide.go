@@ -79,7 +79,7 @@ func (d *Desk) mayDecide(ctx context.Context, a *hearken.Action, v Verdict) erro
 		return nil
 	}
 	if !a.Grantable {
-		return hearken.Errorf(hearken.PolicyDenied, "This can be allowed once only: not all of it was said on this side of the call.")
+		return hearken.Errorf(hearken.PolicyDenied, "This can be allowed once only; its cautions say why.")
 	}
 	g := v.grantFor(a, d.cfg.Now())
 	return d.bound(ctx, &g) // before anything is allowed
@@ -127,6 +127,7 @@ func (d *Desk) Grant(ctx context.Context, g hearken.Grant) (*hearken.Grant, erro
 // grants.
 func (d *Desk) bound(ctx context.Context, g *hearken.Grant) error {
 	now := d.cfg.Now().UTC()
+	g.Tool, g.Target = strings.ReplaceAll(g.Tool, "_", "."), strings.ToLower(strings.TrimSpace(g.Target))
 	if g.ExpiresAt.IsZero() {
 		g.ExpiresAt = now.Add(defaultGrant)
 	}
@@ -141,15 +142,45 @@ func (d *Desk) bound(ctx context.Context, g *hearken.Grant) error {
 	switch {
 	case !slices.Contains(tools, g.Tool):
 		return hearken.Errorf(hearken.Invalid, "There is no tool %q that acts.", g.Tool).WithTry("one of %s", strings.Join(tools, ", "))
-	case g.Target == "":
-		return hearken.Errorf(hearken.Invalid, "A grant needs a target, such as builtin or email:bob@example.org.")
+	case !d.reaches(g):
+		return hearken.Errorf(hearken.Invalid, "%s reaches nothing that %.80q names.", g.Tool, g.Target).
+			WithTry("%s", strings.Join(d.targets(g.Tool), ", "))
 	case g.PerDay < 1 || g.PerDay > mostPerDay:
 		return hearken.Errorf(hearken.Invalid, "A grant allows 1 to %d actions a day, not %d.", mostPerDay, g.PerDay)
 	case !g.ExpiresAt.After(now) || g.ExpiresAt.Sub(now) > longest+time.Minute:
 		return hearken.Errorf(hearken.Invalid, "A grant for %s ends within %d days.", g.Tool, int(longest/day))
 	}
-	_, err := d.key(ctx, g.Principal)
-	return err
+	if _, err := d.key(ctx, g.Principal); err != nil {
+		return hearken.Errorf(hearken.NotFound, "There is no good key %.60q.", g.Principal).WithTry("hearken keys list")
+	}
+	return nil
+}
+
+// reaches reports whether a grant could ever cover anything.
+func (d *Desk) reaches(g *hearken.Grant) bool {
+	platform, address, ok := strings.Cut(g.Target, ":")
+	return slices.ContainsFunc(d.connectors(g.Tool), func(c hearken.Connector) bool {
+		if g.Tool == hearken.MessageSend {
+			return ok && c.Name() == platform && address != ""
+		}
+		return c.Name() == g.Target
+	})
+}
+
+// targets are examples of what a grant for a tool may name.
+func (d *Desk) targets(tool string) []string {
+	var out []string
+	for _, c := range d.connectors(tool) {
+		name := c.Name()
+		if tool == hearken.MessageSend {
+			name += ":ADDRESS"
+		}
+		out = append(out, name)
+	}
+	if out == nil {
+		return []string{"a connector that is set up; see docs/actions.md"}
+	}
+	return out
 }
 
 // Grants lists all grants, revoked and ended ones included.

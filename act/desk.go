@@ -50,6 +50,7 @@ type Desk struct {
 	resting time.Time       // nothing is begun before
 
 	unsettled atomic.Bool // something is owed to the audit
+	refusals  Trickle
 
 	nudge   chan struct{} // something may be due
 	closing <-chan struct{}

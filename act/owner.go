@@ -120,7 +120,7 @@ func (o *Owner) SetPIN(old, pin string) error {
 		return hearken.Errorf(hearken.Invalid, "A PIN has at least %d characters.", shortest)
 	}
 	if simple(pin) {
-		return hearken.Errorf(hearken.Invalid, "This PIN is too easy to guess.").WithTry("digits that are not all alike or in a row")
+		return hearken.Errorf(hearken.Invalid, "This PIN is too easy to guess.").WithTry("a few words, which are easier to remember and harder to guess")
 	}
 	salt := make([]byte, 16)
 	rand.Read(salt)
@@ -134,14 +134,20 @@ func (o *Owner) SetPIN(old, pin string) error {
 	return o.Changed(o.fingerprint())
 }
 
-// simple reports whether a PIN is one character again and again, or a run up
-// or down.
+// simple reports whether a PIN is among the first that are tried: few
+// different characters, a run up or down, or one half said twice.
 func simple(pin string) bool {
-	steps := map[int]bool{}
-	for i := 1; i < len(pin); i++ {
-		steps[int(pin[i])-int(pin[i-1])] = true
+	kinds, steps := map[rune]bool{}, map[rune]bool{}
+	runes := []rune(pin)
+	for i, r := range runes {
+		kinds[r] = true
+		if i > 0 {
+			steps[r-runes[i-1]] = true
+		}
 	}
-	return len(steps) == 1 && (steps[0] || steps[1] || steps[-1])
+	half := len(runes) / 2
+	twice := len(runes)%2 == 0 && string(runes[:half]) == string(runes[half:])
+	return len(kinds) < 3 || len(steps) == 1 || twice
 }
 
 // Check tells whether this is the owner.
@@ -159,7 +165,11 @@ func (o *Owner) check(pin string) error {
 		return hearken.Errorf(hearken.Unauthorized, "There is no PIN yet.").WithTry("hearken pin")
 	}
 	now := o.now()
-	if wait := o.state.Until.Sub(now); wait > 0 {
+	// A clock that was wrong for a while must not make the wait any longer.
+	if wait := min(o.state.Until.Sub(now), longWait); wait > 0 {
+		if o.state.Until.Sub(now) > longWait {
+			o.state.Until = now.Add(longWait).UTC()
+		}
 		return hearken.Errorf(hearken.TooMany, "Too many wrong PINs; the next may be tried in %s.", wait.Round(time.Second))
 	}
 	hash, err := stretch(pin, o.state.Salt)

@@ -27,7 +27,7 @@ func TestOwner(t *testing.T) {
 	if o.Set() || o.Fingerprint() != nil || hearken.CodeOf(o.Check("482916")) != hearken.Unauthorized {
 		t.Error("there is an owner before there is one")
 	}
-	for _, bad := range []string{"", "12345", "111111", "123456", "987654", "aaaaaaa"} {
+	for _, bad := range []string{"", "12345", "111111", "123456", "987654", "aaaaaaa", "121212", "123123", "000001"} {
 		if err := o.SetPIN("", bad); hearken.CodeOf(err) != hearken.Invalid {
 			t.Errorf("PIN %q: %v", bad, err)
 		}
@@ -95,6 +95,26 @@ func TestOwner_Guesses(t *testing.T) {
 	}
 	if err := o.Check("999998"); hearken.CodeOf(err) != hearken.Unauthorized {
 		t.Errorf("the count did not begin anew: %v", err)
+	}
+}
+
+// A clock that was wrong for a while locks nobody out for years.
+func TestOwner_Clock(t *testing.T) {
+	now := time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC)
+	o := openOwner(t, t.TempDir(), &now)
+	if err := o.SetPIN("", "482916"); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		o.Check("999998")
+	}
+	now = now.AddDate(-10, 0, 0)
+	if err := o.Check("482916"); hearken.CodeOf(err) != hearken.TooMany {
+		t.Errorf("at once: %v", err)
+	}
+	now = now.Add(time.Hour)
+	if err := o.Check("482916"); err != nil {
+		t.Errorf("an hour later: %v", err)
 	}
 }
 

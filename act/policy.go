@@ -71,14 +71,22 @@ func warnings(said []hearken.Evidence) []string {
 	for _, e := range said {
 		switch {
 		case e.Echo:
-			out = append(out, fmt.Sprintf("The words for %q are an echo of the other side of the call.", e.Arg))
+			out = append(out, fmt.Sprintf("The words for the %s are an echo of the other side of the call.", argName(e.Arg)))
 		case e.Source == hearken.System:
-			out = append(out, fmt.Sprintf("The words for %q came from the other side of the call.", e.Arg))
+			out = append(out, fmt.Sprintf("The words for the %s came from the other side of the call.", argName(e.Arg)))
 		case e.Source == "":
-			out = append(out, fmt.Sprintf("Nobody was heard saying %q.", e.Arg))
+			out = append(out, fmt.Sprintf("Nobody was heard saying the %s.", argName(e.Arg)))
 		}
 	}
 	return out
+}
+
+// argName is how people call an argument.
+func argName(arg string) string {
+	if arg == "to" {
+		return "recipient"
+	}
+	return arg
 }
 
 // covering finds a grant that covers an action.

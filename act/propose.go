@@ -21,7 +21,13 @@ const Local = "local"
 func (d *Desk) Propose(ctx context.Context, req Request) (*hearken.Action, error) {
 	a, err := d.propose(ctx, req)
 	if code := hearken.CodeOf(err); code != "" && code != hearken.AuditUnavailable {
-		d.ledger.note(ctx, hearken.AuditRecord{Type: hearken.AuditRefused, Principal: req.Principal, Tool: req.Tool, Error: string(code)})
+		if pass, last := d.refusals.Pass(d.cfg.Now()); pass {
+			r := hearken.AuditRecord{Type: hearken.AuditRefused, Principal: req.Principal, Tool: req.Tool, Error: string(code)}
+			if last {
+				r.State = MoreFollow
+			}
+			d.ledger.note(ctx, r)
+		}
 	}
 	return a, err
 }

@@ -370,13 +370,7 @@ func (d *Desk) pause(wait time.Duration) bool {
 
 // connector finds who carries out an action; nil if there is none.
 func (d *Desk) connector(a *hearken.Action) hearken.Connector {
-	of := d.cfg.Calendars
-	switch a.Tool {
-	case hearken.MessageSend:
-		of = d.cfg.Messengers
-	case hearken.ReminderCreate:
-		of = d.cfg.Reminders
-	}
+	of := d.connectors(a.Tool)
 	for _, c := range of {
 		if c.Name() == a.Connector {
 			if a.Tool == hearken.ReminderCreate {
@@ -384,6 +378,19 @@ func (d *Desk) connector(a *hearken.Action) hearken.Connector {
 			}
 			return c
 		}
+	}
+	return nil
+}
+
+// connectors are those of a tool.
+func (d *Desk) connectors(tool string) []hearken.Connector {
+	switch tool {
+	case hearken.CalendarCreate:
+		return d.cfg.Calendars
+	case hearken.MessageSend:
+		return d.cfg.Messengers
+	case hearken.ReminderCreate:
+		return d.cfg.Reminders
 	}
 	return nil
 }

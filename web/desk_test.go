@@ -93,7 +93,7 @@ func TestPage_Desk(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	owner, err := act.OpenOwner(t.TempDir(), t.TempDir(), time.Now)
+	owner, err := act.OpenOwner(t.TempDir(), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

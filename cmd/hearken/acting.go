@@ -29,9 +29,9 @@ import (
 // acting is the part of the hub that does things. A short command has it from
 // the moment it asks for it; see [App.acts].
 type acting struct {
-	opening   sync.Mutex // for short commands
-	lasting   bool       // whether this is a hub, and no short command
-	strangers strangers
+	opening  sync.Mutex // for short commands
+	lasting  bool       // whether this is a hub, and no short command
+	refusals act.Trickle
 
 	desk   *act.Desk // nil where nothing can be done
 	unable error     // and why
@@ -195,40 +195,28 @@ func (a *App) limited(principal string) {
 	a.noted(context.Background(), hearken.AuditRecord{Type: hearken.AuditLimited, Principal: principal})
 }
 
-// turnedAway writes of those whom a door did not let in, and of a flood of them
-// only that there was one.
+// turnedAway writes of those whom a door did not let in.
 func (a *App) turnedAway(ctx context.Context, addr, route string, code hearken.Code) {
-	a.strangers.mu.Lock()
-	now := a.now()
-	if now.Sub(a.strangers.since) > time.Minute {
-		a.strangers.since, a.strangers.count = now, 0
-	}
-	a.strangers.count++
-	n := a.strangers.count
-	a.strangers.mu.Unlock()
-	r := hearken.AuditRecord{Type: hearken.AuditRefused, From: addr, Target: route, Error: string(code)}
-	switch {
-	case n > strangersNoted:
-		return
-	case n == strangersNoted:
-		r = hearken.AuditRecord{Type: hearken.AuditLimited, State: "further refusals within this minute are not written down"}
-	}
-	a.noted(ctx, r)
-}
-
-// strangersNoted is how many refusals a minute are written down.
-const strangersNoted = 30
-
-// strangers counts those who were not let in.
-type strangers struct {
-	mu    sync.Mutex
-	since time.Time
-	count int
+	a.refusal(ctx, hearken.AuditRecord{From: addr, Target: route, Error: string(code)})
 }
 
 // refused writes of somebody who asked for an action and may not act.
 func (a *App) refused(ctx context.Context, principal, tool string, code hearken.Code) {
-	a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditRefused, Principal: principal, Tool: tool, Error: string(code)})
+	a.refusal(ctx, hearken.AuditRecord{Principal: principal, Tool: tool, Error: string(code)})
+}
+
+// refusal writes of somebody who was refused, and of a flood of them only that
+// there was one.
+func (a *App) refusal(ctx context.Context, r hearken.AuditRecord) {
+	pass, last := a.refusals.Pass(a.now())
+	if !pass {
+		return
+	}
+	r.Type = hearken.AuditRefused
+	if last {
+		r.State = act.MoreFollow
+	}
+	a.noted(ctx, r)
 }
 
 // closeActing ends it, the audit last.

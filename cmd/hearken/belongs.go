@@ -43,25 +43,35 @@ func (a *App) belongs(ctx context.Context) (strange bool, err error) {
 		return true, nil // a PIN from elsewhere allowed nothing here
 	case i < 0:
 		return false, nil
+	case bytes.Equal(keys[i].Hash, a.owner.Fingerprint()) && a.owner.Set():
+		if keys[i].Name != mark { // the directory was moved; the owner is the same
+			return false, a.keepOwner(ctx, a.owner.Fingerprint())
+		}
+		return false, nil
 	case keys[i].Name != mark:
 		return false, hearken.Errorf(hearken.Forbidden, "The actions in %s belong to another data directory than %s.", a.cfg.storeName(), a.cfg.DataDir).
 			WithTry("the data directory in which its owner set the PIN, or a database of its own")
 	}
-	return !bytes.Equal(keys[i].Hash, a.owner.Fingerprint()), nil
+	return len(keys[i].Hash) > 0 || a.owner.Set(), nil
 }
 
-// mark is the name of this data directory.
+// mark is the name of this data directory: its place, and what a copy of it in
+// that place would have to bring along.
 func (a *App) mark() (string, error) {
-	path := filepath.Join(a.cfg.DataDir, markName)
+	dir, err := filepath.EvalSymlinks(a.cfg.DataDir)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, markName)
 	raw, err := os.ReadFile(path)
 	if err == nil && len(raw) > 0 {
-		return strings.TrimSpace(string(raw)), nil
+		return strings.TrimSpace(string(raw)) + " " + dir, nil
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
 	mark := rand.Text()
-	return mark, os.WriteFile(path, []byte(mark+"\n"), 0o600)
+	return mark + " " + dir, os.WriteFile(path, []byte(mark+"\n"), 0o600)
 }
 
 // keepOwner writes into the store whose its actions are.

@@ -56,6 +56,9 @@ type grantsCreateCmd struct {
 }
 
 func (c *grantsCreateCmd) Run(ctx context.Context, p *program) error {
+	if c.PerDay < 1 {
+		return hearken.Errorf(hearken.Invalid, "A grant allows at least one action a day.")
+	}
 	req, err := p.asOwner(ctx, controlRequest{Op: "grants.create", Grant: &hearken.Grant{
 		Principal: c.Key, Tool: c.Tool, Target: c.Target, PerDay: c.PerDay, ExpiresAt: time.Now().Add(c.For), From: "terminal",
 	}})

@@ -115,7 +115,7 @@ func (a *App) owns(ctx context.Context, req controlRequest) error {
 	}
 	err := a.owner.Check(req.PIN)
 	if err != nil {
-		a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditRefused, From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
+		a.refusal(ctx, hearken.AuditRecord{From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func incomplete(req controlRequest) error {
 func (a *App) setPIN(ctx context.Context, req controlRequest) (any, error) {
 	first := !a.owner.Set()
 	if err := a.owner.SetPIN(req.PIN, req.NewPIN); err != nil {
-		a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditRefused, From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
+		a.refusal(ctx, hearken.AuditRecord{From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
 		return nil, err
 	}
 	a.page.SignOut() // whoever knew the old one is out

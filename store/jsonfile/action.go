@@ -154,7 +154,7 @@ func (s *Store) ForgetActions(ctx context.Context, before time.Time) (n int, err
 	}
 	for i := range all {
 		id, a := all[i].ID, &all[i]
-		if !a.State.Final() || a.EndedAt == nil || !a.EndedAt.Before(before) || waits[id] {
+		if over := a.Over(); !a.State.Final() || over == nil || !over.Before(before) || waits[id] {
 			continue
 		}
 		// The alarm goes first: what is left after a crash is an action that

@@ -22,6 +22,9 @@ func summarise(a *hearken.Action) hearken.Action {
 		ID: a.ID, State: a.State, Principal: a.Principal, Tool: a.Tool, Target: a.Target, Same: a.Same,
 		CreatedAt: a.CreatedAt, EndedAt: a.EndedAt, Owed: a.Owed,
 	}
+	if a.Appointment != nil { // for when it is over
+		short.Appointment = &hearken.Appointment{Start: a.Appointment.Start, Duration: a.Appointment.Duration}
+	}
 	if a.Decision != nil {
 		short.Decision = &hearken.Decision{Grant: a.Decision.Grant}
 	}

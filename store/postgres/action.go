@@ -32,7 +32,7 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 		`UPDATE hearken_action SET version = $1, tool = $2, principal = $3, state = $4, target = $5, same = $6,
 			grant_id = $7, created_at = $8, ended_at = $9, document = $10 WHERE id = $11 AND version = $12`,
 		a.Version+1, clean(a.Tool), clean(a.Principal), clean(a.State), clean(a.Target), clean(a.Same), clean(grant),
-		stored(a.CreatedAt), storedPtr(a.EndedAt), string(document), a.ID)
+		stored(a.CreatedAt), storedPtr(a.Over()), string(document), a.ID)
 	if err != nil {
 		return false, fmt.Errorf("save action: %w", err)
 	}

@@ -30,7 +30,7 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 		`UPDATE action SET version = ?, tool = ?, principal = ?, state = ?, target = ?, same = ?, grant_id = ?,
 			created_at = ?, ended_at = ?, document = ? WHERE id = ? AND version = ?`,
 		a.Version+1, a.Tool, a.Principal, a.State, a.Target, a.Same, grant,
-		a.CreatedAt.UnixMicro(), micros(a.EndedAt), string(document), a.ID)
+		a.CreatedAt.UnixMicro(), micros(a.Over()), string(document), a.ID)
 	if err != nil {
 		return false, fmt.Errorf("save action: %w", err)
 	}

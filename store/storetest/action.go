@@ -224,6 +224,7 @@ var actionTests = []test{
 		saveAction(t, store, a)
 	}},
 	{"Forget", forgetActions},
+	{"Appointments", forgetAppointments},
 }
 
 func listActions(t *testing.T, store hearken.Store) {
@@ -305,6 +306,29 @@ func listActions(t *testing.T, store hearken.Store) {
 	event.ID, event.CreatedAt = actionID("evt_", 9), at(5)
 	saveAction(t, store, event)
 	equal(t, "8 7 6 5 9", actionNumbers(t, store, hearken.ActionFilter{Since: at(5)}))
+}
+
+// An appointment is kept until it is over, however long ago it was made.
+func forgetAppointments(t *testing.T, store hearken.Store) {
+	const day = 24 * time.Hour
+	for n, state := range []hearken.ActionState{hearken.ActionDone, hearken.ActionUndone} {
+		a := message(n + 1)
+		a.Message, a.State, a.EndedAt = nil, state, ptr(noon)
+		a.Appointment = &hearken.Appointment{Title: "Dentist", Start: noon.Add(200 * day), Zone: "UTC", Duration: time.Hour}
+		saveAction(t, store, a)
+	}
+	for _, tt := range []struct {
+		after time.Duration
+		want  int
+		left  string
+	}{{100 * day, 1, "1"}, {200 * day, 0, "1"}, {201 * day, 1, ""}} {
+		n, err := store.ForgetActions(t.Context(), noon.Add(tt.after))
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, tt.want, n)
+		equal(t, tt.left, actionNumbers(t, store, hearken.ActionFilter{}))
+	}
 }
 
 func forgetActions(t *testing.T, store hearken.Store) {

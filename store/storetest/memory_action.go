@@ -123,7 +123,7 @@ func (m *Memory) ForgetActions(ctx context.Context, before time.Time) (n int, er
 	for id, a := range m.actions {
 		alarm := m.alarms[id]
 		waits := alarm != nil && (!alarm.Next.IsZero() || alarm.Firing != nil)
-		if a.State.Final() && a.EndedAt != nil && a.EndedAt.Before(before) && !waits {
+		if over := a.Over(); a.State.Final() && over != nil && over.Before(before) && !waits {
 			delete(m.alarms, id)
 			delete(m.actions, id)
 			n++
