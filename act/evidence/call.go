@@ -86,7 +86,7 @@ func (c call) names(words []string, to *match, texts []*judged, next int) bool {
 		return false
 	}
 	rest := words[name:]
-	if next > name {
+	if next > name && !inTexts(words[next], texts) {
 		rest = words[name:next]
 	}
 	said := tokens(strings.Join(rest, " "))
@@ -99,4 +99,17 @@ func (c call) names(words []string, to *match, texts []*judged, next int) bool {
 		}
 	}
 	return true
+}
+
+// inTexts reports whether a word is one of the texts: "tell Bob that I will send
+// it" holds no second order.
+func inTexts(word string, texts []*judged) bool {
+	for _, s := range tokens(word) {
+		for _, j := range texts {
+			if slices.ContainsFunc(j.words, func(t token) bool { return sameSense(&t, &s) }) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -53,10 +53,14 @@ func (h *Handler) transcribe(w http.ResponseWriter, r *http.Request) {
 	rec := &recording{c: c, over: make(chan string, 1)}
 	stop := make(chan struct{})
 	defer close(stop)
-	go rec.collect(stop, func() {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // a body that hangs does not hold up the end
-	})
+	hurry := func() { // a body that hangs does not hold up the end
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+	}
+	go rec.collect(stop, hurry)
 	if err := rec.hear(body); err != nil {
+		if errors.Is(err, errClosing) {
+			hurry() // collect may not have come to it
+		}
 		h.refuse(w, err)
 		return
 	}

@@ -162,9 +162,9 @@ func TestRecording_Close(t *testing.T) {
 				poll(t, in.isFinished)
 			}
 			done <- handler.Close(context.Background())
-			_ = w.Close()
 		}()
 		response := post(t, url+pcm16, "audio/raw", body)
+		_ = w.Close() // not before the answer: there is nobody to read it then
 		checkRefusal(t, response, http.StatusServiceUnavailable, "Service Unavailable", "shutting down")
 		if err := <-done; err != nil {
 			t.Error(err)
