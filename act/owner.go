@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"crypto/pbkdf2"
 	"crypto/rand"
 	"crypto/sha256"
@@ -19,19 +20,22 @@ import (
 )
 
 const (
-	ownerName  = "owner.json"
-	shortest   = 6 // characters of a PIN
-	longest    = 200
-	iterations = 600_000 // of PBKDF2: a guess costs the guesser as much as the owner
-	freeWrong  = 5       // wrong ones in a row before the first wait
-	firstWait  = 30 * time.Second
-	longWait   = time.Hour
+	ownerName = "owner.json"
+	shortest  = 6 // characters of a PIN
+	longest   = 200
+	rounds    = 600_000 // of PBKDF2: a guess costs the guesser as much as the owner
+	freeWrong = 5       // wrong ones in a row before the first wait
+	firstWait = 30 * time.Second
+	longWait  = time.Hour
 )
 
 // An Owner is the person whom actions ask. What makes the person different
 // from every process with the person's user id is a PIN: it is typed and never
 // stored, and guessing it is slow, also across restarts.
 type Owner struct {
+	// Rounds is how many rounds of PBKDF2 a new PIN gets; 0 for as many as are
+	// good today.
+	Rounds int
 	// Changed is called with the fingerprint of a PIN that was set; may be nil.
 	Changed func(fingerprint []byte) error
 
@@ -45,11 +49,12 @@ type Owner struct {
 
 // ownerState is what is kept of the PIN.
 type ownerState struct {
-	Salt  []byte    `json:"salt"`
-	Hash  []byte    `json:"hash"`
-	SetAt time.Time `json:"setAt"`
-	Wrong int       `json:"wrong,omitempty"` // in a row
-	Until time.Time `json:"until,omitzero"`  // no guess before
+	Salt   []byte    `json:"salt"`
+	Hash   []byte    `json:"hash"`
+	Rounds int       `json:"rounds"`
+	SetAt  time.Time `json:"setAt"`
+	Wrong  int       `json:"wrong,omitempty"` // in a row
+	Until  time.Time `json:"until,omitzero"`  // no guess before
 }
 
 // OpenOwner reads what is known of the owner. The verifier lies in keys, apart
@@ -66,7 +71,7 @@ func OpenOwner(keys string, now func() time.Time) (*Owner, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read owner: %w", err)
 	}
-	if err := json.Unmarshal(raw, &o.state); err != nil || len(o.state.Hash) == 0 {
+	if err := json.Unmarshal(raw, &o.state); err != nil || len(o.state.Hash) == 0 || o.state.Rounds < 1 {
 		// Nothing can be approved then; all else goes on.
 		o.damaged = hearken.Errorf(hearken.RepositoryError, "%s is damaged, so nobody can approve anything.", o.path).
 			WithTry("stop the hub, put the file back from a copy, or remove it and set a new PIN with: hearken pin")
@@ -124,11 +129,12 @@ func (o *Owner) SetPIN(old, pin string) error {
 	}
 	salt := make([]byte, 16)
 	rand.Read(salt)
-	hash, err := stretch(pin, salt)
+	n := cmp.Or(o.Rounds, rounds)
+	hash, err := stretch(pin, salt, n)
 	if err != nil {
 		return err
 	}
-	if err := o.save(ownerState{Salt: salt, Hash: hash, SetAt: o.now().UTC()}); err != nil || o.Changed == nil {
+	if err := o.save(ownerState{Salt: salt, Hash: hash, Rounds: n, SetAt: o.now().UTC()}); err != nil || o.Changed == nil {
 		return err
 	}
 	return o.Changed(o.fingerprint())
@@ -172,7 +178,7 @@ func (o *Owner) check(pin string) error {
 		}
 		return hearken.Errorf(hearken.TooMany, "Too many wrong PINs; the next may be tried in %s.", wait.Round(time.Second))
 	}
-	hash, err := stretch(pin, o.state.Salt)
+	hash, err := stretch(pin, o.state.Salt, o.state.Rounds)
 	if err != nil {
 		return err
 	}
@@ -226,6 +232,6 @@ func replaceFile(path string, data []byte) error {
 	return os.Rename(fresh, path)
 }
 
-func stretch(pin string, salt []byte) ([]byte, error) {
-	return pbkdf2.Key(sha256.New, pin, salt, iterations, 32)
+func stretch(pin string, salt []byte, n int) ([]byte, error) {
+	return pbkdf2.Key(sha256.New, pin, salt, n, 32)
 }

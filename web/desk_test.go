@@ -97,6 +97,7 @@ func TestPage_Desk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	owner.Rounds = 1000
 	h := open(t, func(cfg *web.Config, _ *house) {
 		cfg.Desk, cfg.Owner, cfg.Audit, cfg.Keys = desk, owner, audit, store
 		cfg.SetupCode = func() string { return "the-code" }

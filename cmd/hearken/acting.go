@@ -31,6 +31,7 @@ import (
 type acting struct {
 	opening  sync.Mutex // for short commands
 	lasting  bool       // whether this is a hub, and no short command
+	late     Options    // with which a short command opens it
 	refusals act.Trickle
 
 	desk   *act.Desk // nil where nothing can be done
@@ -60,13 +61,13 @@ type means struct {
 // openActing opens what actions need. Only wrong settings are an error. A hub
 // that cannot act for another reason, such as a directory that cannot be
 // written or a store that belongs to another owner, still hears and remembers.
-func (a *App) openActing(ctx context.Context, fault func(string)) error {
+func (a *App) openActing(ctx context.Context, opts Options) error {
 	a.desktop = reminder.NewDesktop(os.Getenv)
 	m, err := a.openMeans()
 	if err != nil {
 		return err
 	}
-	if a.unable = a.openDesk(ctx, m, fault); a.unable != nil {
+	if a.unable = a.openDesk(ctx, m, opts); a.unable != nil {
 		a.closeActing(ctx)
 		a.desk, a.clock, a.auditLog, a.audit = nil, nil, nil, nil
 	}
@@ -87,11 +88,12 @@ func (a *App) openMeans() (m means, err error) {
 	return m, err
 }
 
-func (a *App) openDesk(ctx context.Context, m means, fault func(string)) (err error) {
+func (a *App) openDesk(ctx context.Context, m means, opts Options) (err error) {
 	c := a.cfg
 	if a.owner, err = act.OpenOwner(c.KeyDir, a.now); err != nil {
 		return err
 	}
+	a.owner.Rounds = opts.PINRounds
 	strange, err := a.belongs(ctx)
 	if err != nil {
 		return err
@@ -102,7 +104,7 @@ func (a *App) openDesk(ctx context.Context, m means, fault func(string)) (err er
 	} else {
 		a.audit = a.auditLog
 	}
-	if a.clock, err = alarm.Open(ctx, alarm.Config{Store: a.store, Audit: a.audit, Notifiers: m.notifiers, Log: a.log, Now: a.now, Fault: fault}); err != nil {
+	if a.clock, err = alarm.Open(ctx, alarm.Config{Store: a.store, Audit: a.audit, Notifiers: m.notifiers, Log: a.log, Now: a.now, Fault: opts.Fault}); err != nil {
 		return err
 	}
 	if a.desk, err = act.Open(ctx, act.Config{
@@ -116,7 +118,7 @@ func (a *App) openDesk(ctx context.Context, m means, fault func(string)) (err er
 		NewOwner:      strange,
 		Unheard:       a.unheard,
 		Asked:         a.asked,
-		Log:           a.log, Now: a.now, Fault: fault,
+		Log:           a.log, Now: a.now, Fault: opts.Fault,
 	}); err != nil {
 		return err
 	}
@@ -146,7 +148,7 @@ func (a *App) acts(ctx context.Context) error {
 	a.opening.Lock()
 	defer a.opening.Unlock()
 	if a.desk == nil && a.unable == nil {
-		if err := a.openActing(ctx, nil); err != nil {
+		if err := a.openActing(ctx, a.late); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // One request that makes no sense ends neither the hub nor the connection, and
 // an address book is not too long.
 func TestControl(t *testing.T) {
-	app := openApp(t, testConfig(t), Options{})
+	app := openApp(t, testConfig(t), Options{PINRounds: 1000})
 	conn, err := app.connect(t.Context(), pipe.Hello{Hearken: pipe.Version, Want: pipe.WantControl})
 	if err != nil {
 		t.Fatal(err)

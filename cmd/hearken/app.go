@@ -43,6 +43,7 @@ type Options struct {
 	Store     hearken.Store      // in place of the configured one
 	Log       *slog.Logger
 	Now       func() time.Time
+	PINRounds int                                            // see [act.Owner]
 	Fault     func(place string)                             // see [live.Config]
 	Capture   func(context.Context) (hearken.Capture, error) // in place of the computer's own sound
 	Yield     context.CancelFunc                             // makes room for a hub that a person starts; nil to stay
@@ -120,8 +121,9 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 		return nil, fmt.Errorf("open hub: %w", err)
 	}
 	a.openScribe(opts.Capture)
+	a.late = opts
 	if !opts.Brief {
-		if err = a.openActing(ctx, opts.Fault); err != nil {
+		if err = a.openActing(ctx, opts); err != nil {
 			return nil, err
 		}
 		if a.unable != nil {

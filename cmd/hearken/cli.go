@@ -60,13 +60,14 @@ type program struct {
 	level          slog.LevelVar
 
 	providers []hearken.Provider                             // in place of the real engines, for tests
+	pinRounds int                                            // see [act.Owner], for tests
 	fault     func(string)                                   // see [live.Config], for tests
 	capture   func(context.Context) (hearken.Capture, error) // in place of the computer's own sound, for tests
 }
 
 // open starts a hub in this process.
 func (p *program) open(ctx context.Context, opts Options) (*App, error) {
-	opts.Log, opts.Providers, opts.Fault, opts.Capture = p.log, p.providers, p.fault, p.capture
+	opts.Log, opts.Providers, opts.Fault, opts.Capture, opts.PINRounds = p.log, p.providers, p.fault, p.capture, p.pinRounds
 	return Open(ctx, p.cfg, opts)
 }
 

@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		p := &program{args: asScribe(os.Args[0], os.Args[1:]), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 		p.providers, p.capture = []hearken.Provider{stttest.Every("local", 0.5)}, silence
+		p.pinRounds = 1000
 		p.fault = crashAt(os.Getenv("HEARKEN_TEST_CRASH"))
 		code := p.run(ctx)
 		stop()

@@ -12,7 +12,7 @@ import (
 
 const (
 	racers = 20
-	prizes = 200 // what they race for
+	prizes = 50 // what they race for; make bench has more
 )
 
 // Race has many decide about the same actions and alarms at once, through one
