@@ -182,6 +182,9 @@ func (d *Desk) carryOut(ctx context.Context, id string) {
 		d.log.Warn("action not begun", "action", id, "error", err)
 		return
 	}
+	if a.State != hearken.ActionApproved || a.RunAt != nil && d.cfg.Now().Before(*a.RunAt) {
+		return // it went on since it was looked at
+	}
 	if !d.settle(ctx, a) {
 		return
 	}
