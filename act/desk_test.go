@@ -99,6 +99,7 @@ func (w *world) await(a *hearken.Action) *hearken.Action {
 	if err != nil {
 		w.Fatal(err)
 	}
+	synctest.Wait() // its end is written down right after
 	return got
 }
 
