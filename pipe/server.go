@@ -107,6 +107,9 @@ func (s *Server) ServeConn(ctx context.Context, conn net.Conn) {
 	} else {
 		welcome, err = s.Greet(ctx, hello)
 	}
+	if ctx.Err() != nil {
+		return // a hub that ends hangs up: to be refused would mean that it stays
+	}
 	if err != nil {
 		welcome = Welcome{Error: Refuse(err)}
 	}
