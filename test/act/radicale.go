@@ -92,7 +92,7 @@ func (r *Radicale) ready(ctx context.Context, address string) error {
 
 // request asks the server for something about the calendar, past the hub.
 func (r *Radicale) request(ctx context.Context, method, body string) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, method, r.URL+"/"+davUser+"/work/", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, r.URL+"/"+davUser+"/office/", strings.NewReader(body))
 	if err != nil {
 		return "", err
 	}
