@@ -83,11 +83,14 @@ type Request struct {
 	Reminder *ReminderArgs
 
 	// Claim is what the agent says the words behind it are; may be nil.
-	Claim *evidence.Claim
+	Claim *Claim
 	// Same is the client's own key for the action: a second call with it is
 	// the same action. Empty: equal arguments within ten minutes are.
 	Same string
 }
+
+// A Claim is what an agent says the words behind an action are.
+type Claim = evidence.Claim
 
 // CalendarArgs are the arguments of calendar.create.
 type CalendarArgs struct {

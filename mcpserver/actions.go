@@ -159,17 +159,10 @@ func defineWish[In any](name, title, description string, read func(In) (act.Requ
 			}
 			w.request.Principal, w.request.Client, w.request.Tool = d.caller.Principal, clientName(call), name
 			if said != nil {
-				claim := made(&w.request.Claim)
-				claim.Session, claim.Segments, claim.Quote = said.Session, said.Segments, said.Quote
+				w.request.Claim = &act.Claim{Session: said.Session, Segments: said.Segments, Quote: said.Quote}
 			}
 			return d.perform(ctx, w)
 		})
-}
-
-// made puts a new value where p points, and returns it.
-func made[T any](p **T) *T {
-	*p = new(T)
-	return *p
 }
 
 func (e *evidenceIn) check() error {
