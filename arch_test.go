@@ -48,8 +48,8 @@ var rules = map[string][]string{
 	"test/*":        {"*"},
 }
 
-// forTests are the suites and fakes that tests of any room may use.
-var forTests = []string{"stt/stttest", "store/storetest"}
+// forTests are the suites, fakes and recordings that tests of any room may use.
+var forTests = []string{"stt/stttest", "store/storetest", "test/speech"}
 
 // wholeHouse are the rooms whose tests may use real leaves in place of fakes.
 var wholeHouse = []string{"live", "act", "mcpserver", "api", "web"}
