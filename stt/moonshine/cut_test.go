@@ -1,30 +1,30 @@
 package moonshine
 
 import (
-	"math/rand/v2"
+	"strings"
 	"testing"
-
-	"github.com/hearken-dev/hearken"
 )
 
-// TestEngine_CutFarBack streams somebody who speaks for so long that the
-// utterance is cut well before the newest sound, after a passage that the tape
-// might have let go of.
-func TestEngine_CutFarBack(t *testing.T) {
-	clips := map[string][]int16{}
-	for _, c := range recordings(t) {
-		clips[c.file] = c.pcm
+// Somebody speaks for so long that the utterance is cut well before the newest
+// sound, after a passage that the tape might have let go of. Every word is
+// heard once.
+func TestStream_CutFarBack(t *testing.T) {
+	words := func(n int) []int {
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i % lastWord
+		}
+		return all
 	}
-	p := engine(t, Config{Model: "tiny"})
-	pcm := make([]int16, 25*hearken.SampleRate)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range pcm {
-		pcm[i] = int16(rng.IntN(29) - 14)
-	}
-	copy(pcm[3*hearken.SampleRate/10:], clips["ls-other-2609-156975-0007.wav"])
-	copy(pcm[202*hearken.SampleRate/10:], clips["ls-other-367-130732-0007.wav"])
-	segments := stream1(t, p, pcm)
-	if n := len(normal(spokenText(segments))); n < 30 {
-		t.Errorf("only %d words were heard in 25 s", n)
+	for first := 10; first < 20; first++ {
+		sentences := [][]int{words(first), words(24)}
+		p := fakeProvider(t, &fakeModel{}, Config{Cores: 1})
+		var texts []string
+		for _, e := range listenTo(t, p, say(0.4, sentences...)) {
+			texts = append(texts, strings.Fields(e.Text)...)
+		}
+		if got, want := strings.Join(texts, " "), spoken(sentences...); got != want {
+			t.Errorf("after %d words: heard %q, said was %q", first, got, want)
+		}
 	}
 }
