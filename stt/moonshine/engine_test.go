@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
 func TestProvider_Busy(t *testing.T) {
@@ -178,9 +179,9 @@ func TestProvider_Unprepared(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, "moonshine"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for from, to := range map[string]string{dir: "moonshine/tiny-en", filepath.Join(cache(t), "vad"): "vad", filepath.Join(cache(t), "lib"): "lib"} {
+	for from, to := range map[string]string{dir: "moonshine/tiny-en", filepath.Join(speech.Models(t), "vad"): "vad", filepath.Join(speech.Models(t), "lib"): "lib"} {
 		if err := os.Symlink(from, filepath.Join(root, to)); err != nil {
-			t.Skip(err)
+			t.Fatal(err)
 		}
 	}
 	load := func() string {

@@ -1,9 +1,9 @@
+//go:build fit
+
 package moonshine
 
 import (
-	"flag"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"slices"
 	"strings"
@@ -11,40 +11,21 @@ import (
 	"testing"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/test/speech"
 )
-
-var fit = flag.Bool("fit", false, "fit the gate and the confidence to the recordings and print the coefficients")
 
 // An observation is one utterance of a recording with what is known about it.
 type observation struct {
-	clip    *clip
+	clip    *speech.Clip
 	text    string
 	f       features
 	correct float64 // share of its words that are right
 	words   int     // that were said in it
 }
 
-// mislabelled names recordings whose language is not what the manifest says:
-// this one holds English.
-var mislabelled = map[string]string{"silero-test.wav": "en"}
-
-func (c *clip) spoken() string {
-	if l := mislabelled[c.file]; l != "" {
-		return l
-	}
-	return c.language
-}
-
-// half splits the recordings into one half to fit to and one to test with.
-func (c *clip) half() int {
-	h := fnv.New32a()
-	h.Write([]byte(c.file))
-	return int(h.Sum32()>>8) % 2
-}
-
 // observe hears recordings as a stream does, with a second opinion on every
 // utterance and no gate.
-func observe(t *testing.T, p *Provider, clips []clip) []observation {
+func observe(t *testing.T, p *Provider, clips []speech.Clip) []observation {
 	t.Helper()
 	v, err := p.await(t.Context(), p.voice("en", "base"))
 	if err != nil {
@@ -70,7 +51,7 @@ func observe(t *testing.T, p *Provider, clips []clip) []observation {
 					heard[i] = append(heard[i], u)
 				}
 				go func() {
-					if s.Write(hearken.Frame{PCM: clips[i].pcm}) == nil {
+					if s.Write(hearken.Frame{PCM: clips[i].PCM()}) == nil {
 						s.Close()
 					}
 				}()
@@ -93,7 +74,7 @@ func observe(t *testing.T, p *Provider, clips []clip) []observation {
 
 // score compares the utterances of a recording with what was said: each gets
 // the errors that a best alignment of the whole puts into it.
-func score(c *clip, us []*utterance) []observation {
+func score(c *speech.Clip, us []*utterance) []observation {
 	var all []observation
 	var words []string
 	var owner []int
@@ -107,11 +88,11 @@ func score(c *clip, us []*utterance) []observation {
 		}
 		all = append(all, observation{clip: c, text: u.heard.text, f: u.heard.features})
 	}
-	if c.reference == "" || len(words) == 0 {
+	if c.Reference == "" || len(words) == 0 {
 		return all
 	}
 	errors := make([]int, len(all))
-	said := normal(c.reference)
+	said := normal(c.Reference)
 	align(said, words, func(i, j int) { // reference, hypothesis; -1 for none
 		o := owner[max(0, min(j, len(owner)-1))]
 		if j < 0 {
@@ -205,14 +186,11 @@ func calibration(obs []observation, confidence func(features) float64) (distance
 // TestFit finds the coefficients of the gate and of the confidence on one half
 // of the recordings and tells how good they are on the other:
 //
-//	go test ./stt/moonshine -run TestFit -fit -v
+//	HEARKEN_SPEECH=... go test -tags fit -run TestFit -v ./stt/moonshine
 func TestFit(t *testing.T) {
-	if !*fit {
-		t.Skip("only with -fit")
-	}
-	obs := observe(t, engine(t, Config{Model: "base"}), recordings(t))
+	obs := observe(t, engine(t, Config{Model: "base"}), speech.All(t))
 	for _, o := range obs {
-		t.Logf("%s\t%s\t%d\t%+v\t%.2f\t%s", o.clip.file, o.clip.spoken(), o.words, o.f, o.correct, o.text)
+		t.Logf("%s\t%s\t%d\t%+v\t%.2f\t%s", o.clip.File(), o.clip.Language, o.words, o.f, o.correct, o.text)
 	}
 	fitGate(t, obs)
 	fitConfidence(t, obs)
@@ -222,7 +200,7 @@ func fitGate(t *testing.T, obs []observation) {
 	for _, second := range []bool{true, false} {
 		rows := [2][]example{}
 		for _, o := range obs {
-			if o.clip.spoken() == "-" {
+			if o.clip.Language == "-" {
 				continue
 			}
 			f := o.f
@@ -231,10 +209,10 @@ func fitGate(t *testing.T, obs []observation) {
 			}
 			f.second = second
 			e := example{x: f.row()[1:], weight: 1}
-			if o.clip.spoken() != "en" {
+			if o.clip.Language != "en" {
 				e.y = 1
 			}
-			rows[o.clip.half()] = append(rows[o.clip.half()], e)
+			rows[o.clip.Half()] = append(rows[o.clip.Half()], e)
 		}
 		for half := range 2 {
 			b := regress(rows[half], 0.3)
@@ -252,10 +230,10 @@ func fitGate(t *testing.T, obs []observation) {
 // marks counts how a gate does on one half.
 func marks(obs []observation, half int, second bool, b []float64, limit float64) string {
 	type tally struct{ all, marked int }
-	clips := map[*clip]*tally{}
+	clips := map[*speech.Clip]*tally{}
 	var english tally
 	for _, o := range obs {
-		if o.clip.half() != half || o.clip.spoken() == "-" {
+		if o.clip.Half() != half || o.clip.Language == "-" {
 			continue
 		}
 		f := o.f
@@ -271,14 +249,14 @@ func marks(obs []observation, half int, second bool, b []float64, limit float64)
 		strange := logistic(b, f.row()) >= limit
 		c.all++
 		c.marked += btoi(strange)
-		if o.clip.spoken() == "en" {
+		if o.clip.Language == "en" {
 			english.all++
 			english.marked += btoi(strange)
 		}
 	}
 	var foreign, native tally
 	for c, n := range clips {
-		if c.spoken() == "en" {
+		if c.Language == "en" {
 			native.all++
 			native.marked += btoi(n.marked > 0)
 		} else {
@@ -294,10 +272,10 @@ func fitConfidence(t *testing.T, obs []observation) {
 	var halves [2][]observation
 	var rows [2][]example
 	for _, o := range obs {
-		if o.clip.spoken() != "en" || o.words == 0 {
+		if o.clip.Language != "en" || o.words == 0 {
 			continue
 		}
-		h := o.clip.half()
+		h := o.clip.Half()
 		halves[h] = append(halves[h], o)
 		rows[h] = append(rows[h], example{x: o.f.row()[1:4], y: o.correct, weight: float64(o.words)})
 	}

@@ -14,28 +14,12 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/onnx"
+	"github.com/hearken-dev/hearken/test/speech"
 )
-
-// cache is the directory of the models, or the test is skipped.
-func cache(t testing.TB) string {
-	t.Helper()
-	root := os.Getenv("HEARKEN_MODELS")
-	if root == "" {
-		dir, err := os.UserCacheDir()
-		if err != nil {
-			t.Skip("no model cache: ", err)
-		}
-		root = filepath.Join(dir, "hearken")
-	}
-	if _, err := os.Stat(filepath.Join(root, "moonshine")); err != nil {
-		t.Skip("no models; hearken models pull, or set HEARKEN_MODELS: ", err)
-	}
-	return root
-}
 
 func openRuntime(t testing.TB) *onnx.Runtime {
 	t.Helper()
-	rt, err := onnx.Open(onnx.FindLibrary(filepath.Join(cache(t), "lib")))
+	rt, err := onnx.Open(onnx.FindLibrary(filepath.Join(speech.Models(t), "lib")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,14 +36,11 @@ func openRuntime(t testing.TB) *onnx.Runtime {
 // rewritten graphs that the cache may hold.
 func published(t testing.TB, name string) string {
 	t.Helper()
-	from, dir := filepath.Join(cache(t), "moonshine", name), t.TempDir()
+	from, dir := filepath.Join(speech.Models(t), "moonshine", name), t.TempDir()
 	for _, file := range []string{encoderFile, decoderFile, "tokenizer.txt"} {
 		path, err := filepath.Abs(filepath.Join(from, file))
 		if err != nil {
 			t.Fatal(err)
-		}
-		if _, err := os.Stat(path); err != nil {
-			t.Skip("no model; hearken models pull: ", err)
 		}
 		if err := os.Symlink(path, filepath.Join(dir, file)); err != nil {
 			t.Fatal(err)
@@ -78,22 +59,6 @@ func loadModel(t testing.TB, rt *onnx.Runtime, dir string, o ModelOptions) *Mode
 	return m
 }
 
-// floats reads a recording, or skips the test.
-func floats(t testing.TB, file string) []float32 {
-	t.Helper()
-	for _, c := range recordings(t) {
-		if c.file == file {
-			pcm := make([]float32, len(c.pcm))
-			for i, x := range c.pcm {
-				pcm[i] = float32(x) / (1 << 15)
-			}
-			return pcm
-		}
-	}
-	t.Skipf("no recording %s", file)
-	return nil
-}
-
 func transcribe(t testing.TB, m *Model, pcm []float32, draft []int32) Result {
 	t.Helper()
 	r, err := m.Transcribe(t.Context(), pcm, draft)
@@ -105,12 +70,6 @@ func transcribe(t testing.TB, m *Model, pcm []float32, draft []int32) Result {
 
 const jfk = "and so my fellow americans ask not what your country can do for you ask what you can do for your country"
 
-// off is the share of words that differ from what was said.
-func off(said, text string) float64 {
-	want := normal(said)
-	return float64(distance(want, normal(text))) / float64(len(want))
-}
-
 func TestModel_Transcribe(t *testing.T) {
 	rt := openRuntime(t)
 	for _, name := range []string{"tiny-en", "base-en"} {
@@ -120,8 +79,8 @@ func TestModel_Transcribe(t *testing.T) {
 		}
 		for _, unmodified := range []bool{false, true} {
 			m := loadModel(t, rt, dir, ModelOptions{Unmodified: unmodified})
-			r := transcribe(t, m, floats(t, "jfk.wav"), nil)
-			if off(jfk, r.Text) > 0.1 {
+			r := transcribe(t, m, speech.Get(t, "jfk").Floats(), nil)
+			if wordErrors(jfk, r.Text) > 0.1 {
 				t.Errorf("%s, unmodified %v: %q", name, unmodified, r.Text)
 			}
 			if len(r.LogProbs) != len(r.Tokens) || len(r.Margins) != len(r.Tokens) || r.Looped || r.Capped || r.Steps != len(r.Tokens)+1 {
@@ -132,8 +91,8 @@ func TestModel_Transcribe(t *testing.T) {
 					t.Errorf("token %d has the log-probability %v and the margin %v", i, p, r.Margins[i])
 				}
 			}
-			for _, file := range []string{"silence10.wav", "white-30db.wav"} {
-				if r := transcribe(t, m, floats(t, file), nil); r.Text != "" {
+			for _, file := range []string{"silence10", "white-30db"} {
+				if r := transcribe(t, m, speech.Get(t, file).Floats(), nil); r.Text != "" {
 					t.Errorf("%s, unmodified %v: %s says %q", name, unmodified, file, r.Text)
 				}
 			}
@@ -195,7 +154,7 @@ func TestModel_Draft(t *testing.T) {
 	if err := Rewrite(dir); err != nil {
 		t.Fatal(err)
 	}
-	pcm := floats(t, "jfk.wav")
+	pcm := speech.Get(t, "jfk").Floats()
 	for _, unmodified := range []bool{false, true} {
 		m := loadModel(t, rt, dir, ModelOptions{Unmodified: unmodified})
 		plain := transcribe(t, m, pcm, nil)
@@ -205,7 +164,7 @@ func TestModel_Draft(t *testing.T) {
 			"HalfWay": append(plain.Tokens[:8:8], 1000, 1001, 1002),
 		} {
 			r := transcribe(t, m, pcm, draft)
-			if off(plain.Text, r.Text) > 0.1 {
+			if wordErrors(plain.Text, r.Text) > 0.1 {
 				t.Errorf("%s, unmodified %v: %q and not %q", name, unmodified, r.Text, plain.Text)
 			}
 			if name == "Right" && r.Steps > plain.Steps/2 {
@@ -222,7 +181,7 @@ func TestModel_Concurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := loadModel(t, rt, dir, ModelOptions{})
-	pcm := floats(t, "jfk.wav")
+	pcm := speech.Get(t, "jfk").Floats()
 	want := transcribe(t, m, pcm, nil)
 	live := rt.Live()
 	var wg sync.WaitGroup
@@ -247,7 +206,7 @@ func TestModel_Cancelled(t *testing.T) {
 	m := loadModel(t, rt, published(t, "tiny-en"), ModelOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := m.Transcribe(ctx, floats(t, "jfk.wav"), nil); !errors.Is(err, context.Canceled) {
+	if _, err := m.Transcribe(ctx, speech.Get(t, "jfk").Floats(), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)
 	}
 }

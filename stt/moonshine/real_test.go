@@ -2,134 +2,145 @@ package moonshine
 
 import (
 	"slices"
-	"sync"
+	"strings"
 	"testing"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/stt/stttest"
+	"github.com/hearken-dev/hearken/test/speech"
 )
-
-// find returns one recording by name.
-func find(t testing.TB, clips []clip, file string) clip {
-	t.Helper()
-	i := slices.IndexFunc(clips, func(c clip) bool { return c.file == file })
-	if i < 0 {
-		t.Skipf("no recording %s", file)
-	}
-	return clips[i]
-}
 
 // The real engine passes the suite that every engine passes.
 func TestEngine_Suite(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
-	c := find(t, recordings(t), "jfk.wav")
+	c := speech.Get(t, "jfk")
 	p := engine(t, Config{Model: "tiny", MaxStreams: 20})
 	stttest.Run(t, func(*testing.T) hearken.Provider { return p }, stttest.Options{
-		Language: "en", Unknown: "tlh", Sound: c.pcm, Words: c.reference,
+		Language: "en", Unknown: "tlh", Sound: c.PCM(), Words: c.Reference,
 	})
 }
 
-// The ways in which the engine hears.
-var ways = map[string]func(*testing.T, *Provider, []int16) []hearken.Segment{"live": stream1, "whole": all1}
-
-// Sound without speech gives no text.
-func TestEngine_Noise(t *testing.T) {
-	p := engine(t, Config{Model: "base"})
-	for _, c := range recordings(t) {
-		if c.language != "-" {
-			continue
-		}
-		for way, hear := range ways {
-			for _, s := range hear(t, p, c.pcm) {
-				if s.Text != "" {
-					t.Errorf("%s, %s: %q from %.1f to %.1f", c.file, way, s.Text, s.StartTime, s.EndTime)
-				}
-			}
-		}
-	}
-}
-
-// Speech in another language is marked, English is not.
-func TestEngine_Foreign(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
+// Real recordings, live and as files: English words are nearly all right,
+// speech in another language is marked, and sound without speech gives no text.
+func TestEngine_Recordings(t *testing.T) {
+	clips := speech.All(t)
 	p := engine(t, Config{Model: "base"})
 	for way, hear := range ways {
-		t.Run(way, func(t *testing.T) { testForeign(t, p, hear) })
-	}
-}
-
-func testForeign(t *testing.T, p *Provider, hear func(*testing.T, *Provider, []int16) []hearken.Segment) {
-	var mu sync.Mutex
-	var foreign, marked, english, wrong int
-	var wg sync.WaitGroup
-	next := make(chan clip)
-	for range p.cfg.Cores {
-		wg.Go(func() {
-			for c := range next {
-				var texts []string
-				strange := 0
-				for _, s := range hear(t, p, c.pcm) {
+		t.Run(way, func(t *testing.T) {
+			var said, heard []string
+			var foreign, marked, english, wrong int
+			for _, c := range clips {
+				segments := hear(t, p, c.PCM())
+				text, marks := spokenText(segments), 0
+				for _, s := range segments {
 					if s.Text == NotUnderstood {
-						strange++
-					} else if s.Spoken() {
-						texts = append(texts, s.Text)
+						marks++
 					}
 				}
-				mu.Lock()
-				if c.spoken() == "en" {
+				switch c.Language {
+				case "-":
+					if text != "" || marks > 0 {
+						t.Errorf("%s: %q and %d marks, but nobody speaks", c.File(), text, marks)
+					}
+				case "en":
 					english++
-					wrong += btoi(strange > 0)
-					if strange > 0 {
-						t.Logf("%s: English marked %d times beside %q", c.file, strange, texts)
+					if marks > 0 {
+						wrong++
+						t.Logf("%s: English is marked %d times beside %q", c.File(), marks, text)
 					}
-				} else {
+					if c.Reference == "" {
+						continue
+					}
+					if wordErrors(c.Reference, text) > 0.4 {
+						t.Errorf("%s: heard %q, said was %q", c.File(), text, c.Reference)
+					}
+					said, heard = append(said, c.Reference), append(heard, text)
+				default:
 					foreign++
-					marked += btoi(strange > len(texts))
-					if strange <= len(texts) {
-						t.Logf("%s: %s not marked: %q", c.file, c.language, texts)
+					if marks > len(segments)/2 {
+						marked++
+					} else {
+						t.Logf("%s: %s is not marked: %q", c.File(), c.Language, text)
 					}
 				}
-				mu.Unlock()
+			}
+			rate := wordErrors(strings.Join(said, " "), strings.Join(heard, " "))
+			t.Logf("%.1f %% of the words are wrong; marked are %d of %d foreign recordings and %d of %d English ones",
+				100*rate, marked, foreign, wrong, english)
+			if len(said) < 5 || rate > 0.15 {
+				t.Errorf("%.1f %% of the words of %d recordings are wrong", 100*rate, len(said))
+			}
+			if foreign == 0 || 10*marked < 8*foreign {
+				t.Errorf("only %d of %d foreign recordings are marked", marked, foreign)
+			}
+			if 50*wrong > english {
+				t.Errorf("%d of %d English recordings are marked", wrong, english)
 			}
 		})
 	}
-	n := 0
-	for _, c := range recordings(t) {
-		if c.language == "-" {
-			continue
+}
+
+// People in a meeting interrupt each other and do not finish their sentences.
+func TestEngine_Spontaneous(t *testing.T) {
+	p := engine(t, Config{Model: "base"})
+	for way, hear := range ways {
+		text := strings.Join(normal(spokenText(hear(t, p, speech.Get(t, "ami-tst00").PCM()))), " ")
+		for _, want := range []string{"need to talk about", "go around and everyone says"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %q does not hold %q", way, text, want)
+			}
 		}
-		if n++; c.spoken() != "en" || n%4 == 0 || *measuring { // a sample is enough
-			next <- c
+	}
+}
+
+// Each side of a call is heard for itself, although they speak at once for a
+// moment.
+func TestEngine_Call(t *testing.T) {
+	p := engine(t, Config{Model: "base"})
+	call, turns := speech.Call(t)
+	for way, hear := range ways {
+		for channel, pcm := range call.Channels {
+			segments := hear(t, p, pcm)
+			for _, turn := range turns {
+				var said []string
+				for _, s := range segments {
+					if middle := (s.StartTime + s.EndTime) / 2; s.Spoken() && turn.Start <= middle && middle <= turn.End {
+						said = append(said, s.Text)
+					}
+				}
+				switch text := strings.Join(said, " "); {
+				case turn.Channel != channel && text != "" && !overlaps(turn, turns, channel):
+					t.Errorf("%s, channel %d: %q while it was silent", way, channel, text)
+				case turn.Channel == channel && wordErrors(turn.Text, text) > 0.3:
+					t.Errorf("%s, channel %d: heard %q, said was %q", way, channel, text, turn.Text)
+				}
+			}
 		}
 	}
-	close(next)
-	wg.Wait()
-	t.Logf("marked: %d of %d foreign recordings, %d of %d English ones", marked, foreign, wrong, english)
-	if 10*marked < 8*foreign {
-		t.Errorf("only %d of %d foreign recordings are marked", marked, foreign)
-	}
-	if wrong > 1 && 50*wrong > english { // a single one says little
-		t.Errorf("%d of %d English recordings are marked", wrong, english)
-	}
+}
+
+// overlaps tells whether somebody speaks on a channel during a turn.
+func overlaps(turn speech.Turn, turns []speech.Turn, channel int) bool {
+	return slices.ContainsFunc(turns, func(o speech.Turn) bool {
+		return o.Channel == channel && o.Start < turn.End && turn.Start < o.End
+	})
 }
 
 // A vocabulary leaves alone what is right.
 func TestEngine_Vocabulary(t *testing.T) {
 	p := engine(t, Config{Model: "tiny"})
-	c := find(t, recordings(t), "ms-two-cities.wav")
+	var pcm []int16
+	for _, name := range []string{"jfk", "lj-LJ001-0005", "ps-0870", "ls-1089-134686-0000"} {
+		pcm = append(append(pcm, speech.Get(t, name).PCM()...), make([]int16, hearken.SampleRate)...)
+	}
 	hear := func(terms ...string) string {
-		segments, err := p.TranscribeAll(t.Context(), c.pcm, hearken.StreamConfig{Language: "en", Vocabulary: terms}, nil)
+		segments, err := p.TranscribeAll(t.Context(), pcm, hearken.StreamConfig{Language: "en", Vocabulary: terms}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return spokenText(segments)
 	}
 	plain := hear()
-	if got := hear("Kubernetes", "Marie Curie", "Hearken", "Timms", "Wisden", "Lyte", "Springer", "Hevin", "Supralative Inc", "Epic", "Sesen"); got != plain {
+	if got := hear("Kubernetes", "Marie Curie", "Hearken", "Askia", "Felix", "Contra", "Mettle", "Juste", "Dashwell Inc", "Stu", "Saws"); got != plain {
 		t.Errorf("%q became %q", plain, got)
 	}
 }
