@@ -22,7 +22,7 @@ func (s *suite) finalize(t *testing.T) {
 	f, ok := stream.(hearken.Finalizer)
 	if !ok {
 		collectAndClose(t, stream, s.Patience)
-		t.Skip("its streams cannot be asked for their words")
+		t.Fatal("its streams are no hearken.Finalizer; see Options.Without")
 	}
 	l := listen(stream)
 	size := func() int { return 1600 }
@@ -143,7 +143,7 @@ func (s *suite) endpoints(t *testing.T) {
 		}
 	}
 	if paused == 0 {
-		t.Skip("it does not tell pauses")
+		t.Fatal("it reports no pause; see Options.Without")
 	}
 	last := h.finals[len(h.finals)-1]
 	h = s.hear(t, s.config(), s.Sound[:position((last.StartTime+last.EndTime)/2)], 1600)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -28,6 +29,11 @@ type Options struct {
 	// Tolerance is the share of words that may differ between two ways of
 	// cutting the same sound into frames. Zero is zero.
 	Tolerance float64
+	// Without names the parts of the suite that ask for what the provider does
+	// not promise: "Interim" if unconfirmed words come only after an utterance
+	// has ended, "Finalize" if its streams are no [hearken.Finalizer],
+	// "Endpoints" if it does not report pauses.
+	Without []string
 	// Patience is how long one stream may take; two minutes if zero.
 	Patience time.Duration
 }
@@ -58,6 +64,9 @@ func Run(t *testing.T, open func(t *testing.T) hearken.Provider, o Options) {
 		{"Gap", (*suite).gap},
 		{"Garbage", (*suite).garbage},
 	} {
+		if slices.Contains(o.Without, part.name) {
+			continue
+		}
 		t.Run(part.name, func(t *testing.T) {
 			part.run(&suite{Options: o, provider: open(t)}, t)
 		})
