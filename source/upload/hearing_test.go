@@ -166,7 +166,7 @@ func TestPace(t *testing.T) {
 
 // TestCrowded has a hub that tells more at once than there is room for.
 func TestCrowded(t *testing.T) {
-	h := &hub{steps: make(chan float64)}
+	h := &hub{steps: make(chan float64), crowded: true}
 	for i := range 100 {
 		h.script = append(h.script, with(said(float64(i)/10, float64(i+1)/10, strconv.Itoa(i)), func(s *hearken.Segment) { s.Line = i + 1 }))
 	}
@@ -190,7 +190,7 @@ func TestCrowded(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	if h.lost == 0 {
-		t.Skip("nothing was lost: this is a quick machine")
+		t.Fatal("nothing was lost, so this shows nothing")
 	}
 	read = func(context.Context, string) ([]hearken.Segment, error) { return nil, errors.New("secret") }
 	if status, body := post(); status != 500 || strings.Contains(body, "secret") {
