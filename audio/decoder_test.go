@@ -155,31 +155,29 @@ func TestDecoder_Kinds(t *testing.T) {
 }
 
 func TestDecoder_Speech(t *testing.T) {
-	dir := os.Getenv("HEARKEN_SPEECH")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "speech")
+	files, err := filepath.Glob(filepath.Join("..", "testdata", "speech", "*.flac"))
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d recordings, %v", len(files), err)
 	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*.wav"))
-	if len(files) == 0 {
-		t.Skip("no recordings; set HEARKEN_SPEECH")
-	}
-	for i := 0; i < len(files); i += 5 { // a few of each kind
-		file := files[i]
+	for _, file := range files {
+		name := filepath.Base(file)
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, found, err := decode(t, Format{}, b, 4096)
-		if err != nil || found.Rate != 16000 || found.Channels != 1 {
-			t.Fatalf("%s: %v %v", filepath.Base(file), found, err)
+		if err != nil || found.Rate != 16000 || found.Channels != len(got) {
+			t.Fatalf("%s: %v %v", name, found, err)
+		}
+		// As a WAV file it is the same sound.
+		wav, _, err := decode(t, Format{}, EncodeWAV(16000, got...), 4096)
+		if err != nil || !same(got, wav) {
+			t.Errorf("%s as WAV differs: %v", name, err)
 		}
 		// The same sound without its header is never taken for anything else.
 		plain, _, err := decode(t, Format{}, AppendBytes(nil, got[0]), 4096)
-		if err != nil {
-			t.Fatalf("%s without header: %v", filepath.Base(file), err)
-		}
-		if !same(got, plain) {
-			t.Errorf("%s without header differs", filepath.Base(file))
+		if err != nil || !same(got[:1], plain) {
+			t.Errorf("%s without header differs: %v", name, err)
 		}
 	}
 }

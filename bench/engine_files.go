@@ -22,7 +22,7 @@ const runnerCommand = "engine-runner"
 // measureFiles holds whole files against the programs that run the same
 // weights: one core, one thread, file by file in turns.
 func measureFiles(ctx context.Context, b *bench) error {
-	clips, err := referenced(ctx)
+	clips, err := referenced()
 	if err != nil {
 		return err
 	}
@@ -31,6 +31,16 @@ func measureFiles(ctx context.Context, b *bench) error {
 		seconds, rounds = 40, 2
 	}
 	clips = first(clips, seconds)
+	dir, err := os.MkdirTemp("", "hearken-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	for _, c := range clips { // not every program takes FLAC
+		if c.Path, err = c.writeWAV(dir); err != nil {
+			return err
+		}
+	}
 	root, err := models.Root()
 	if err != nil {
 		return err
@@ -73,7 +83,7 @@ type turns struct {
 func takeTurns(ctx context.Context, runners []*runner, clips []*clip, rounds int) (*turns, error) {
 	t := &turns{runners: runners, took: make([][]float64, len(runners)), scores: make([][]score, len(runners))}
 	for _, r := range runners { // the first run of anything is slower
-		if _, err := r.transcribe(clips[0].path); err != nil {
+		if _, err := r.transcribe(clips[0].Path); err != nil {
 			return nil, err
 		}
 	}
@@ -84,13 +94,13 @@ func takeTurns(ctx context.Context, runners []*runner, clips []*clip, rounds int
 		for n, c := range clips {
 			for turn := range runners {
 				i := (turn + n + round) % len(runners)
-				a, err := runners[i].transcribe(c.path)
+				a, err := runners[i].transcribe(c.Path)
 				if err := errors.Join(err, ctx.Err()); err != nil {
 					return nil, err
 				}
 				t.took[i][round] += a.MS / 1000
 				if round == 0 {
-					t.scores[i] = append(t.scores[i], scoreOf(c.reference, a.Text))
+					t.scores[i] = append(t.scores[i], scoreOf(c.Reference, a.Text))
 				}
 			}
 		}

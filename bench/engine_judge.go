@@ -19,7 +19,7 @@ import (
 // not put into words, and at how well it knows how right it is.
 func measureJudgement(ctx context.Context, b *bench) error {
 	n := 0
-	clips, err := recordings(ctx, func(c *clip) bool {
+	clips, err := recordings(func(c *clip) bool {
 		n++
 		return !b.quick || n%5 == 0
 	})
@@ -41,13 +41,13 @@ func measureJudgement(ctx context.Context, b *bench) error {
 		strange, texts := judged(segments[i])
 		note := ""
 		switch {
-		case c.language == "-":
+		case c.Language == "-":
 			noise++
 			if texts > 0 {
 				noisy++
 				note = "text in noise"
 			}
-		case c.language == "en":
+		case c.Language == "en":
 			english++
 			if strange > 0 {
 				wrong++
@@ -62,10 +62,10 @@ func measureJudgement(ctx context.Context, b *bench) error {
 			}
 		}
 		if note != "" {
-			fmt.Fprintf(os.Stderr, "    %s: %s %s\n", note, c.language, c.name())
+			fmt.Fprintf(os.Stderr, "    %s: %s %s\n", note, c.Language, c.name())
 		}
-		if c.language == "en" && c.reference != "" && c.half() != fittedHalf {
-			opinions = append(opinions, opinionsOf(c.reference, segments[i])...)
+		if c.Language == "en" && c.Reference != "" && c.Half() != fittedHalf {
+			opinions = append(opinions, opinionsOf(c.Reference, segments[i])...)
 		}
 	}
 	if noise == 0 || foreign == 0 || english == 0 {

@@ -18,7 +18,7 @@ const pause = 2.2
 // measureLive streams the English recordings in real time and holds the words
 // against those that the same model finds when it is given each file whole.
 func measureLive(ctx context.Context, b *bench) error {
-	clips, err := referenced(ctx)
+	clips, err := referenced()
 	if err != nil {
 		return err
 	}
@@ -47,8 +47,8 @@ func measureLive(ctx context.Context, b *bench) error {
 				stop()
 				return err
 			}
-			live = append(live, scoreOf(c.reference, texts[c]))
-			whole = append(whole, scoreOf(c.reference, text))
+			live = append(live, scoreOf(c.Reference, texts[c]))
+			whole = append(whole, scoreOf(c.Reference, text))
 		}
 		stop()
 		low, high := bootstrap(live, whole)
@@ -102,7 +102,7 @@ func bootstrap(a, b []score) (low, high float64) {
 // measureDelay times one live stream: the words that come while somebody
 // speaks, and those that come for good when they have stopped.
 func measureDelay(ctx context.Context, b *bench) error {
-	clips, err := referenced(ctx)
+	clips, err := referenced()
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func serveLoad(ctx context.Context) error {
 
 // measureMemory speaks to the program over ten audio WebSockets.
 func (b *bench) measureMemory(ctx context.Context) error {
-	clips, err := referenced(ctx)
+	clips, err := referenced()
 	if err != nil {
 		return err
 	}

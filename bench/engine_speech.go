@@ -1,11 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,65 +10,59 @@ import (
 	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/audio"
 	"github.com/hearken-dev/hearken/source/file"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
 // A clip is one real recording.
 type clip struct {
-	path      string
-	reference string // what is said in it, if somebody wrote it down
-	language  string // "-" if nobody speaks
-	kind      string
-	pcm       []int16
+	speech.Clip
+	pcm []int16
 }
 
-func (c *clip) name() string { return filepath.Base(c.path) }
+func (c *clip) name() string { return c.File() }
 
 func (c *clip) seconds() float64 { return float64(len(c.pcm)) / hearken.SampleRate }
 
-// half tells the recordings that the engine's confidence was fitted to from
-// those it never saw, as the engine's own tests split them.
-func (c *clip) half() int {
-	h := fnv.New32a()
-	h.Write([]byte(c.name()))
-	return int(h.Sum32()>>8) % 2
+// writeWAV writes a copy of the clip.
+func (c *clip) writeWAV(dir string) (path string, err error) {
+	path = filepath.Join(dir, c.Name()+".wav")
+	return path, os.WriteFile(path, audio.EncodeWAV(hearken.SampleRate, c.pcm), 0o600)
 }
 
-// mislabelled names recordings whose language is not what the manifest says.
-var mislabelled = map[string]string{"silero-test.wav": "en"}
-
-// recordings reads those of the manifest that are wanted.
-func recordings(ctx context.Context, want func(c *clip) bool) ([]*clip, error) {
-	dir := cmp.Or(os.Getenv("HEARKEN_SPEECH"), filepath.Join("..", "shared", "speech"))
-	manifest, err := os.ReadFile(filepath.Join(dir, "manifest.tsv"))
+// recordings reads those of the collection that are wanted.
+func recordings(want func(c *clip) bool) ([]*clip, error) {
+	dir, err := speech.Dir()
+	if err != nil {
+		return nil, err
+	}
+	all, err := speech.Manifest(dir)
 	if err != nil {
 		return nil, fmt.Errorf("no recordings; HEARKEN_SPEECH names a directory with some: %w", err)
 	}
 	var clips []*clip
-	for line := range strings.Lines(string(manifest)) {
-		f := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
-		if len(f) < 5 || f[0] == "file" {
-			continue
-		}
-		c := &clip{path: filepath.Join(dir, f[0]), reference: f[2], language: cmp.Or(mislabelled[f[0]], f[3]), kind: f[4]}
+	for _, known := range all {
+		c := &clip{Clip: known}
 		if !want(c) {
 			continue
 		}
-		if c.pcm, err = readSound(ctx, c.path); err != nil {
+		if err := c.Read(); err != nil {
 			return nil, err
 		}
+		c.pcm = c.PCM()
 		clips = append(clips, c)
 	}
 	if len(clips) == 0 {
-		return nil, errors.New("no such recordings in the manifest")
+		return nil, fmt.Errorf("%s has no such recordings; HEARKEN_SPEECH names a larger collection", dir)
 	}
 	return clips, nil
 }
 
 // referenced are the English recordings with a reference, in an order in which
 // any beginning is a fair sample: long and short, easy and hard.
-func referenced(ctx context.Context) ([]*clip, error) {
-	clips, err := recordings(ctx, func(c *clip) bool { return c.language == "en" && c.reference != "" })
+func referenced() ([]*clip, error) {
+	clips, err := recordings(func(c *clip) bool { return c.Language == "en" && c.Reference != "" })
 	rand.New(rand.NewPCG(3, 4)).Shuffle(len(clips), func(i, j int) { clips[i], clips[j] = clips[j], clips[i] })
 	return clips, err
 }

@@ -20,7 +20,7 @@ const (
 // measureStreams finds how many streams that speak all the time the machine
 // carries, with the speakers on the same machine.
 func measureStreams(ctx context.Context, b *bench) error {
-	clips, err := recordings(ctx, func(c *clip) bool { return c.language == "en" && c.kind == "read" })
+	clips, err := recordings(func(c *clip) bool { return c.Language == "en" && c.Kind == "read" })
 	if err != nil {
 		return err
 	}

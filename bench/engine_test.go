@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
 func TestClimb(t *testing.T) {
@@ -55,7 +56,7 @@ func TestOpinionsOf(t *testing.T) {
 }
 
 func TestTape_Texts(t *testing.T) {
-	a, b := &clip{path: "a", pcm: make([]int16, samples(1))}, &clip{path: "b", pcm: make([]int16, samples(3))}
+	a, b := &clip{Clip: speech.Clip{Path: "a"}, pcm: make([]int16, samples(1))}, &clip{Clip: speech.Clip{Path: "b"}, pcm: make([]int16, samples(3))}
 	tape := splice([]*clip{a, b}, 2) // a from 2 to 3, b from 5 to 8
 	got := tape.texts([]hearken.Segment{
 		{StartTime: 1.8, EndTime: 3.3, Text: "first"},

@@ -186,7 +186,7 @@ func (b *bench) startEngineHub(ctx context.Context, name string, env ...string) 
 
 // talkOf is so many seconds of real speech with pauses.
 func talkOf(ctx context.Context, seconds float64) (*tape, error) {
-	all, err := referenced(ctx)
+	all, err := referenced()
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +206,7 @@ func talkOf(ctx context.Context, seconds float64) (*tape, error) {
 func (t *tape) scores(segments []hearken.Segment) (scores []score) {
 	texts := t.texts(segments)
 	for _, p := range t.parts {
-		scores = append(scores, scoreOf(p.reference, texts[p.clip]))
+		scores = append(scores, scoreOf(p.Reference, texts[p.clip]))
 	}
 	return scores
 }

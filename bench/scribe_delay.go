@@ -24,7 +24,7 @@ func measureScribeDelay(ctx context.Context, b *bench) error {
 	if b.quick {
 		rounds = 1
 	}
-	clips, err := referenced(ctx)
+	clips, err := referenced()
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func measureScribeTokens(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	clips, err := referenced(ctx)
+	clips, err := referenced()
 	if err != nil {
 		return err
 	}

@@ -1,34 +1,29 @@
 package live
 
 import (
-	"encoding/binary"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/models"
 	"github.com/hearken-dev/hearken/stt/moonshine"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
 // A call with the loudspeaker beside the microphone: what the far side says is
 // in the room a moment later, quieter, with a reflection and some noise. What
 // the real engine hears there must be told from what this side says.
 func TestEcho_Speech(t *testing.T) {
-	root := os.Getenv("HEARKEN_MODELS")
-	if root == "" || models.Ready(root) != nil {
-		t.Skip("no models; HEARKEN_MODELS names no directory with them")
-	}
+	root := speech.Models(t)
 	var far, near []int16
 	own := map[int]int{} // where this side speaks, from and to
 	for _, turn := range []struct {
-		file string
+		clip string
 		own  bool
 	}{
-		{"lj-LJ001-0001.wav", false}, {"arctic_a0024.wav", true}, {"jfk.wav", false}, {"sb-spk1_snt1.wav", true},
-		{"ps-0870.wav", false}, {"lj-LJ001-0005.wav", false}, {"mfa-61-70968-0000.wav", true}, {"ls-2033-164915-0001.wav", false},
+		{"lj-LJ001-0001", false}, {"ls-other-367-130732-0008", true}, {"jfk", false}, {"ls-other-1688-142285-0003", true},
+		{"ps-0870", false}, {"lj-LJ001-0005", false}, {"mfa-61-70968-0000", true}, {"ls-2033-164915-0001", false},
 	} {
-		pcm := append(recording(t, turn.file), make([]int16, hearken.SampleRate)...)
+		pcm := append(speech.Get(t, turn.clip).PCM(), make([]int16, hearken.SampleRate)...)
 		silence := make([]int16, len(pcm))
 		if turn.own {
 			own[len(near)] = len(near) + len(pcm)
@@ -112,23 +107,4 @@ func heardBy(t *testing.T, engine hearken.Provider, o hearken.Origin, pcm []int1
 	}
 	<-done
 	return heard
-}
-
-// recording is a real one of 16 kHz, or the test is skipped.
-func recording(t *testing.T, name string) []int16 {
-	t.Helper()
-	dir := os.Getenv("HEARKEN_SPEECH")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "speech")
-	}
-	b, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Skip("no recordings; set HEARKEN_SPEECH")
-	}
-	const header = 44
-	pcm := make([]int16, max(0, len(b)-header)/2)
-	for i := range pcm {
-		pcm[i] = int16(binary.LittleEndian.Uint16(b[header+2*i:]))
-	}
-	return pcm
 }

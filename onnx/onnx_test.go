@@ -13,24 +13,13 @@ import (
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/onnx"
 	"github.com/hearken-dev/hearken/onnx/graph"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
-// open loads the library from the model cache, or skips the test.
+// open loads the library from the model cache.
 func open(t testing.TB) *onnx.Runtime {
 	t.Helper()
-	root := os.Getenv("HEARKEN_MODELS")
-	if root == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Skip("no model cache: ", err)
-		}
-		root = filepath.Join(cache, "hearken")
-	}
-	path := onnx.FindLibrary(filepath.Join(root, "lib"))
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("no ONNX Runtime; hearken models pull, or set HEARKEN_MODELS: ", err)
-	}
-	rt, err := onnx.Open(path)
+	rt, err := onnx.Open(onnx.FindLibrary(filepath.Join(speech.Models(t), "lib")))
 	if err != nil {
 		t.Fatal(err)
 	}

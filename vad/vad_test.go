@@ -1,7 +1,6 @@
 package vad_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,29 +9,13 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/onnx"
+	"github.com/hearken-dev/hearken/test/speech"
 	"github.com/hearken-dev/hearken/vad"
 )
 
-// models is the model cache, or the test is skipped.
-func models(t testing.TB) string {
-	t.Helper()
-	root := os.Getenv("HEARKEN_MODELS")
-	if root == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Skip("no model cache: ", err)
-		}
-		root = filepath.Join(cache, "hearken")
-	}
-	if _, err := os.Stat(root); err != nil {
-		t.Skip("no models; hearken models pull, or set HEARKEN_MODELS: ", err)
-	}
-	return root
-}
-
 func load(t testing.TB) *vad.Model {
 	t.Helper()
-	root := models(t)
+	root := speech.Models(t)
 	rt, err := onnx.Open(onnx.FindLibrary(filepath.Join(root, "lib")))
 	if err != nil {
 		t.Fatal(err)
@@ -49,25 +32,6 @@ func load(t testing.TB) *vad.Model {
 		rt.Close()
 	})
 	return m
-}
-
-// recording reads the samples of a 16 kHz wav file, or skips the test.
-func recording(t testing.TB, name string) []float32 {
-	t.Helper()
-	dir := os.Getenv("HEARKEN_SPEECH")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "speech")
-	}
-	file, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Skip("no recordings; set HEARKEN_SPEECH: ", err)
-	}
-	const header = 44
-	pcm := make([]float32, (len(file)-header)/2)
-	for i := range pcm {
-		pcm[i] = float32(int16(binary.LittleEndian.Uint16(file[header+2*i:]))) / (1 << 15)
-	}
-	return pcm
 }
 
 // share is the part of the frames that are probably speech.
@@ -89,17 +53,20 @@ func share(d *vad.Detector, pcm []float32) (float64, error) {
 func TestDetector(t *testing.T) {
 	m := load(t)
 	for _, test := range []struct {
-		file      string
+		clip      string
 		low, high float64
 	}{
-		{"jfk.wav", 0.5, 0.95},
-		{"lj-LJ001-0001.wav", 0.7, 1},
-		{"silence10.wav", 0, 0},
-		{"white-30db.wav", 0, 0.01},
-		{"esc10-rain-1-17367-A-10.wav", 0, 0.05},
+		{"jfk", 0.5, 0.95},
+		{"lj-LJ001-0001", 0.7, 1},
+		{"ami-tst00", 0.5, 1},
+		{"mfa-cv-ja", 0.3, 1},
+		{"silence10", 0, 0},
+		{"white-30db", 0, 0.01},
+		{"esc10-rain-1-17367-A-10", 0, 0.05},
+		{"esc10-dog-1-100032-A-0", 0, 0.05},
 	} {
-		t.Run(test.file, func(t *testing.T) {
-			pcm := recording(t, test.file)
+		t.Run(test.clip, func(t *testing.T) {
+			pcm := speech.Get(t, test.clip).Floats()
 			d, err := m.NewDetector()
 			if err != nil {
 				t.Fatal(err)
@@ -120,7 +87,7 @@ func TestDetector(t *testing.T) {
 // Each detector follows its own stream.
 func TestDetector_Concurrent(t *testing.T) {
 	m := load(t)
-	pcm := recording(t, "jfk.wav")
+	pcm := speech.Get(t, "jfk").Floats()
 	shares := make([]float64, 4)
 	var wg sync.WaitGroup
 	for i := range shares {
@@ -159,7 +126,7 @@ func TestDetector_WrongSize(t *testing.T) {
 }
 
 func TestLoad_Damaged(t *testing.T) {
-	root := models(t)
+	root := speech.Models(t)
 	rt, err := onnx.Open(onnx.FindLibrary(filepath.Join(root, "lib")))
 	if err != nil {
 		t.Fatal(err)

@@ -2,25 +2,13 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/hearken-dev/hearken/models"
+	"github.com/hearken-dev/hearken/test/speech"
 )
-
-// recordingOf finds a real recording, or skips.
-func recordingOf(t *testing.T, name string) string {
-	t.Helper()
-	dir := cmp.Or(os.Getenv("HEARKEN_SPEECH"), filepath.Join("..", "..", "..", "shared", "speech"))
-	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no recordings: %v", err)
-	}
-	return path
-}
 
 // hearkenHere runs a command in this process, with the real engine.
 func hearkenHere(t *testing.T, args ...string) (code int, stdout, stderr string) {
@@ -31,14 +19,8 @@ func hearkenHere(t *testing.T, args ...string) (code int, stdout, stderr string)
 }
 
 func TestTranscribe(t *testing.T) {
-	root, err := models.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := models.Ready(root); err != nil {
-		t.Skip(err)
-	}
-	jfk := recordingOf(t, "jfk.wav")
+	root := speech.Models(t)
+	jfk := speech.Get(t, "jfk").Path
 	cleanEnv(t)
 	t.Setenv("HEARKEN_MODELS", root)
 	t.Setenv("LOCAL_MODEL", "tiny")

@@ -2,8 +2,6 @@ package mic
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -11,36 +9,8 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/audio"
+	"github.com/hearken-dev/hearken/test/speech"
 )
-
-// speech is a real recording, ten seconds of it at most.
-func speech(t *testing.T) []int16 {
-	t.Helper()
-	dir := os.Getenv("HEARKEN_SPEECH")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "speech")
-	}
-	f, err := os.Open(filepath.Join(dir, "ls-other-1688-142285-0003.wav"))
-	if err != nil {
-		t.Skip("no recordings; set HEARKEN_SPEECH")
-	}
-	defer f.Close()
-	var samples []int16
-	dec, err := audio.NewDecoder(audio.Format{}, func(channels ...[]int16) error {
-		samples = append(samples, channels[0]...)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteTo(dec); err != nil {
-		t.Fatal(err)
-	}
-	if err := dec.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return samples[:min(len(samples), 10*hearken.SampleRate)]
-}
 
 // play plays a recording into a sink.
 func (s *soundServer) play(sink string, samples []int16) {
@@ -95,7 +65,7 @@ func find(a, b []int16, from, to int) (at int, like float64) {
 
 // The same speech on both channels comes out whole, and at the same moment.
 func TestCapture_Speech(t *testing.T) {
-	spoken := speech(t)
+	spoken := speech.Get(t, "ls-other-1688-142285-0003").PCM()
 	s := startServer(t)
 	h := listen(t, Config{Microphone: "speakers.monitor", System: "speakers"})
 	end := s.tone("speakers", 400)

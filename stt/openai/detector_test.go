@@ -2,12 +2,9 @@ package openai
 
 import (
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/hearken-dev/hearken/audio"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
 // cutLevel cuts sound by its level alone.
@@ -67,40 +64,14 @@ func TestLevelDetector(t *testing.T) {
 // In every recording of somebody who reads there is an utterance, and in that
 // of silence there is none.
 func TestLevelDetector_Recordings(t *testing.T) {
-	dir := os.Getenv("HEARKEN_SPEECH")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "speech")
-	}
-	list, err := os.ReadFile(filepath.Join(dir, "manifest.tsv"))
-	if err != nil {
-		t.Skip("no recordings; set HEARKEN_SPEECH: ", err)
-	}
 	heard := 0
-	for line := range strings.Lines(string(list)) {
-		column := strings.Split(line, "\t")
-		if len(column) < 5 || column[4] != "read" && column[4] != "silence" {
+	for _, c := range speech.All(t) {
+		if c.Kind != "read" && c.Kind != "silence" {
 			continue
 		}
-		file, err := os.ReadFile(filepath.Join(dir, column[0]))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		var pcm []float32
-		dec, err := audio.NewDecoder(audio.Format{}, func(channels ...[]int16) error {
-			for _, x := range channels[0] {
-				pcm = append(pcm, float32(x)/32768)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		dec.Write(file)
-		dec.Close()
 		heard++
-		if n := len(cutLevel(t, pcm)); (n > 0) != (column[4] == "read") {
-			t.Errorf("%d utterances in %s", n, column[0])
+		if n := len(cutLevel(t, c.Floats())); (n > 0) != (c.Kind == "read") {
+			t.Errorf("%d utterances in %s", n, c.File())
 		}
 	}
 	if heard == 0 {

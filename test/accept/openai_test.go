@@ -36,7 +36,7 @@ func TestOpenAI(t *testing.T) {
 	})
 	t.Run("Errors", func(t *testing.T) {
 		var saw map[string]refusal
-		useOpenAI(t, h, &saw, "errors", "SOUND="+k.path, "TEXT="+recording(t, "manifest.tsv"), "LARGE="+file(t, make([]byte, 3<<20)))
+		useOpenAI(t, h, &saw, "errors", "SOUND="+k.path, "TEXT="+file(t, bytes.Repeat([]byte("This is a sentence and no sound. "), 100)), "LARGE="+file(t, make([]byte, 3<<20)))
 		for name, want := range map[string]refusal{
 			"model":       {Name: "NotFoundError", Status: 404, Param: "model", Code: "model_not_found", Message: "'gpt-9' does not exist"},
 			"format":      {Name: "BadRequestError", Status: 400, Param: "response_format", Code: "invalid_value", Message: "'docx'"},
@@ -52,7 +52,7 @@ func TestOpenAI(t *testing.T) {
 		}
 	})
 	t.Run("Crowd", func(t *testing.T) {
-		short := newTake(t, "sb-spk2_snt1.wav")
+		short := newTake(t, "ls-other-367-130732-0008.wav")
 		var saw struct {
 			Texts []string
 			Busy  int

@@ -3,15 +3,15 @@
 package accept
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hearken-dev/hearken/audio"
+	"github.com/hearken-dev/hearken/stt/stttest"
 	"github.com/hearken-dev/hearken/test/hubtest"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
 // A take is a recording, 16 kHz and 16 bit, and what is said in it.
@@ -23,28 +23,8 @@ type take struct {
 
 func newTake(t *testing.T, name string) take {
 	t.Helper()
-	k := take{path: recording(t, name)}
-	wav, err := os.ReadFile(k.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := bytes.Index(wav, []byte("data"))
-	if at < 0 {
-		t.Fatalf("%s is no WAV file", name)
-	}
-	k.sound = wav[at+8:]
-	manifest, err := os.ReadFile(filepath.Join(filepath.Dir(k.path), "manifest.tsv"))
-	if err != nil {
-		t.Skipf("no texts: %v", err)
-	}
-	for line := range strings.Lines(string(manifest)) {
-		if fields := strings.Split(line, "\t"); fields[0] == name {
-			k.text = fields[2]
-			return k
-		}
-	}
-	t.Fatalf("the text of %s is not known", name)
-	return k
+	c := speech.Get(t, strings.TrimSuffix(name, ".wav"))
+	return take{path: c.WAV(t), text: c.Reference, sound: audio.AppendBytes(nil, c.PCM())}
 }
 
 // seconds is how long it lasts.
@@ -55,30 +35,9 @@ func hears(t *testing.T, text string, said ...string) {
 	t.Helper()
 	want := strings.Fields(plain(strings.Join(said, " ")))
 	got := strings.Fields(plain(text))
-	if wrong := float64(distance(want, got)) / float64(len(want)); wrong > 0.2 {
+	if wrong := float64(stttest.Distance(want, got)) / float64(len(want)); wrong > 0.2 {
 		t.Errorf("%.0f %% of the words are wrong: %q\nwant %q", 100*wrong, text, said)
 	}
-}
-
-// distance is how many words must be changed, added or left out.
-func distance(a, b []string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		last := row[0]
-		row[0] = i + 1
-		for j := range b {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // A memory is a session as the hub remembers it.

@@ -3,7 +3,6 @@
 package privacy
 
 import (
-	"cmp"
 	"io/fs"
 	"net"
 	"os"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/hearken-dev/hearken/pipe"
 	"github.com/hearken-dev/hearken/test/hubtest"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
 // naming is how long a name may be looked for.
@@ -24,19 +24,9 @@ const naming = 2 * time.Second
 
 // What is said in the recording, and words of it that stand in no log by
 // chance.
-const spoken = "ls-other-1688-142285-0003.wav"
+const spoken = "ls-other-1688-142285-0003"
 
 var telling = regexp.MustCompile(`(?i)really|account|himself|anything`)
-
-func recording(t *testing.T) string {
-	t.Helper()
-	dir := cmp.Or(os.Getenv("HEARKEN_SPEECH"), filepath.Join("..", "..", "..", "shared", "speech"))
-	path := filepath.Join(dir, spoken)
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("no recordings; set HEARKEN_SPEECH")
-	}
-	return path
-}
 
 // A computer is a home and a runtime directory that hold nothing yet.
 type computer struct {
@@ -71,7 +61,7 @@ func (c *computer) data() string { return filepath.Join(c.root, "home", "data") 
 // covenant goes through a session as an agent and its owner do.
 func covenant(t *testing.T) {
 	syscall.Umask(0) // what is private is so by itself
-	sound := recording(t)
+	sound := speech.Get(t, spoken).WAV(t)
 	g, c := newGate(t), newComputer(t)
 	a := startAgent(t, c.env, c.root)
 	a.request("tools/list", map[string]any{})

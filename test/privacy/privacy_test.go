@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hearken-dev/hearken/models"
 	"github.com/hearken-dev/hearken/test/hubtest"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
 // inside is set in the process that runs without a network.
@@ -34,14 +34,7 @@ func TestCovenant(t *testing.T) {
 			t.Skipf("no sound to capture: %v", err)
 		}
 	}
-	root, err := models.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := models.Ready(root); err != nil {
-		t.Skipf("no engine: %v", err)
-	}
-	recording(t)
+	root := speech.Models(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hearken-dev/hearken/models"
+	"github.com/hearken-dev/hearken/stt/stttest"
 	"github.com/hearken-dev/hearken/test/faults"
 	"github.com/hearken-dev/hearken/test/hubtest"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
 // relay is two hubs and a bad network between them: one hears with the offline
@@ -17,13 +18,7 @@ import (
 // returns the second.
 func relay(t *testing.T, provider string, env ...string) (*hubtest.Hub, *faults.Proxy) {
 	t.Helper()
-	root, err := models.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := models.Ready(root); err != nil {
-		t.Skipf("no engine: %v", err)
-	}
+	root := speech.Models(t)
 	far := hubtest.Start(t, "HEARKEN_MODELS="+root)
 	net := faults.New(t, strings.TrimPrefix(far.URL, "http://"))
 	near := hubtest.Start(t, append(env, "HEARKEN_MODELS="+root, "TRANSCRIPTION_PROVIDER="+provider,
@@ -105,7 +100,7 @@ func TestRelay_BadNetwork(t *testing.T) {
 		t.Errorf("noted: %s", noted)
 	}
 	got, want := words(said), words(reference)
-	if wrong := float64(distance(want, got)) / float64(len(want)); wrong > 0.2 {
+	if wrong := float64(stttest.Distance(want, got)) / float64(len(want)); wrong > 0.2 {
 		t.Errorf("%.0f %% of the words are wrong:\n%s\nwant\n%s", 100*wrong, said, reference)
 	}
 }
@@ -122,7 +117,7 @@ func TestRelay_Unpaid(t *testing.T) {
 		t.Errorf("noted: %s", noted)
 	}
 	got, want := words(said), words(reference)
-	if wrong := float64(distance(want, got)) / float64(len(want)); wrong > 0.2 {
+	if wrong := float64(stttest.Distance(want, got)) / float64(len(want)); wrong > 0.2 {
 		t.Errorf("%.0f %% of the words are wrong:\n%s\nwant\n%s", 100*wrong, said, reference)
 	}
 }

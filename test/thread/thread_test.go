@@ -9,8 +9,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,24 +18,18 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/models"
-	"github.com/hearken-dev/hearken/source/file"
+	"github.com/hearken-dev/hearken/stt/stttest"
 	"github.com/hearken-dev/hearken/test/hubtest"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
 func TestMain(m *testing.M) { hubtest.Main(m) }
 
 // recordings are read one after the other, as one long talk.
-var recordings = []string{"ls-other-1688-142285-0001.wav", "jfk.wav", "lj-LJ001-0005.wav", "ls-1089-134686-0000.wav"}
+var recordings = []string{"lj-LJ001-0001", "jfk", "lj-LJ001-0005", "ls-1089-134686-0000"}
 
 func TestThread_KilledInTheMiddle(t *testing.T) {
-	root, err := models.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := models.Ready(root); err != nil {
-		t.Skipf("no engine: %v", err)
-	}
+	root := speech.Models(t)
 	sound, reference := talk(t, recordings...)
 	h := hubtest.Start(t, "HEARKEN_MODELS="+root)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -73,7 +65,7 @@ func TestThread_KilledInTheMiddle(t *testing.T) {
 
 	text := whole(ctx, t, h, session.SessionID, reader)
 	got, want := words(text), words(reference)
-	if wrong := float64(distance(want, got)) / float64(len(want)); wrong > 0.2 {
+	if wrong := float64(stttest.Distance(want, got)) / float64(len(want)); wrong > 0.2 {
 		t.Errorf("%.0f %% of the words are wrong:\n%s\nwant\n%s", 100*wrong, text, reference)
 	}
 }
@@ -81,35 +73,10 @@ func TestThread_KilledInTheMiddle(t *testing.T) {
 // talk is the recordings' sound with a second between them, and their text.
 func talk(t *testing.T, names ...string) (pcm []int16, text string) {
 	t.Helper()
-	dir := os.Getenv("HEARKEN_SPEECH")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "speech")
-	}
-	manifest, err := os.ReadFile(filepath.Join(dir, "manifest.tsv"))
-	if err != nil {
-		t.Skipf("no recordings: %v", err)
-	}
-	refs := map[string]string{}
-	for line := range strings.Lines(string(manifest)) {
-		if f := strings.Split(line, "\t"); len(f) > 2 {
-			refs[f[0]] = f[2]
-		}
-	}
 	for _, name := range names {
-		recording, err := file.Open(filepath.Join(dir, name), file.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer recording.Close()
-		err = recording.Read(t.Context(), func(channels ...[]int16) error {
-			pcm = append(pcm, channels[0]...)
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		pcm = append(pcm, make([]int16, hearken.SampleRate)...)
-		text += refs[name] + " "
+		c := speech.Get(t, name)
+		pcm = append(append(pcm, c.PCM()...), make([]int16, hearken.SampleRate)...)
+		text += c.Reference + " "
 	}
 	return pcm, text
 }
@@ -239,25 +206,4 @@ func whole(ctx context.Context, t *testing.T, h *hubtest.Hub, id string, r *read
 
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(s), "'", ""), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-}
-
-// distance is how many words must be changed, added or left out.
-func distance(a, b []string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		last := row[0]
-		row[0] = i + 1
-		for j := range b {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
