@@ -1,14 +1,13 @@
 # Everything a developer or a CI machine does here. `make` alone prints help.
 # Tools are run at a fixed version and are not part of go.mod.
 
-GOLANGCI   := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 GOVULN     := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 VERSION    := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS    := -s -w -X main.version=$(VERSION)
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint vuln bench accept torture cross setup fmt clean
+.PHONY: help run build test lint vuln bench accept torture fit cross release setup fmt clean
 
 help: ## Print this help
 	@echo "Hearken: live speech to text for people and agents, offline by default."
@@ -26,7 +25,7 @@ test: ## Set up what the tests need and run them all; this is what CI runs
 	scripts/test
 
 lint: ## Run the linters
-	go run $(GOLANGCI) run
+	scripts/lint
 
 vuln: ## Look for known vulnerabilities in what is linked (needs a network)
 	go run $(GOVULN) ./...
@@ -43,10 +42,17 @@ accept: ## Heavy acceptance: real agents, the official SDK, a browser, a clean r
 torture: build ## Kill the hub, break its connections and talk for hours, and count the words
 	HEARKEN_TEST_KILLS=1000 HEARKEN_BIN=$(CURDIR)/bin/hearken go test -count=1 -timeout 60m -v -run 'Kill|Crash' ./live ./cmd/hearken ./test/...
 	HEARKEN_TEST_SEEDS=100 go test -count=1 -timeout 60m -run Recovery ./test/faults
-	HEARKEN_TEST_HOURS=2 go test -count=1 -timeout 60m -v -run Torture ./stt/moonshine
+	go test -tags torture -count=1 -timeout 60m -v -run Torture ./stt/moonshine -hours 2
+
+fit: build ## Fit the engine's gate and confidence to the recordings of HEARKEN_SPEECH
+	scripts/setup models
+	. scripts/env && go test -tags fit -count=1 -timeout 60m -v -run Fit ./stt/moonshine
 
 cross: ## Build and vet for macOS, Windows and ARM, without a C compiler
 	scripts/cross all
+
+release: ## Build the release archives into dist
+	scripts/release
 
 setup: build ## Fetch what the tests need: models, node tools, PostgreSQL as root
 	scripts/setup

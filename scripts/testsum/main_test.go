@@ -21,13 +21,13 @@ func TestRun(t *testing.T) {
 				`{"Action":"run",` + pkg + `,"Test":"TestA"}`,
 				`{"Action":"output",` + pkg + `,"Test":"TestA","Output":"chatter\n"}`,
 				`{"Action":"pass",` + pkg + `,"Test":"TestA","Elapsed":0.1}`,
-				`{"Action":"output",` + pkg + `,"Test":"TestB","Output":"    a_test.go:12: no recordings: ../shared\n"}`,
+				`{"Action":"output",` + pkg + `,"Test":"TestB","Output":"    a_test.go:12: no ffmpeg: not found\n"}`,
 				`{"Action":"skip",` + pkg + `,"Test":"TestB","Elapsed":0}`,
 				`{"Action":"pass",` + pkg + `,"Elapsed":1.5}`,
 			},
 			left: []string{"the race detector: no C compiler"},
 			want: "ok   live                        1 passed, 1 skipped  (1.5s)\n" +
-				"\nSkipped:\n  live TestB: no recordings: ../shared\n  the race detector: no C compiler\n\n1 passed, 0 failed, 1 skipped\n",
+				"\nSkipped:\n  live TestB: no ffmpeg: not found\n  the race detector: no C compiler\n\n1 passed, 0 failed, 1 skipped\n",
 		},
 		"Failed": {
 			in: []string{
