@@ -27,6 +27,7 @@ type measurement struct {
 }
 
 var measurements = []measurement{
+	{"fresh-clone", "make test in a fresh clone with an empty home", measureFreshClone},
 	{"doors", "tools over HTTP against a bare SDK server", measureDoors},
 	{"stdio", "process start to tools/list", measureStdio},
 	{"pages", "a page of a long session against one of a short one", measurePages},
