@@ -2,18 +2,22 @@
 // package, the whole output of what failed, and at the end what was skipped
 // and why, so that a green run never hides what it left out.
 //
-//	go test -json ./... | go run ./scripts/testsum ["what was left out" ...]
+//	go test -json ./... | go run ./scripts/testsum [-may-skip REGEXP] ["what was left out" ...]
 //
-// It ends with failure if a test failed, and also if there was none.
+// It ends with failure if a test failed, and also if there was none. With
+// -may-skip it fails too if anything was skipped or left out for a reason that
+// does not match.
 package main
 
 import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -40,12 +44,23 @@ type summary struct {
 	counts  map[string]*count // by package
 	total   count
 	skipped []string
+	maySkip *regexp.Regexp // nil for any reason
 }
 
 type count struct{ passed, failed, skipped int }
 
-func run(r io.Reader, w io.Writer, leftOut []string) int {
-	s := &summary{w: w, output: map[test][]string{}, counts: map[string]*count{}, skipped: leftOut}
+func run(r io.Reader, w io.Writer, args []string) int {
+	s := &summary{w: w, output: map[test][]string{}, counts: map[string]*count{}}
+	flags := flag.NewFlagSet("testsum", flag.ContinueOnError)
+	flags.SetOutput(w)
+	flags.Func("may-skip", "fail if something is skipped for a reason that does not match", func(v string) (err error) {
+		s.maySkip, err = regexp.Compile(v)
+		return err
+	})
+	if flags.Parse(args) != nil {
+		return 2
+	}
+	s.skipped = flags.Args()
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -158,6 +173,10 @@ func (s *summary) close() {
 		fmt.Fprintln(s.w, "\nSkipped:")
 		slices.Sort(s.skipped)
 		for _, line := range s.skipped {
+			if s.maySkip != nil && !s.maySkip.MatchString(line) {
+				s.total.failed++
+				line += " (must not be skipped here)"
+			}
 			fmt.Fprintln(s.w, " ", line)
 		}
 	}

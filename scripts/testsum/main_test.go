@@ -29,6 +29,20 @@ func TestRun(t *testing.T) {
 			want: "ok   live                        1 passed, 1 skipped  (1.5s)\n" +
 				"\nSkipped:\n  live TestB: no ffmpeg: not found\n  the race detector: no C compiler\n\n1 passed, 0 failed, 1 skipped\n",
 		},
+		"MustNotSkip": {
+			in: []string{
+				`{"Action":"pass",` + pkg + `,"Test":"TestA","Elapsed":0.1}`,
+				`{"Action":"output",` + pkg + `,"Test":"TestB","Output":"    a_test.go:12: no ffmpeg\n"}`,
+				`{"Action":"skip",` + pkg + `,"Test":"TestB","Elapsed":0}`,
+				`{"Action":"output",` + pkg + `,"Test":"TestC","Output":"    a_test.go:14: no models\n"}`,
+				`{"Action":"skip",` + pkg + `,"Test":"TestC","Elapsed":0}`,
+				`{"Action":"pass",` + pkg + `,"Elapsed":1.5}`,
+			},
+			left: []string{"-may-skip", "ffmpeg"},
+			want: "ok   live                        1 passed, 2 skipped  (1.5s)\n" +
+				"\nSkipped:\n  live TestB: no ffmpeg\n  live TestC: no models (must not be skipped here)\n\n1 passed, 1 failed, 2 skipped\n",
+			code: 1,
+		},
 		"Failed": {
 			in: []string{
 				`{"Action":"output",` + pkg + `,"Test":"TestA","Output":"=== RUN TestA\n"}`,
