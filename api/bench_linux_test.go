@@ -106,7 +106,7 @@ func BenchmarkMCP(b *testing.B) {
 					}
 					n, _ := io.Copy(io.Discard, res.Body)
 					res.Body.Close()
-					if res.StatusCode != 200 || n < int64(len(page)) {
+					if res.StatusCode != http.StatusOK || n < int64(len(page)) {
 						b.Errorf("%s: %d bytes", res.Status, n)
 						return
 					}

@@ -58,13 +58,13 @@ func TestMount(t *testing.T) {
 	if res, body := h.do(t, "GET", "/v1/extra", ""); body != "loopback" || res.Header.Get("Cache-Control") != "private, no-store" {
 		t.Errorf("%s: %s", res.Status, body)
 	}
-	if res, body := h.do(t, "GET", "/v1/act", ""); res.StatusCode != 401 || !strings.Contains(body, "hearken keys create") {
+	if res, body := h.do(t, "GET", "/v1/act", ""); res.StatusCode != http.StatusUnauthorized || !strings.Contains(body, "hearken keys create") {
 		t.Errorf("%s: %s", res.Status, body)
 	}
 	if _, body := h.do(t, "GET", "/v1/act", "", "Authorization: Bearer "+secret); body != id {
 		t.Errorf("good key: %s", body)
 	}
-	if res, body := h.do(t, "GET", "/nowhere", ""); res.StatusCode != 404 || !strings.Contains(body, `"not_found"`) {
+	if res, body := h.do(t, "GET", "/nowhere", ""); res.StatusCode != http.StatusNotFound || !strings.Contains(body, `"not_found"`) {
 		t.Errorf("%s: %s", res.Status, body)
 	}
 }
@@ -75,14 +75,14 @@ func TestGuard_Host(t *testing.T) {
 		t.Run(rt.method+rt.path, func(t *testing.T) {
 			for _, host := range []string{localName() + ".local", "evil.example", "evil.example:8080", "127.0.0.1.evil.example", "192.168.1.5:8080", "localhost.evil.example", "[2001:db8::1]:80"} {
 				res, body := h.do(t, rt.method, rt.path, rt.body, "Host: "+host)
-				if res.StatusCode != 403 || !strings.Contains(body, "does not answer to the name") {
+				if res.StatusCode != http.StatusForbidden || !strings.Contains(body, "does not answer to the name") {
 					t.Errorf("%s: %s: %s", host, res.Status, body)
 				}
 			}
 		})
 	}
 	for _, host := range []string{"localhost", "LOCALHOST:1", "127.0.0.1:9", "127.1.2.3", "[::1]:8080", "[::1]"} {
-		if res, body := h.do(t, "POST", "/mcp", callIt, "Host: "+host); res.StatusCode != 200 {
+		if res, body := h.do(t, "POST", "/mcp", callIt, "Host: "+host); res.StatusCode != http.StatusOK {
 			t.Errorf("%s: %s: %s", host, res.Status, body)
 		}
 	}
@@ -134,7 +134,7 @@ func TestGuard_CrossSite(t *testing.T) {
 		t.Run(rt.method+rt.path, func(t *testing.T) {
 			for _, headers := range refused {
 				res, body := h.do(t, rt.method, rt.path, rt.body, append(headers, asCurl)...)
-				if res.StatusCode != 403 || !strings.Contains(body, "another site") {
+				if res.StatusCode != http.StatusForbidden || !strings.Contains(body, "another site") {
 					t.Errorf("%v: %s: %s", headers, res.Status, body)
 				}
 				if res.Header.Get("Access-Control-Allow-Origin") != "" {
@@ -151,7 +151,7 @@ func TestGuard_CrossSite(t *testing.T) {
 		{"Origin: https://app.example.org"},
 		{"Origin: https://app.example.org", "Sec-Fetch-Site: cross-site"},
 	} {
-		if res, body := h.do(t, "POST", "/mcp", callIt, append(headers, asCurl)...); res.StatusCode != 200 {
+		if res, body := h.do(t, "POST", "/mcp", callIt, append(headers, asCurl)...); res.StatusCode != http.StatusOK {
 			t.Errorf("%v: %s: %s", headers, res.Status, body)
 		}
 	}
@@ -160,10 +160,10 @@ func TestGuard_CrossSite(t *testing.T) {
 func TestGuard_Preflight(t *testing.T) {
 	h := start(t, func(c *Config) { c.Origins = []string{"https://app.example.org/"} })
 	res, _ := h.do(t, "OPTIONS", "/mcp", "", "Origin: https://app.example.org", "Access-Control-Request-Method: POST")
-	if res.StatusCode != 204 || res.Header.Get("Access-Control-Allow-Origin") != "https://app.example.org" {
+	if res.StatusCode != http.StatusNoContent || res.Header.Get("Access-Control-Allow-Origin") != "https://app.example.org" {
 		t.Errorf("%s: %v", res.Status, res.Header)
 	}
-	if res, _ := h.do(t, "OPTIONS", "/mcp", "", "Origin: https://evil.example", "Access-Control-Request-Method: POST"); res.StatusCode != 403 {
+	if res, _ := h.do(t, "OPTIONS", "/mcp", "", "Origin: https://evil.example", "Access-Control-Request-Method: POST"); res.StatusCode != http.StatusForbidden {
 		t.Errorf("another site: %s", res.Status)
 	}
 }
@@ -192,7 +192,7 @@ func TestGuard_Key(t *testing.T) {
 		"prefix":  "Bearer " + secret[:len(secret)-1],
 	} {
 		res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: "+auth)
-		if got := parse(t, body); res.StatusCode != 401 || got.Error == nil || got.Error.Code != 401 || got.Error.Message != "Invalid API key" {
+		if got := parse(t, body); res.StatusCode != http.StatusUnauthorized || got.Error == nil || got.Error.Code != 401 || got.Error.Message != "Invalid API key" {
 			t.Errorf("%s: %s: %s", name, res.Status, body)
 		}
 		if !strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer") {
@@ -205,7 +205,7 @@ func TestGuard_NewKeyIsGoodAtOnce(t *testing.T) {
 	h := start(t)
 	for range 5 {
 		_, secret := h.keys.add()
-		if res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != 200 {
+		if res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %s", res.Status, body)
 		}
 	}
@@ -226,11 +226,11 @@ func TestGuard_AuthRequired(t *testing.T) {
 	}
 	// A key in the URL ends up in logs and histories, so it opens nothing.
 	for _, name := range []string{"key", "token", "api_key", "access_token", "ticket", "authorization"} {
-		if res, _ := h.do(t, "POST", "/mcp?"+name+"="+secret, callIt); res.StatusCode != 401 {
+		if res, _ := h.do(t, "POST", "/mcp?"+name+"="+secret, callIt); res.StatusCode != http.StatusUnauthorized {
 			t.Errorf("key as ?%s=: %s", name, res.Status)
 		}
 	}
-	if res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != 200 {
+	if res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != http.StatusOK {
 		t.Errorf("good key: %s: %s", res.Status, body)
 	}
 }
@@ -242,26 +242,26 @@ func TestGuard_Proxy(t *testing.T) {
 		h := start(t, func(c *Config) { c.PublicURL = "https://speech.example.org" })
 		_, secret := h.keys.add()
 		for _, host := range []string{"Host: speech.example.org", "Host: 127.0.0.1"} {
-			if res, _ := h.do(t, "POST", "/mcp", callIt, host); res.StatusCode != 401 {
+			if res, _ := h.do(t, "POST", "/mcp", callIt, host); res.StatusCode != http.StatusUnauthorized {
 				t.Errorf("%s: no key: %s", host, res.Status)
 			}
-			if res, body := h.do(t, "POST", "/mcp", callIt, host, "Authorization: Bearer "+secret); res.StatusCode != 200 {
+			if res, body := h.do(t, "POST", "/mcp", callIt, host, "Authorization: Bearer "+secret); res.StatusCode != http.StatusOK {
 				t.Errorf("%s: good key: %s: %s", host, res.Status, body)
 			}
 		}
-		if res, _ := h.do(t, "POST", "/mcp", callIt, "Host: speech.example.org", "Origin: https://speech.example.org", "Authorization: Bearer "+secret); res.StatusCode != 200 {
+		if res, _ := h.do(t, "POST", "/mcp", callIt, "Host: speech.example.org", "Origin: https://speech.example.org", "Authorization: Bearer "+secret); res.StatusCode != http.StatusOK {
 			t.Errorf("its own page: %s", res.Status)
 		}
 	})
 	t.Run("Unannounced", func(t *testing.T) {
 		h := start(t)
 		for _, header := range []string{"X-Forwarded-For: 203.0.113.9", "Forwarded: for=203.0.113.9", "X-Real-Ip: 203.0.113.9", "Via: 1.1 proxy"} {
-			if res, _ := h.do(t, "POST", "/mcp", callIt, header); res.StatusCode != 401 {
+			if res, _ := h.do(t, "POST", "/mcp", callIt, header); res.StatusCode != http.StatusUnauthorized {
 				t.Errorf("%s: %s", header, res.Status)
 			}
 		}
 		// What a proxy says of the host is not believed.
-		if res, _ := h.do(t, "POST", "/mcp", callIt, "Host: evil.example", "X-Forwarded-Host: localhost"); res.StatusCode != 403 {
+		if res, _ := h.do(t, "POST", "/mcp", callIt, "Host: evil.example", "X-Forwarded-Host: localhost"); res.StatusCode != http.StatusForbidden {
 			t.Errorf("forwarded host: %s", res.Status)
 		}
 	})
@@ -270,11 +270,11 @@ func TestGuard_Proxy(t *testing.T) {
 func TestGuard_Ticket(t *testing.T) {
 	h := startAll(t, func(c *Config) { c.AuthRequired = true })
 	res, body := h.do(t, "GET", "/audio/s1?encoding=linear16&ticket=t1cket", "")
-	if want := "audio s1 local encoding=linear16 /audio/s1?encoding=linear16"; res.StatusCode != 200 || body != want {
+	if want := "audio s1 local encoding=linear16 /audio/s1?encoding=linear16"; res.StatusCode != http.StatusOK || body != want {
 		t.Errorf("%s: %q, want %q", res.Status, body, want)
 	}
 	for _, path := range []string{"/audio/s1?ticket=wrong", "/audio/s2?ticket=t1cket", "/audio/s1?ticket=", "/audio/s1", "/mcp?ticket=t1cket", "/metrics?ticket=t1cket"} {
-		if res, body := h.do(t, "GET", path, ""); res.StatusCode != 401 {
+		if res, body := h.do(t, "GET", path, ""); res.StatusCode != http.StatusUnauthorized {
 			t.Errorf("%s: %s: %s", path, res.Status, body)
 		}
 	}
@@ -283,7 +283,7 @@ func TestGuard_Ticket(t *testing.T) {
 	}
 	// A wrong ticket is refused on loopback too, where none is needed.
 	open := startAll(t)
-	if res, _ := open.do(t, "GET", "/audio/s1?ticket=wrong", ""); res.StatusCode != 401 {
+	if res, _ := open.do(t, "GET", "/audio/s1?ticket=wrong", ""); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("wrong ticket: %s", res.Status)
 	}
 	if _, body := open.do(t, "GET", "/audio/s1", ""); !strings.HasPrefix(body, "audio s1 loopback") {
@@ -326,14 +326,14 @@ func TestGuard_WrongKeysAreLimited(t *testing.T) {
 	for range loginBurst + 2 {
 		last, _ = h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer hk_guess")
 	}
-	if last.StatusCode != 429 || last.Header.Get("Retry-After") == "" {
+	if last.StatusCode != http.StatusTooManyRequests || last.Header.Get("Retry-After") == "" {
 		t.Errorf("after many wrong keys: %s", last.Status)
 	}
 	// Others on the same address are not locked out.
-	if res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != 200 {
+	if res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != http.StatusOK {
 		t.Errorf("a good key: %s: %s", res.Status, body)
 	}
-	if res, _ := h.do(t, "POST", "/mcp", callIt); res.StatusCode != 200 {
+	if res, _ := h.do(t, "POST", "/mcp", callIt); res.StatusCode != http.StatusOK {
 		t.Errorf("no key: %s", res.Status)
 	}
 }
@@ -342,17 +342,17 @@ func TestGuard_KeyStoreFails(t *testing.T) {
 	h := start(t)
 	_, secret := h.keys.add()
 	h.keys.fail(errors.New("disk on fire"))
-	if res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != 503 || strings.Contains(body, "fire") {
+	if res, body := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != http.StatusServiceUnavailable || strings.Contains(body, "fire") {
 		t.Errorf("keys were never readable: %s: %s", res.Status, body)
 	}
 	h.keys.fail(nil)
-	if res, _ := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != 200 {
+	if res, _ := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != http.StatusOK {
 		t.Fatalf("keys are readable: %s", res.Status)
 	}
 	h.keys.fail(errors.New("disk on fire"))
 	old := h.API.keys.ring.Load()
 	h.API.keys.ring.Store(&ring{members: old.members})
-	if res, _ := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != 200 {
+	if res, _ := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != http.StatusOK {
 		t.Errorf("keys were readable a while ago: %s", res.Status)
 	}
 }
@@ -382,13 +382,13 @@ func TestGuard_TicketOfAKey(t *testing.T) {
 		c.CheckTicket = func(string, string) (string, bool) { return starter, true }
 	})
 	starter, _ = h.keys.add("read")
-	if res, body := h.do(t, "GET", "/audio/s1?ticket=x", ""); res.StatusCode != 200 || !strings.HasPrefix(body, "audio s1 "+starter) {
+	if res, body := h.do(t, "GET", "/audio/s1?ticket=x", ""); res.StatusCode != http.StatusOK || !strings.HasPrefix(body, "audio s1 "+starter) {
 		t.Errorf("%s: %s", res.Status, body)
 	}
 	h.keys.revoke(starter)
 	eventually(t, "the ticket ends with its key", func() bool {
 		res, _ := h.do(t, "GET", "/audio/s1?ticket=x", "")
-		return res.StatusCode == 401
+		return res.StatusCode == http.StatusUnauthorized
 	})
 }
 
@@ -417,13 +417,13 @@ func TestGuard_AnyKey(t *testing.T) {
 			t.Errorf("%s: %s", auth, body)
 		}
 	}
-	if res, body := h.do(t, "GET", "/v1/other", "", "Origin: https://evil.example"); res.StatusCode != 403 || !strings.HasPrefix(body, "other words: ") {
+	if res, body := h.do(t, "GET", "/v1/other", "", "Origin: https://evil.example"); res.StatusCode != http.StatusForbidden || !strings.HasPrefix(body, "other words: ") {
 		t.Errorf("another site: %s: %s", res.Status, body)
 	}
 	strict := prepare(t, func(c *Config) { c.AuthRequired = true })
 	mount(strict)
 	strict.serve(t)
-	if res, body := strict.do(t, "GET", "/v1/other", "", "Authorization: Bearer sk-theirs"); res.StatusCode != 401 {
+	if res, body := strict.do(t, "GET", "/v1/other", "", "Authorization: Bearer sk-theirs"); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("where a key is needed: %s: %s", res.Status, body)
 	}
 }

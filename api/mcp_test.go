@@ -16,7 +16,7 @@ import (
 func TestMCP_BareCall(t *testing.T) {
 	h := start(t)
 	res, body := h.do(t, "POST", "/mcp", listIt, asCurl, anyType)
-	if res.StatusCode != 200 || res.Header.Get("Content-Type") != "application/json" {
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "application/json" {
 		t.Fatalf("%s %q: %s", res.Status, res.Header.Get("Content-Type"), body)
 	}
 	if got := parse(t, body); len(got.Result.Tools) != 2 || got.ID != 1.0 {
@@ -68,7 +68,7 @@ func TestMCP_Versions(t *testing.T) {
 			if version >= "2025-06-18" {
 				with = append(with, "Mcp-Protocol-Version: "+version)
 			}
-			if res, body := h.do(t, "POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, with...); res.StatusCode != 202 {
+			if res, body := h.do(t, "POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, with...); res.StatusCode != http.StatusAccepted {
 				t.Fatalf("%s: %s", res.Status, body)
 			}
 			if _, body := h.do(t, "POST", "/mcp", callIt, with...); !strings.Contains(body, "loopback/http:hi") {
@@ -76,15 +76,15 @@ func TestMCP_Versions(t *testing.T) {
 			}
 			batch := "[" + listIt + "," + callIt + "]"
 			res, body = h.do(t, "POST", "/mcp", batch, with...)
-			if allowed := version < "2025-06-18"; allowed != (res.StatusCode == 200) {
+			if allowed := version < "2025-06-18"; allowed != (res.StatusCode == http.StatusOK) {
 				t.Errorf("batch: %s: %s", res.Status, body)
 			} else if !allowed && parse(t, body).Error.Code != -32600 {
 				t.Errorf("batch: %s", body)
 			}
-			if res, _ := h.do(t, "DELETE", "/mcp", "", with...); res.StatusCode != 204 {
+			if res, _ := h.do(t, "DELETE", "/mcp", "", with...); res.StatusCode != http.StatusNoContent {
 				t.Errorf("delete: %s", res.Status)
 			}
-			if res, body := h.do(t, "POST", "/mcp", callIt, with...); res.StatusCode != 404 || parse(t, body).Error == nil {
+			if res, body := h.do(t, "POST", "/mcp", callIt, with...); res.StatusCode != http.StatusNotFound || parse(t, body).Error == nil {
 				t.Errorf("after delete: %s: %s", res.Status, body)
 			}
 		})
@@ -156,7 +156,7 @@ func TestMCP_GarbageIsAnswered(t *testing.T) {
 func TestMCP_BareBatch(t *testing.T) {
 	h := start(t)
 	res, body := h.do(t, "POST", "/mcp", "["+listIt+","+callIt+"]", asCurl, anyType)
-	if res.StatusCode != 200 || !strings.HasPrefix(body, "[") || !strings.Contains(body, "loopback/http:hi") {
+	if res.StatusCode != http.StatusOK || !strings.HasPrefix(body, "[") || !strings.Contains(body, "loopback/http:hi") {
 		t.Errorf("%s: %s", res.Status, body)
 	}
 }
@@ -167,7 +167,7 @@ func TestMCP_JSONOnly(t *testing.T) {
 	h := start(t)
 	init := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	res, body := h.do(t, "POST", "/mcp", init, "Accept: application/json", "Content-Type: application/json")
-	if res.StatusCode != 200 || res.Header.Get("Mcp-Session-Id") != "" || res.Header.Get("Content-Type") != "application/json" {
+	if res.StatusCode != http.StatusOK || res.Header.Get("Mcp-Session-Id") != "" || res.Header.Get("Content-Type") != "application/json" {
 		t.Fatalf("%s: %s", res.Status, body)
 	}
 	if parse(t, body).Error != nil {
@@ -186,14 +186,14 @@ func TestMCP_SessionBelongsToOnePrincipal(t *testing.T) {
 	id := h.session(t, alice)
 	for who, auth := range map[string]string{"another key": "Authorization: Bearer " + bob, "no key": "X-None: 1"} {
 		res, body := h.do(t, "POST", "/mcp", callIt, "Accept: application/json, text/event-stream", "Content-Type: application/json", "Mcp-Session-Id: "+id, auth)
-		if res.StatusCode != 404 {
+		if res.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %s: %s", who, res.Status, body)
 		}
-		if res, _ := h.do(t, "DELETE", "/mcp", "", "Mcp-Session-Id: "+id, auth); res.StatusCode != 404 {
+		if res, _ := h.do(t, "DELETE", "/mcp", "", "Mcp-Session-Id: "+id, auth); res.StatusCode != http.StatusNotFound {
 			t.Errorf("%s may end the session: %s", who, res.Status)
 		}
 	}
-	if res, _ := h.do(t, "DELETE", "/mcp", "", "Mcp-Session-Id: "+id, "Authorization: Bearer "+alice); res.StatusCode != 204 {
+	if res, _ := h.do(t, "DELETE", "/mcp", "", "Mcp-Session-Id: "+id, "Authorization: Bearer "+alice); res.StatusCode != http.StatusNoContent {
 		t.Errorf("its own key: %s", res.Status)
 	}
 }
@@ -226,7 +226,7 @@ func TestMCP_SessionsAreBounded(t *testing.T) {
 		h.session(t, "")
 	}
 	headers := []string{"Accept: application/json, text/event-stream", "Content-Type: application/json", "Mcp-Session-Id: " + first}
-	if res, _ := h.do(t, "POST", "/mcp", callIt, headers...); res.StatusCode != 404 {
+	if res, _ := h.do(t, "POST", "/mcp", callIt, headers...); res.StatusCode != http.StatusNotFound {
 		t.Errorf("the session that was idle the longest is still there: %s", res.Status)
 	}
 	if n := len(h.mcp.sessions.all()); n != 3 {
@@ -236,7 +236,7 @@ func TestMCP_SessionsAreBounded(t *testing.T) {
 	for _, s := range h.mcp.sessions.all() {
 		s.busy.Add(1)
 	}
-	if res := h.initialize(t, ""); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+	if res := h.initialize(t, ""); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
 		t.Errorf("one too many: %s", res.Status)
 	}
 	for _, s := range h.mcp.sessions.all() {
@@ -279,7 +279,7 @@ func TestMCP_CancelledByLeaving(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}}}`
-	req, err := http.NewRequestWithContext(ctx, "POST", h.URL()+"/mcp", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL()+"/mcp", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

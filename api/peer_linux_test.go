@@ -101,7 +101,7 @@ func TestPeer_UnknownNeedsAKey(t *testing.T) {
 	for auth, want := range map[string]int{"": 401, "Bearer " + secret: 200} {
 		p := &peer{door: h.main, addr: netip.MustParseAddr("127.0.0.1"), loopback: true,
 			remote: netip.MustParseAddrPort("127.0.0.1:1"), local: addrPort(h.main.listener.Addr())}
-		r := httptest.NewRequest("GET", "http://localhost/", nil)
+		r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
 		if auth != "" {
 			r.Header.Set("Authorization", auth)
 		}

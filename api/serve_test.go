@@ -53,7 +53,7 @@ func TestServe_BodyTooLarge(t *testing.T) {
 			}
 			defer res.Body.Close()
 			body, _ := io.ReadAll(res.Body)
-			if res.StatusCode != 413 || parse(t, string(body)).Error.Code != 413 {
+			if res.StatusCode != http.StatusRequestEntityTooLarge || parse(t, string(body)).Error.Code != 413 {
 				t.Errorf("%s: %s", res.Status, body)
 			}
 		})
@@ -203,7 +203,7 @@ func (h *hub) open(t *testing.T, method, body string, headers ...string) *http.R
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { res.Body.Close() })
-	if res.StatusCode != 200 {
+	if res.StatusCode != http.StatusOK {
 		t.Fatalf("%s %s: %s", method, body, res.Status)
 	}
 	return res
@@ -215,7 +215,7 @@ func TestServe_StopsThoughSomebodyIsStuck(t *testing.T) {
 	defer cancel()
 	failed := make(chan error, 1)
 	go func() {
-		req, _ := http.NewRequestWithContext(ctx, "POST", h.URL()+"/mcp", strings.NewReader(callOn))
+		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, h.URL()+"/mcp", strings.NewReader(callOn))
 		res, err := h.client.Do(req)
 		if err == nil {
 			res.Body.Close()
@@ -246,7 +246,7 @@ func TestRevokedKeyEndsStreams(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if res, _ := h.do(t, "POST", "/mcp", callIt, auth); res.StatusCode != 401 {
+	if res, _ := h.do(t, "POST", "/mcp", callIt, auth); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a new call: %s", res.Status)
 	}
 	eventually(t, "its session ended", func() bool { return len(h.mcp.sessions.all()) == 0 })
@@ -300,14 +300,14 @@ func TestHealth(t *testing.T) {
 		c.AuthRequired = true
 		c.Ready = func(context.Context) error { return broken }
 	})
-	if res, body := h.do(t, "GET", "/healthz", ""); res.StatusCode != 200 || body != "ok\n" {
+	if res, body := h.do(t, "GET", "/healthz", ""); res.StatusCode != http.StatusOK || body != "ok\n" {
 		t.Errorf("%s: %s", res.Status, body)
 	}
-	if res, body := h.do(t, "GET", "/readyz", ""); res.StatusCode != 200 || body != "ready\n" {
+	if res, body := h.do(t, "GET", "/readyz", ""); res.StatusCode != http.StatusOK || body != "ready\n" {
 		t.Errorf("%s: %s", res.Status, body)
 	}
 	broken = errors.New("store: secret place is full")
-	if res, body := h.do(t, "GET", "/readyz", ""); res.StatusCode != 503 || body != "not ready\n" {
+	if res, body := h.do(t, "GET", "/readyz", ""); res.StatusCode != http.StatusServiceUnavailable || body != "not ready\n" {
 		t.Errorf("%s: %s", res.Status, body)
 	}
 	if !strings.Contains(h.log.String(), "secret place") {

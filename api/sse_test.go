@@ -33,7 +33,7 @@ func TestSSE_Client(t *testing.T) {
 // listenSSE opens the stream and returns the address for its messages.
 func (h *hub) listenSSE(t *testing.T, headers ...string) (endpoint string, res *http.Response) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), "GET", h.URL()+"/sse", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.URL()+"/sse", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,19 +65,19 @@ func TestSSE_SessionBelongsToOnePrincipal(t *testing.T) {
 		t.Errorf("Cache-Control = %q", got)
 	}
 	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	if res, _ := h.do(t, "POST", endpoint, ping, "Authorization: Bearer "+bob); res.StatusCode != 404 {
+	if res, _ := h.do(t, "POST", endpoint, ping, "Authorization: Bearer "+bob); res.StatusCode != http.StatusNotFound {
 		t.Errorf("another key: %s", res.Status)
 	}
-	if res, _ := h.do(t, "POST", endpoint, ping); res.StatusCode != 404 {
+	if res, _ := h.do(t, "POST", endpoint, ping); res.StatusCode != http.StatusNotFound {
 		t.Errorf("no key: %s", res.Status)
 	}
-	if res, body := h.do(t, "POST", endpoint, ping, "Authorization: Bearer "+alice); res.StatusCode != 202 {
+	if res, body := h.do(t, "POST", endpoint, ping, "Authorization: Bearer "+alice); res.StatusCode != http.StatusAccepted {
 		t.Errorf("its own key: %s: %s", res.Status, body)
 	}
 	if res, body := h.do(t, "POST", endpoint, "garbage", "Authorization: Bearer "+alice); parse(t, body).Error.Code != -32700 {
 		t.Errorf("garbage: %s: %s", res.Status, body)
 	}
-	if res, body := h.do(t, "PUT", endpoint, ping); res.StatusCode != 405 {
+	if res, body := h.do(t, "PUT", endpoint, ping); res.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("PUT: %s: %s", res.Status, body)
 	}
 }

@@ -33,7 +33,7 @@ func TestTicket(t *testing.T) {
 	id, secret := h.keys.add()
 	for _, door := range []string{h.URL(), "http" + strings.TrimPrefix(h.WSURL(), "ws")} {
 		res, b := h.buy(t, door, secret)
-		if res.StatusCode != 201 || b.ExpiresIn != 30 || !strings.HasPrefix(b.URL, h.WSURL()+"/?ticket="+b.Ticket) || res.Header.Get("Cache-Control") != "private, no-store" {
+		if res.StatusCode != http.StatusCreated || b.ExpiresIn != 30 || !strings.HasPrefix(b.URL, h.WSURL()+"/?ticket="+b.Ticket) || res.Header.Get("Cache-Control") != "private, no-store" {
 			t.Errorf("%s: %+v", res.Status, b)
 		}
 		c, _, err := h.dial(t, b.URL, []string{"mcp"})
@@ -63,11 +63,11 @@ func TestTicket(t *testing.T) {
 func TestTicket_NeedsAKey(t *testing.T) {
 	h := start(t)
 	for _, header := range []string{"X-None: 1", "Authorization: Bearer hk_wrong"} {
-		if res, body := h.do(t, "POST", "/v1/ws-ticket", "", header); res.StatusCode != 401 || strings.Contains(body, "wst_") {
+		if res, body := h.do(t, "POST", "/v1/ws-ticket", "", header); res.StatusCode != http.StatusUnauthorized || strings.Contains(body, "wst_") {
 			t.Errorf("%s: %s", res.Status, body)
 		}
 	}
-	if res, _ := h.do(t, "GET", "/v1/ws-ticket", ""); res.StatusCode != 404 && res.StatusCode != 405 {
+	if res, _ := h.do(t, "GET", "/v1/ws-ticket", ""); res.StatusCode != http.StatusNotFound && res.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("GET: %s", res.Status)
 	}
 }
@@ -77,10 +77,10 @@ func TestTicket_Bounds(t *testing.T) {
 	h := startAll(t)
 	id, secret := h.keys.add()
 	_, b := h.buy(t, h.URL(), secret)
-	if res, _ := h.do(t, "POST", "/mcp?ticket="+b.Ticket, callIt, "X-Forwarded-For: 10.0.0.1"); res.StatusCode != 401 {
+	if res, _ := h.do(t, "POST", "/mcp?ticket="+b.Ticket, callIt, "X-Forwarded-For: 10.0.0.1"); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("over HTTP: %s", res.Status)
 	}
-	if _, res, err := h.dial(t, "ws"+strings.TrimPrefix(h.URL(), "http")+"/audio/x?ticket="+b.Ticket, nil); err == nil || res == nil || res.StatusCode != 401 {
+	if _, res, err := h.dial(t, "ws"+strings.TrimPrefix(h.URL(), "http")+"/audio/x?ticket="+b.Ticket, nil); err == nil || res == nil || res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("for sound: %v, %v", res, err)
 	}
 	h.API.logins.addrs = newLogins().addrs

@@ -41,13 +41,13 @@ func TestExposed_KeyOnEveryDoor(t *testing.T) {
 		t.Errorf("good key: %s", body)
 	}
 	// Other computers use an address of ours, which cannot be rebound.
-	if res, _ := h.do(t, "POST", base+"/mcp", callIt, "Authorization: Bearer "+secret, "Host: 192.168.1.5:8080"); res.StatusCode != 200 {
+	if res, _ := h.do(t, "POST", base+"/mcp", callIt, "Authorization: Bearer "+secret, "Host: 192.168.1.5:8080"); res.StatusCode != http.StatusOK {
 		t.Errorf("by address: %s", res.Status)
 	}
-	if res, _ := h.do(t, "POST", base+"/mcp", callIt, "Authorization: Bearer "+secret, "Host: "+localName()); res.StatusCode != 200 || res.ProtoMajor != 1 {
+	if res, _ := h.do(t, "POST", base+"/mcp", callIt, "Authorization: Bearer "+secret, "Host: "+localName()); res.StatusCode != http.StatusOK || res.ProtoMajor != 1 {
 		t.Errorf("by its own name: %s %s", res.Status, res.Proto)
 	}
-	if res, _ := h.do(t, "POST", base+"/mcp", callIt, "Authorization: Bearer "+secret, "Host: evil.example"); res.StatusCode != 403 {
+	if res, _ := h.do(t, "POST", base+"/mcp", callIt, "Authorization: Bearer "+secret, "Host: evil.example"); res.StatusCode != http.StatusForbidden {
 		t.Errorf("by a foreign name: %s", res.Status)
 	}
 	ws := "wss" + strings.TrimPrefix(base, "https") + "/mcp"
@@ -94,7 +94,7 @@ func TestExposed_TLSOff(t *testing.T) {
 	if exposed, plain := h.Exposed(); !exposed || !plain || h.Pin() != "" {
 		t.Errorf("exposed %t, plain %t, pin %q", exposed, plain, h.Pin())
 	}
-	if res, _ := h.do(t, "POST", "/mcp", callIt, "Host: 127.0.0.1"); res.StatusCode != 401 {
+	if res, _ := h.do(t, "POST", "/mcp", callIt, "Host: 127.0.0.1"); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("no key: %s", res.Status)
 	}
 }
@@ -158,7 +158,7 @@ func TestConfiguredCertificate(t *testing.T) {
 		return nil
 	}}
 	// Loopback stays loopback, encrypted or not.
-	if res, body := h.do(t, "POST", h.URL()+"/mcp", callIt, "Origin: "+h.URL()); res.StatusCode != 200 {
+	if res, body := h.do(t, "POST", h.URL()+"/mcp", callIt, "Origin: "+h.URL()); res.StatusCode != http.StatusOK {
 		t.Errorf("%s: %s", res.Status, body)
 	}
 	renewed := write("second.example")

@@ -111,7 +111,7 @@ func TestWS_StrangersAreBounded(t *testing.T) {
 		}
 	}
 	_, res, err := h.dial(t, h.WSURL(), nil)
-	if err == nil || res == nil || res.StatusCode != 401 {
+	if err == nil || res == nil || res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("one too many: %v, %v", res, err)
 	}
 	_, secret := h.keys.add()
@@ -150,7 +150,7 @@ func TestWS_HostAndOrigin(t *testing.T) {
 		for _, header := range []string{"Host: evil.example", "Origin: https://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site"} {
 			for _, auth := range []string{"Authorization: Bearer " + secret, "X-None: 1"} {
 				_, res, err := h.dial(t, url, nil, header, auth)
-				if err == nil || res == nil || res.StatusCode != 403 {
+				if err == nil || res == nil || res.StatusCode != http.StatusForbidden {
 					t.Errorf("%s %s: %v, %v", url, header, res, err)
 				}
 			}
@@ -248,13 +248,13 @@ func TestWS_NotAnUpgrade(t *testing.T) {
 	h := start(t)
 	_, secret := h.keys.add()
 	url := "http" + strings.TrimPrefix(h.WSURL(), "ws")
-	if res, body := h.do(t, "POST", url+"/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != 426 || !strings.Contains(body, h.URL()) {
+	if res, body := h.do(t, "POST", url+"/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != http.StatusUpgradeRequired || !strings.Contains(body, h.URL()) {
 		t.Errorf("%s: %s", res.Status, body)
 	}
-	if res, _ := h.do(t, "POST", url+"/mcp", callIt); res.StatusCode != 401 {
+	if res, _ := h.do(t, "POST", url+"/mcp", callIt); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("no key: %s", res.Status)
 	}
-	if res, _ := h.do(t, "GET", url+"/healthz", ""); res.StatusCode != 404 {
+	if res, _ := h.do(t, "GET", url+"/healthz", ""); res.StatusCode != http.StatusNotFound {
 		t.Errorf("another door's route: %s", res.Status)
 	}
 }

@@ -232,7 +232,7 @@ func TestDoors_TheContract(t *testing.T) {
 
 func (s *street) post(body, secret string) (status int, answer string) {
 	s.Helper()
-	req, err := http.NewRequestWithContext(s.Context(), "POST", s.api.URL()+"/mcp", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.api.URL()+"/mcp", strings.NewReader(body))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestDoors_HTTP(t *testing.T) {
 func TestDoors_Ticket(t *testing.T) {
 	s := newStreet(t)
 	_, secret := s.key("")
-	req, err := http.NewRequestWithContext(t.Context(), "POST", s.api.URL()+"/v1/ws-ticket", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.api.URL()+"/v1/ws-ticket", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -122,7 +123,7 @@ func TestServer_ModernResult(t *testing.T) {
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_sessions","arguments":{},"_meta":{
 		"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},
 		"io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"}}}}`
-	req := httptest.NewRequest("POST", "/mcp", strings.NewReader(body))
+	req := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body))
 	for name, value := range map[string]string{
 		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
 		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "list_sessions",

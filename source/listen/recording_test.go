@@ -45,7 +45,7 @@ func TestRecording(t *testing.T) {
 		Metadata message
 		Results  recorded
 	}
-	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || response.StatusCode != 200 {
+	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || response.StatusCode != http.StatusOK {
 		t.Fatal(response.Status, err)
 	}
 	if id := response.Header.Get("dg-request-id"); got.Metadata.RequestID != id || got.Metadata.Duration != 10 || got.Metadata.Channels != 2 {

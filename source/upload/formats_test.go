@@ -1,6 +1,7 @@
 package upload
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestFormats(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := open(t, &hub{script: talk()})
 			res, body := d.post("/v1/audio/transcriptions", upload{"a.wav", wav(3.25), append([]string{"model", "whisper-1"}, tt.fields...)})
-			if res.StatusCode != 200 || res.Header.Get("Content-Type") != tt.kind || res.Header.Get("X-Request-Id") != session {
+			if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != tt.kind || res.Header.Get("X-Request-Id") != session {
 				t.Errorf("%d %v", res.StatusCode, res.Header)
 			}
 			if diff := cmp.Diff(tt.want, body); diff != "" {
@@ -77,7 +78,7 @@ func TestFormats_Silence(t *testing.T) {
 	} {
 		d := open(t, &hub{})
 		res, body := d.post("/v1/audio/transcriptions", upload{"a.wav", wav(1), []string{"model", "local", "response_format", format, "language", "ja"}})
-		if res.StatusCode != 200 || body != want {
+		if res.StatusCode != http.StatusOK || body != want {
 			t.Errorf("%s: %d %q", format, res.StatusCode, body)
 		}
 	}
@@ -97,7 +98,7 @@ func TestTranslation(t *testing.T) {
 	d := open(t, h)
 	u := upload{"a.wav", wav(3), []string{"model", "whisper-1"}}
 	want := `{"text":"Good day. Hein? OK. Thanks.","usage":{"type":"duration","seconds":3}}` + "\n"
-	if res, body := d.post("/v1/audio/translations", u); res.StatusCode != 200 || body != want {
+	if res, body := d.post("/v1/audio/translations", u); res.StatusCode != http.StatusOK || body != want {
 		t.Errorf("%d %q", res.StatusCode, body)
 	}
 	if got := h.requests[0]; got.Provider != "openai" || !got.Translate || got.Language != "auto" {
@@ -112,7 +113,7 @@ func TestTranslation(t *testing.T) {
 		t.Error(body)
 	}
 	h.script = h.script[2:4]
-	if res, body := d.post("/v1/audio/translations", u); res.StatusCode != 503 || !strings.Contains(body, `"not_translated"`) {
+	if res, body := d.post("/v1/audio/translations", u); res.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, `"not_translated"`) {
 		t.Errorf("not translated: %d %s", res.StatusCode, body)
 	}
 }

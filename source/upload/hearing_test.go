@@ -50,7 +50,7 @@ func TestStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" || res.Header.Get("X-Request-Id") != session {
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" || res.Header.Get("X-Request-Id") != session {
 		t.Errorf("%d %v", res.StatusCode, res.Header)
 	}
 	next := events(t, res.Body)
@@ -153,7 +153,7 @@ func TestPace(t *testing.T) {
 	res, body := d.post(transcriptions, upload{"a.wav", wav(301), []string{"model", "local", "response_format", "text"}})
 	close(done)
 	steps.Wait()
-	if res.StatusCode != 200 || strings.TrimSpace(body) != strings.TrimSpace(want.String()) {
+	if res.StatusCode != http.StatusOK || strings.TrimSpace(body) != strings.TrimSpace(want.String()) {
 		t.Errorf("%d, %d finals lost: %s", res.StatusCode, h.lost, body)
 	}
 	if h.ahead > 20*hearken.SampleRate+1 { // seconds are rounded to samples
@@ -330,7 +330,7 @@ func TestAlive(t *testing.T) {
 		<-timer.C
 		h.steps <- 5
 	})
-	if res, body := d.post(transcriptions, upload{"a.wav", wav(1), []string{"model", "local"}}); res.StatusCode != 200 {
+	if res, body := d.post(transcriptions, upload{"a.wav", wav(1), []string{"model", "local"}}); res.StatusCode != http.StatusOK {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 	wait.Wait()
@@ -465,20 +465,20 @@ func TestConcurrent(t *testing.T) {
 	r := d.request(t.Context(), transcriptions, u)
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		if res, err := http.DefaultClient.Do(r); err != nil || res.StatusCode != 200 {
+		if res, err := http.DefaultClient.Do(r); err != nil || res.StatusCode != http.StatusOK {
 			t.Errorf("the first: %v %v", res, err)
 		} else {
 			res.Body.Close()
 		}
 	})
 	until(t, "the first is heard", func() bool { return h.seen(func() bool { return len(h.pcm) > 0 }) })
-	if res, body := d.post(transcriptions, u); res.StatusCode != 429 || res.Header.Get("Retry-After") != "5" {
+	if res, body := d.post(transcriptions, u); res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") != "5" {
 		t.Errorf("the second: %d %s", res.StatusCode, body)
 	}
 	h.steps <- 5
 	wait.Wait()
 	go func() { h.steps <- 5 }()
-	if res, body := d.post(transcriptions, u); res.StatusCode != 200 {
+	if res, body := d.post(transcriptions, u); res.StatusCode != http.StatusOK {
 		t.Errorf("the third: %d %s", res.StatusCode, body)
 	}
 }

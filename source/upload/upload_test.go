@@ -152,7 +152,7 @@ func TestModels(t *testing.T) {
 		"/v1/models/whisper-1": `{"id":"whisper-1","object":"model","created":0,"owned_by":"hearken"}` + "\n",
 	} {
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, d.url+path, nil)
-		if res, body := d.do(r); res.StatusCode != 200 || body != want {
+		if res, body := d.do(r); res.StatusCode != http.StatusOK || body != want {
 			t.Errorf("%s: %d %s", path, res.StatusCode, body)
 		}
 	}
@@ -178,7 +178,7 @@ func TestRequest(t *testing.T) {
 		"keywords[]", " Hearken  hub ", "keywords[]", "BBQ", "temperature", "0.2", "include[]", "logprobs",
 		"chunking_strategy[type]", "server_vad", "chunking_strategy[threshold]", "0.4", "extra", "ignored",
 	}})
-	if res.StatusCode != 200 {
+	if res.StatusCode != http.StatusOK {
 		t.Fatal(body)
 	}
 	want := []Request{{
@@ -227,7 +227,7 @@ func TestContent(t *testing.T) {
 		h := &hub{script: []hearken.Segment{said(0, 0.5, "Hello.")}}
 		d := open(t, h)
 		res, body := d.post(transcriptions, upload{name, data, []string{"model", "whisper-1", "response_format", "text"}})
-		if res.StatusCode != 200 || body != "Hello.\n" || len(h.pcm) < 15000 {
+		if res.StatusCode != http.StatusOK || body != "Hello.\n" || len(h.pcm) < 15000 {
 			t.Errorf("%s: %d %q, %d samples", name, res.StatusCode, body, len(h.pcm))
 		}
 		if name == "stereo.wav" && (len(h.pcm) != 16000 || h.pcm[8000] != 300) {
@@ -265,7 +265,7 @@ func TestFile(t *testing.T) {
 	if _, err := os.Stat(other); err != nil {
 		t.Error("somebody else's file is gone")
 	}
-	if res, body := d.post(transcriptions, upload{"a.wav", wav(1), []string{"model", "local"}}); res.StatusCode != 200 {
+	if res, body := d.post(transcriptions, upload{"a.wav", wav(1), []string{"model", "local"}}); res.StatusCode != http.StatusOK {
 		t.Error(body)
 	}
 	if mode != 0o600 || filepath.Dir(decoded) != dir {
@@ -301,7 +301,7 @@ func TestTooLarge(t *testing.T) {
 			r.Header.Set("Expect", "100-continue")
 		}
 		res, body := d.do(r)
-		if res.StatusCode != tt.status || res.StatusCode == 413 && body != want {
+		if res.StatusCode != tt.status || res.StatusCode == http.StatusRequestEntityTooLarge && body != want {
 			t.Errorf("%s: %d %s", name, res.StatusCode, body)
 		}
 	}

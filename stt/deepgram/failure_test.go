@@ -54,14 +54,14 @@ func TestProvider_Open_Refused(t *testing.T) {
 		"Down": {header("Retry-After", "-3", refuse(503, "", "")), hearken.ProviderConnectionFailed,
 			"Deepgram is not well (503).", 0},
 		"HTML": {func(w http.ResponseWriter) {
-			w.WriteHeader(502)
+			w.WriteHeader(http.StatusBadGateway)
 			fmt.Fprint(w, "<html>"+strings.Repeat("x", 5000))
 		}, hearken.ProviderConnectionFailed, "Deepgram is not well (502).", 0},
 		"AnotherServer": {func(w http.ResponseWriter) { fmt.Fprint(w, "hello") }, hearken.ProviderNotConfigured,
 			"What is at the base URL of Deepgram does not speak its protocol (200). Try: DEEPGRAM_BASE_URL=wss://api.deepgram.com", 0},
 		"Page": {header("Content-Type", "text/html", func(w http.ResponseWriter) { fmt.Fprint(w, "<!DOCTYPE html><title>Welcome</title>") }), hearken.ProviderNotConfigured,
 			"What is at the base URL of Deepgram does not speak its protocol (200). Try: DEEPGRAM_BASE_URL=wss://api.deepgram.com", 0},
-		"Elsewhere": {header("Location", "http://127.0.0.1:1/", func(w http.ResponseWriter) { w.WriteHeader(307) }), hearken.ProviderNotConfigured,
+		"Elsewhere": {header("Location", "http://127.0.0.1:1/", func(w http.ResponseWriter) { w.WriteHeader(http.StatusTemporaryRedirect) }), hearken.ProviderNotConfigured,
 			"What is at the base URL of Deepgram does not speak its protocol (307). Try: DEEPGRAM_BASE_URL=wss://api.deepgram.com", 0},
 		"RepeatsTheKey": {refuse(401, testKey, "the key\r\n"+testKey+" is wrong"), hearken.Unauthorized,
 			"Deepgram refused the key (401 [key]): the key [key] is wrong. Try: another key in DEEPGRAM_API_KEY", 0},

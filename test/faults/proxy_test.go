@@ -216,7 +216,7 @@ func TestProxy_Answer(t *testing.T) {
 			}
 			defer resp.Body.Close()
 			body, err := io.ReadAll(resp.Body)
-			if err != nil || resp.StatusCode != 429 || resp.Header.Get("Retry-After") != "7" || string(body) != "too many" {
+			if err != nil || resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "7" || string(body) != "too many" {
 				w.t.Errorf("answer %d %v %q: %v", resp.StatusCode, resp.Header, body, err)
 			}
 		}
