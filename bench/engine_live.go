@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -74,9 +75,7 @@ func hearLive(ctx context.Context, model string, tapes []*tape) (map[*clip]strin
 	}
 	texts := map[*clip]string{}
 	for i, h := range all {
-		for c, text := range tapes[i].texts(h.segments()) {
-			texts[c] = text
-		}
+		maps.Copy(texts, tapes[i].texts(h.segments()))
 	}
 	return texts, nil
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -180,7 +181,7 @@ func (e *standInEar) speak() {
 	default:
 		words := e.words
 		if saying {
-			words = append(words[:len(words):len(words)], newStandInWord("ha", e.began, now))
+			words = append(slices.Clip(words), newStandInWord("ha", e.began, now))
 		}
 		e.result(now, words, false, false, false)
 		if len(e.words) > 0 && now-e.final >= much {

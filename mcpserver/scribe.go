@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -124,13 +125,13 @@ func scribeSessions() *tool {
 // rawSessions is what a foreign scribe said about sessions that could not be
 // read.
 func rawSessions(list []hearken.ScribeSession) string {
-	raw := ""
+	var raw strings.Builder
 	for i := range list {
 		if list[i].ID == "" {
-			raw += list[i].Raw + "\n"
+			raw.WriteString(list[i].Raw + "\n")
 		}
 	}
-	return clip(raw, rawLength)
+	return clip(raw.String(), rawLength)
 }
 
 // rawLength bounds what a foreign scribe says in its own words.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -147,9 +148,7 @@ func TestErrors(t *testing.T) {
 		}
 		with := func(session any) object {
 			args := object{"sessionId": session}
-			for k, v := range extra {
-				args[k] = v
-			}
+			maps.Copy(args, extra)
 			return args
 		}
 		for _, malformed := range []string{"no-uuid", "../../etc/passwd", unknown + "0", strings.Repeat("a", 5000)} {

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -118,13 +119,14 @@ func (d *desk) news(uri string) lookout {
 			if err != nil {
 				return "", 0
 			}
-			state := fmt.Sprintf("%s %d", page.Session, page.Next)
+			var state strings.Builder
+			fmt.Fprintf(&state, "%s %d", page.Session, page.Next)
 			for i := range page.Entries {
 				if e := &page.Entries[i]; e.Status == hearken.Unconfirmed {
-					state += "\n" + e.Text
+					state.WriteString("\n" + e.Text)
 				}
 			}
-			return state, page.Next
+			return state.String(), page.Next
 		}
 	}
 	id, ok := sessionOf(uri)

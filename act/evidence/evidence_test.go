@@ -311,7 +311,7 @@ func TestFinder_Claim(t *testing.T) {
 func TestFinder_Measured(t *testing.T) {
 	spoken := func(origin hearken.Origin, at float64, words string) hearken.Segment {
 		seg := hearken.Segment{ID: string(origin), Origin: origin, Status: hearken.Confirmed, Text: words, StartTime: at}
-		for _, w := range strings.Fields(words) {
+		for w := range strings.FieldsSeq(words) {
 			seg.Words = append(seg.Words, hearken.Word{Word: w, StartTime: at, EndTime: at + 0.4})
 			at += 0.5
 		}

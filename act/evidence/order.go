@@ -42,12 +42,12 @@ var grammars = func() []grammar {
 		for w := range strings.FieldsSeq(t.again) {
 			g.again = append(g.again, phrase{w})
 		}
-		for _, w := range strings.Fields(t.not) {
+		for w := range strings.FieldsSeq(t.not) {
 			if isUnspaced(w) {
 				g.pieces = append(g.pieces, w)
 			}
 		}
-		for _, w := range strings.Fields(t.doubt) {
+		for w := range strings.FieldsSeq(t.doubt) {
 			if isUnspaced(w) {
 				g.conditions = append(g.conditions, w)
 			}

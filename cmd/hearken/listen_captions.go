@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -116,15 +117,16 @@ func (c *captions) draw(b *strings.Builder) {
 // behind.
 func (c *captions) meterLine(width int) string {
 	m := c.meter
-	line := clock(m.Length.Seconds())
+	var line strings.Builder
+	line.WriteString(clock(m.Length.Seconds()))
 	for i, level := range m.Levels {
-		line += fmt.Sprintf("  %s %s", []hearken.Origin{hearken.Microphone, hearken.System}[min(i, 1)], bar(level))
+		fmt.Fprintf(&line, "  %s %s", []hearken.Origin{hearken.Microphone, hearken.System}[min(i, 1)], bar(level))
 	}
-	line += fmt.Sprintf("  lag %.1f s", m.Lag)
+	fmt.Fprintf(&line, "  lag %.1f s", m.Lag)
 	if m.Health != "" && m.Health != "ok" {
-		line += "  " + strings.ReplaceAll(m.Health, "_", " ")
+		line.WriteString("  " + strings.ReplaceAll(m.Health, "_", " "))
 	}
-	return c.paint(red, "●") + " " + clipRunes(line, width-3)
+	return c.paint(red, "●") + " " + clipRunes(line.String(), width-3)
 }
 
 // bar shows a level from 0 to 1; ears work by powers, and so does it.
@@ -157,8 +159,8 @@ func columnsOf(r rune) int {
 func tail(text string, width int) string {
 	runes := []rune(text)
 	used := 0
-	for i := len(runes) - 1; i >= 0; i-- {
-		if used += columnsOf(runes[i]); used > width-1 {
+	for i, r := range slices.Backward(runes) {
+		if used += columnsOf(r); used > width-1 {
 			return "…" + string(runes[i+1:])
 		}
 	}

@@ -48,7 +48,7 @@ func TestCaptions_Terminal(t *testing.T) {
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}
-	for _, line := range strings.Split(out.String(), "\n") {
+	for line := range strings.SplitSeq(out.String(), "\n") {
 		for _, colour := range []string{faint, red, normal, "\x1b[36m", "\x1b[J", "\x1b[1A", "\x1b[2A", "\r"} {
 			line = strings.ReplaceAll(line, colour, "")
 		}

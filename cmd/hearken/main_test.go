@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -129,12 +130,8 @@ func alive(pid int) bool {
 	if err != nil {
 		return !errors.Is(err, os.ErrNotExist) || filepath.Separator == '\\'
 	}
-	for i := len(stat) - 1; i >= 0; i-- {
-		if stat[i] == ')' {
-			return i+2 >= len(stat) || stat[i+2] != 'Z'
-		}
-	}
-	return true
+	i := bytes.LastIndexByte(stat, ')')
+	return i < 0 || i+2 >= len(stat) || stat[i+2] != 'Z'
 }
 
 // eventually asks until it is so, for a while.

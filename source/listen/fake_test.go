@@ -190,7 +190,7 @@ func said(o hearken.Origin, start float64, text string) *hearken.Segment {
 	confidence := 0.9
 	seg := &hearken.Segment{Origin: o, Status: hearken.Confirmed, Text: text, StartTime: start, Confidence: &confidence, Language: "en"}
 	at := start
-	for _, w := range strings.Fields(text) {
+	for w := range strings.FieldsSeq(text) {
 		seg.Words = append(seg.Words, hearken.Word{Word: w, StartTime: at, EndTime: at + 0.5, Confidence: &confidence})
 		seg.EndTime = at + 0.5
 		at += 0.6

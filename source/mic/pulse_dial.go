@@ -57,7 +57,7 @@ func addresses(env func(string) string, uid int, machine, host string) []address
 // perhaps only for one computer, which is named in braces in front.
 func parseServers(list, machine, host string) []address {
 	var found []address
-	for _, s := range strings.Fields(list) {
+	for s := range strings.FieldsSeq(list) {
 		if rest, braced := strings.CutPrefix(s, "{"); braced {
 			only, after, closed := strings.Cut(rest, "}")
 			if !closed || only != machine && only != host {

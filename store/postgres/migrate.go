@@ -24,7 +24,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i := 0; i < len(files); i++ {
+	for i, file := range files {
 		version, err := s.version(ctx)
 		if err != nil {
 			return err
@@ -37,12 +37,12 @@ func (s *Store) migrate(ctx context.Context) error {
 		if version > i {
 			continue
 		}
-		text, err := migrations.ReadFile(files[i])
+		text, err := migrations.ReadFile(file)
 		if err != nil {
 			return err
 		}
 		if err := s.write(ctx, func(tx pgx.Tx) error { return apply(ctx, tx, i+1, string(text)) }); err != nil {
-			return fmt.Errorf("migrate to %s: %w", files[i], err)
+			return fmt.Errorf("migrate to %s: %w", file, err)
 		}
 	}
 	return nil

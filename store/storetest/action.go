@@ -43,11 +43,11 @@ func fullAction() *hearken.Action {
 	a.Reminder = &hearken.Reminder{At: time.Date(2026, 3, 29, 2, 30, 0, 0, berlin), Zone: "Europe/Berlin", Note: "call", Repeat: "FREQ=DAILY"}
 	a.Evidence = []hearken.Evidence{{
 		Arg: "text", Source: hearken.Microphone, Session: id(1), Segment: "segment", Line: 7, Start: 12.3456789, End: 0.1 + 0.2,
-		At: "2026-03-14T12:00:00Z", Speaker: ptr(2), Quote: "on Friday", Cover: 2.0 / 3, Echo: true, Claimed: true,
+		At: "2026-03-14T12:00:00Z", Speaker: new(2), Quote: "on Friday", Cover: 2.0 / 3, Echo: true, Claimed: true,
 	}, {Arg: "to"}}
 	a.Cautions, a.Grantable = []string{"Nobody said this.", "Zwei."}, true
 	a.Decision = &hearken.Decision{Allow: true, By: "owner", From: "terminal", Grant: "grant 1", Reason: "fine", At: noon.Add(1e9)}
-	a.Attempts, a.RunAt, a.EndedAt = 3, ptr(noon.Add(2e9)), ptr(noon.Add(3e9))
+	a.Attempts, a.RunAt, a.EndedAt = 3, new(noon.Add(2e9)), new(noon.Add(3e9))
 	a.Receipt, a.Error, a.Owed = "<receipt@example.com>", "provider_temporary: later", hearken.AuditResult
 	return a
 }
@@ -313,7 +313,7 @@ func forgetAppointments(t *testing.T, store hearken.Store) {
 	const day = 24 * time.Hour
 	for n, state := range []hearken.ActionState{hearken.ActionDone, hearken.ActionUndone} {
 		a := message(n + 1)
-		a.Message, a.State, a.EndedAt = nil, state, ptr(noon)
+		a.Message, a.State, a.EndedAt = nil, state, new(noon)
 		a.Appointment = &hearken.Appointment{Title: "Dentist", Start: noon.Add(200 * day), Zone: "UTC", Duration: time.Hour}
 		saveAction(t, store, a)
 	}
@@ -365,13 +365,13 @@ func forgetActions(t *testing.T, store hearken.Store) {
 		a := message(n + 1)
 		a.State = tt.state
 		if tt.ended > 0 {
-			a.EndedAt = ptr(noon.Add(tt.ended))
+			a.EndedAt = new(noon.Add(tt.ended))
 		}
 		saveAction(t, store, a)
 	}
-	repeats := &hearken.Alarm{Action: message(11).ID, Next: noon.Add(9 * day), Fired: ptr(noon)}
-	firing := &hearken.Alarm{Action: message(12).ID, Firing: ptr(noon)}
-	over := &hearken.Alarm{Action: message(13).ID, Fired: ptr(noon)}
+	repeats := &hearken.Alarm{Action: message(11).ID, Next: noon.Add(9 * day), Fired: new(noon)}
+	firing := &hearken.Alarm{Action: message(12).ID, Firing: new(noon)}
+	over := &hearken.Alarm{Action: message(13).ID, Fired: new(noon)}
 	for _, a := range []*hearken.Alarm{repeats, firing, over} {
 		saveAlarm(t, store, a)
 	}

@@ -39,8 +39,8 @@ func alarmNumbers(t *testing.T, store hearken.ActionStore, before time.Time) str
 var alarmTests = []test{
 	{"Saved", func(t *testing.T, store hearken.Store) {
 		full := &hearken.Alarm{
-			Action: actionID("rem_", 1), Version: 1, Next: noon.Add(time.Hour), Firing: ptr(noon),
-			Fired: ptr(noon.Add(-time.Hour)), Error: "no way to reach the owner",
+			Action: actionID("rem_", 1), Version: 1, Next: noon.Add(time.Hour), Firing: new(noon),
+			Fired: new(noon.Add(-time.Hour)), Error: "no way to reach the owner",
 		}
 		wantFull(t, reflect.ValueOf(full), "alarm")
 		full.Version = 0
@@ -104,7 +104,7 @@ var alarmTests = []test{
 				a.Next = at(tt.next)
 			}
 			if tt.firing > 0 {
-				a.Firing = ptr(at(tt.firing))
+				a.Firing = new(at(tt.firing))
 			}
 			saveAlarm(t, store, a)
 		}
@@ -140,7 +140,7 @@ var grantTests = []test{
 		equal(t, 0, len(grants()))
 		full := hearken.Grant{
 			ID: "grant 1/../x", Principal: "key_1", Tool: hearken.MessageSend, Target: "ännä@example.com", PerDay: 5,
-			CreatedAt: noon, ExpiresAt: noon.Add(time.Hour), From: message(1).ID, RevokedAt: ptr(noon.Add(1e9)),
+			CreatedAt: noon, ExpiresAt: noon.Add(time.Hour), From: message(1).ID, RevokedAt: new(noon.Add(1e9)),
 		}
 		wantFull(t, reflect.ValueOf(full), "grant")
 		older := hearken.Grant{ID: "z", CreatedAt: noon.Add(-1e9), ExpiresAt: noon}
@@ -159,7 +159,7 @@ var grantTests = []test{
 		}
 		equal(t, []hearken.Grant{twin, older, full}, grants())
 		zone := time.FixedZone("", 9*3600)
-		odd := hearken.Grant{ID: "b", CreatedAt: noon.Add(789).In(zone), ExpiresAt: noon.Add(789).In(zone), RevokedAt: ptr(noon.Add(789).In(zone))}
+		odd := hearken.Grant{ID: "b", CreatedAt: noon.Add(789).In(zone), ExpiresAt: noon.Add(789).In(zone), RevokedAt: new(noon.Add(789).In(zone))}
 		if err := store.SaveGrant(t.Context(), &odd); err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 // well.
 func Durable(t *testing.T, open func() hearken.Store) {
 	first := open()
-	a, alarm := fullAction(), &hearken.Alarm{Action: actionID("rem_", 1), Next: noon, Firing: ptr(noon)}
+	a, alarm := fullAction(), &hearken.Alarm{Action: actionID("rem_", 1), Next: noon, Firing: new(noon)}
 	grant := &hearken.Grant{ID: "grant 1", Principal: "key_1", PerDay: 5, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
 	contact := &hearken.Contact{ID: "contact 1", Name: "Anna", Emails: []string{"anna@example.com"}}
 	key := &hearken.Key{ID: "key_1", Hash: []byte{1}, CreatedAt: noon, Approver: hearken.ApproverClient}
@@ -117,7 +117,7 @@ func LeavesNoByte(t *testing.T, store hearken.Store, look func() string) {
 			a.Message.Text, a.Target, a.Same, a.Principal = fill(n, round), mark(n)+"@example.com", fmt.Sprint(n*37%count, mark(n)), mark(n)
 			a.Evidence = []hearken.Evidence{{Arg: "text", Quote: strings.Repeat(mark(n)+"_", 1+(n+round)%40)}}
 			if round == 2 {
-				a.State, a.EndedAt = hearken.ActionDone, ptr(end(step(n)))
+				a.State, a.EndedAt = hearken.ActionDone, new(end(step(n)))
 			}
 			saveAction(t, store, a)
 			saveAlarm(t, store, &hearken.Alarm{Action: a.ID, Version: round, Error: strings.Repeat(mark(n)+"-", 1+(n*11+round*29)%60)})

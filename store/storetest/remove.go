@@ -111,7 +111,7 @@ var keyTests = []test{
 				t.Fatal(err)
 			}
 		}
-		first.RevokedAt, first.Name = ptr(noon.Add(2e9)), "Old laptop"
+		first.RevokedAt, first.Name = new(noon.Add(2e9)), "Old laptop"
 		if err := store.SaveKey(t.Context(), &first); err != nil {
 			t.Fatal(err)
 		}

@@ -188,8 +188,8 @@ var searchTests = []test{
 				continue
 			}
 			var want []string
-			for i := len(texts) - 1; i >= 0; i-- {
-				terms := hearken.Terms(texts[i])
+			for i, text := range slices.Backward(texts) {
+				terms := hearken.Terms(text)
 				if !slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.In(terms) }) {
 					want = append(want, fmt.Sprintf("1:%d", i+1))
 				}

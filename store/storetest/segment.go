@@ -13,13 +13,13 @@ import (
 func rich(s *hearken.Session, line int) hearken.Segment {
 	g := said(s, line, "Oi, tudo bem?")
 	g.Origin, g.Status = hearken.System, hearken.Translated
-	g.Confidence, g.Speaker = ptr(0.87654321), ptr(0)
+	g.Confidence, g.Speaker = new(0.87654321), new(0)
 	g.StartTime, g.EndTime = 0.1+0.2, math.Pi*1e4
 	g.IsFinal, g.Echo, g.Durable, g.Estimated = true, true, false, true
 	g.Original = "Oi, todo bem?"
 	g.Words = []hearken.Word{
-		{Word: "Oi,", StartTime: 0.3, EndTime: 0.4, Confidence: ptr(1.0), Speaker: ptr(2)},
-		{Word: "tudo", StartTime: 0.5, EndTime: 0.6, Confidence: ptr(0.0)},
+		{Word: "Oi,", StartTime: 0.3, EndTime: 0.4, Confidence: new(1.0), Speaker: new(2)},
+		{Word: "tudo", StartTime: 0.5, EndTime: 0.6, Confidence: new(0.0)},
 		{Word: "bem?", StartTime: 0.7, EndTime: 0.9},
 	}
 	return g

@@ -12,7 +12,7 @@ var sessionTests = []test{
 	{"Saved", func(t *testing.T, store hearken.Store) {
 		full := &hearken.Session{
 			ID: id(1), Title: "Plans für 明日", Status: hearken.Stopped, StopReason: hearken.StopRequested,
-			Language: "pt-BR", Provider: "deepgram", StartedAt: noon, StoppedAt: ptr(noon.Add(time.Hour)),
+			Language: "pt-BR", Provider: "deepgram", StartedAt: noon, StoppedAt: new(noon.Add(time.Hour)),
 			Duration: 3599.123456789, SegmentCount: 17, Epoch: 3, Principal: "key-1",
 			Config: hearken.SessionConfig{
 				Encoding: "linear16", SampleRate: 48000, Channels: 2, Model: "nova-3",
@@ -33,7 +33,7 @@ var sessionTests = []test{
 	}},
 	{"Changed", func(t *testing.T, store hearken.Store) {
 		s := transcript(t, store, 1, "one", "two")
-		s.Status, s.StopReason, s.StoppedAt = hearken.Stopped, hearken.StopFinished, ptr(noon.Add(time.Hour))
+		s.Status, s.StopReason, s.StoppedAt = hearken.Stopped, hearken.StopFinished, new(noon.Add(time.Hour))
 		s.Title, s.Duration, s.Epoch = "A title", 12.5, 2
 		save(t, store, s)
 		got, err := store.Session(t.Context(), s.ID)

@@ -123,5 +123,3 @@ func wantCode(t *testing.T, err error, code hearken.Code) {
 		t.Errorf("got error %v with code %q, want %q", err, hearken.CodeOf(err), code)
 	}
 }
-
-func ptr[T any](v T) *T { return &v }

@@ -70,7 +70,7 @@ var togetherTests = []test{
 					for _, state := range []hearken.ActionState{hearken.ActionPending, hearken.ActionApproved, hearken.ActionDone} {
 						a.State = state
 						if state.Final() {
-							a.EndedAt = ptr(noon.Add(time.Duration(n%2) * time.Hour))
+							a.EndedAt = new(noon.Add(time.Duration(n%2) * time.Hour))
 						}
 						if saved, err := store.SaveAction(t.Context(), a); err != nil || !saved {
 							t.Errorf("save action: %t, %v", saved, err)

@@ -1,6 +1,7 @@
 package deepgram_test
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hearken-dev/hearken"
@@ -128,7 +129,7 @@ func (v *visit) interim(now float64, saying bool) {
 	words := v.words
 	if saying {
 		w := v.f.script[v.value-firstWord]
-		words = append(words[:len(words):len(words)], spoken{v.began, now, w.text[:(len(w.text)+1)/2], w.speaker})
+		words = append(slices.Clip(words), spoken{v.began, now, w.text[:(len(w.text)+1)/2], w.speaker})
 	}
 	v.result(now, words, false, false, false)
 }

@@ -1,6 +1,7 @@
 package deepgram
 
 import (
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
@@ -41,9 +42,7 @@ func (p *Provider) query(w wish, cfg hearken.StreamConfig) (q url.Values, droppe
 	default:
 		dropped = len(cfg.Vocabulary)
 	}
-	for name, values := range p.cfg.Extra {
-		q[name] = values
-	}
+	maps.Copy(q, p.cfg.Extra)
 	for name := range q {
 		if q.Get(name) == "" {
 			q.Del(name)

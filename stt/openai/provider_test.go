@@ -3,6 +3,7 @@ package openai_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -101,9 +102,7 @@ func TestProvider_Fields(t *testing.T) {
 	verbose := map[string][]string{"model": {"whisper-1"}, "language": {"en"}, "response_format": {"verbose_json"}, "timestamp_granularities[]": {"word", "segment"}}
 	with := func(base map[string][]string, more ...string) map[string][]string {
 		m := make(map[string][]string)
-		for k, v := range base {
-			m[k] = v
-		}
+		maps.Copy(m, base)
 		for i := 0; i < len(more); i += 2 {
 			if m[more[i]] = []string{more[i+1]}; more[i+1] == "" {
 				delete(m, more[i])

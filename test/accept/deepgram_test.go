@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -106,9 +107,7 @@ type step struct {
 // raw are the options for sound as the takes have it, and others.
 func raw(more map[string]any) map[string]any {
 	o := map[string]any{"model": "nova-3", "language": "en", "encoding": "linear16", "sample_rate": 16000}
-	for k, v := range more {
-		o[k] = v
-	}
+	maps.Copy(o, more)
 	return o
 }
 

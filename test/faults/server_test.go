@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -184,7 +185,7 @@ func (e *ear) speak() {
 	default:
 		words := e.words
 		if saying {
-			words = append(words[:len(words):len(words)], heardWord{"ha", e.began, now})
+			words = append(slices.Clip(words), heardWord{"ha", e.began, now})
 		}
 		e.result(now, words, false, false, false)
 		if len(e.words) > 0 && now-e.final >= 3 {

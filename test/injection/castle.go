@@ -109,8 +109,7 @@ func (c *castle) open(ctx context.Context) error {
 	defer timer.Stop()
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
-		for _, f := range fields {
+		for f := range strings.FieldsSeq(lines.Text()) {
 			switch {
 			case strings.HasPrefix(f, "http://") && strings.HasSuffix(f, "/mcp"):
 				c.url = strings.TrimSuffix(f, "/mcp")

@@ -243,9 +243,10 @@ const settled = 2 * time.Second
 
 // explain says who the hub thinks said what of an action.
 func explain(a *hearken.Action) string {
-	out := a.Tool + " to " + a.Target
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s to %s", a.Tool, a.Target)
 	for _, e := range a.Evidence {
-		out += fmt.Sprintf("; %s %q cover %.2f echo %t %q", e.Arg, e.Source, e.Cover, e.Echo, e.Quote)
+		fmt.Fprintf(&out, "; %s %q cover %.2f echo %t %q", e.Arg, e.Source, e.Cover, e.Echo, e.Quote)
 	}
-	return out
+	return out.String()
 }
