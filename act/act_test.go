@@ -61,11 +61,11 @@ func TestDesk_DeniedExpiredCancelled(t *testing.T) {
 		}
 
 		expired := w.propose(w.message("two"))
-		time.Sleep(9*time.Minute + 59*time.Second)
+		w.pass(9*time.Minute + 59*time.Second)
 		if got, _ := w.desk.Action(w.Context(), expired.ID); got.State != hearken.ActionPending {
 			w.Errorf("before its time: %+v", got)
 		}
-		time.Sleep(2 * time.Second)
+		w.pass(2 * time.Second)
 		if got := w.await(expired); got.State != hearken.ActionExpired || act.Failure(got).Code != hearken.ApprovalExpired {
 			w.Errorf("expired: %+v", got)
 		}
@@ -247,7 +247,7 @@ func TestDesk_AuditFull(t *testing.T) {
 		if _, won, err := w.desk.Decide(w.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner"}); !won || err != nil {
 			w.Errorf("a decision: %v, %v", won, err)
 		}
-		time.Sleep(time.Minute)
+		w.pass(time.Minute)
 		if got, _ := w.desk.Action(w.Context(), a.ID); got.State != hearken.ActionApproved || w.mail.count() != 0 || hearken.CodeOf(w.desk.Problem()) != hearken.AuditUnavailable {
 			w.Errorf("%s, %d sent, problem %v", got.State, w.mail.count(), w.desk.Problem())
 		}
@@ -276,7 +276,7 @@ func TestDesk_Pause(t *testing.T) {
 		}
 		w.close()
 		w.open()
-		time.Sleep(time.Minute)
+		w.pass(time.Minute)
 		if w.mail.count() != 0 || !w.desk.Paused() {
 			w.Errorf("%d sent, paused %v", w.mail.count(), w.desk.Paused())
 		}

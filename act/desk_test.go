@@ -103,6 +103,12 @@ func (w *world) await(a *hearken.Action) *hearken.Action {
 	return got
 }
 
+// pass lets time go by, and what is due by then be done.
+func (w *world) pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
 // shelf is a connector that keeps what was done.
 type shelf struct {
 	name  string

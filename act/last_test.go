@@ -33,7 +33,7 @@ func TestDesk_PausedAtLast(t *testing.T) {
 		if _, _, err := w.desk.Decide(w.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner"}); err != nil {
 			w.Fatal(err)
 		}
-		time.Sleep(time.Minute)
+		w.pass(time.Minute)
 		if got, _ := w.desk.Action(w.Context(), a.ID); got.State != hearken.ActionApproved || w.mail.count() != 0 {
 			w.Errorf("%s, %d sent", got.State, w.mail.count())
 		}
@@ -76,7 +76,7 @@ func TestDesk_Stale(t *testing.T) {
 		if _, _, err := w.desk.Decide(w.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner"}); err != nil {
 			w.Fatal(err)
 		}
-		time.Sleep(2 * time.Hour)
+		w.pass(2 * time.Hour)
 		if err := w.desk.Pause(w.Context(), false, "page"); err != nil {
 			w.Fatal(err)
 		}
