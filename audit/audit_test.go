@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if run := os.Getenv("AUDIT_CHILD"); run != "" {
-		os.Exit(child(run))
+		os.Exit(child(os.Stdout, run))
 	}
 	goleak.VerifyTestMain(m)
 }

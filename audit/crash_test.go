@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,11 +16,11 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// child appends for ever and says each record that is acknowledged.
-func child(dir string) int {
+// child appends for ever and tells w of each record that is acknowledged.
+func child(w io.Writer, dir string) int {
 	l, err := Open(Config{Dir: filepath.Join(dir, "audit"), KeyDir: filepath.Join(dir, "keys")})
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(w, err)
 		return 1
 	}
 	var mu sync.Mutex
@@ -32,10 +33,10 @@ func child(dir string) int {
 				name := fmt.Sprintf("%d-%d", os.Getpid(), next)
 				mu.Unlock()
 				if err := l.Append(context.Background(), hearken.AuditRecord{Type: hearken.AuditExecuting, Action: name}); err != nil {
-					fmt.Println(err)
+					fmt.Fprintln(w, err)
 					os.Exit(1)
 				}
-				fmt.Println("ok " + name)
+				fmt.Fprintln(w, "ok "+name)
 			}
 		}()
 	}
