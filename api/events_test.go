@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -10,7 +11,7 @@ import (
 )
 
 func replay(e *events, session, stream string, index int) (got []string, err error) {
-	for data, err := range e.After(nil, session, stream, index) {
+	for data, err := range e.After(context.Background(), session, stream, index) {
 		if err != nil {
 			return nil, err
 		}

@@ -39,7 +39,7 @@ func fmtChunk(tag, channels, rate, bits int) []byte {
 }
 
 func extensible(b []byte, tag int) []byte {
-	b = append(slices.Clone(b), 22, 0, byte(b[14]), 0, 0, 0, 0, 0, byte(tag), 0)
+	b = append(slices.Clone(b), 22, 0, b[14], 0, 0, 0, 0, 0, byte(tag), 0)
 	binary.LittleEndian.PutUint16(b, 0xfffe)
 	return append(b, "\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"...)
 }

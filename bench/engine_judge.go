@@ -40,14 +40,14 @@ func measureJudgement(ctx context.Context, b *bench) error {
 	for i, c := range clips {
 		strange, texts := judged(segments[i])
 		note := ""
-		switch {
-		case c.Language == "-":
+		switch c.Language {
+		case "-":
 			noise++
 			if texts > 0 {
 				noisy++
 				note = "text in noise"
 			}
-		case c.Language == "en":
+		case "en":
 			english++
 			if strange > 0 {
 				wrong++

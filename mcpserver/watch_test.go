@@ -98,11 +98,8 @@ func TestWatchTranscript_Waits(t *testing.T) {
 		}
 		answer <- res.Content[0].(*mcp.TextContent).Text
 	}()
-	for p := range progress {
-		if p.ProgressToken != "p" || p.Total != 300 || p.Progress <= 0 {
-			t.Errorf("progress: %+v", p)
-		}
-		break
+	if p := <-progress; p.ProgressToken != "p" || p.Total != 300 || p.Progress <= 0 {
+		t.Errorf("progress: %+v", p)
 	}
 	h.sound.pass(t, 20)
 	text := <-answer

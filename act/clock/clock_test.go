@@ -62,7 +62,7 @@ func TestClock_Off(t *testing.T) {
 		d.do(c, 4*time.Hour, "FREQ=DAILY;BYHOUR=4,5,6")
 		c.Close(t.Context())
 		wait(60 * time.Hour)
-		c = d.open(s)
+		d.open(s)
 		synctest.Wait()
 		slices.Sort(s.told)
 		s.want(t, "60h0m0s of 40h0m0s late", "60h0m0s of 50h0m0s late", "60h0m0s of 54h0m0s late")

@@ -140,15 +140,15 @@ func (a *around) echoes(entries []*said, words []string, gap time.Duration) bool
 
 // says tells whether an entry of the far side has a word of e, at the same
 // time where times are known.
-func (f *said) says(e *said, t *token, window time.Duration) bool {
-	timed := f.timed && e.timed
+func (s *said) says(e *said, t *token, window time.Duration) bool {
+	timed := s.timed && e.timed
 	var at time.Time
 	if timed {
 		at = e.wall(t.at)
 	}
-	for i := range f.toks {
-		s := &f.toks[i]
-		if (t.loose == s.loose || alikeSound(t.loose, s.loose)) && (!timed || f.wall(s.at).Sub(at).Abs() <= window) {
+	for i := range s.toks {
+		own := &s.toks[i]
+		if (t.loose == own.loose || alikeSound(t.loose, own.loose)) && (!timed || s.wall(own.at).Sub(at).Abs() <= window) {
 			return true
 		}
 	}

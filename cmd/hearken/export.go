@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 
 	"github.com/hearken-dev/hearken"
@@ -32,7 +31,7 @@ func (c *exportCmd) Run(ctx context.Context, p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	var out io.Writer = p.stdout
+	out := p.stdout
 	if c.Output != "" && c.Output != "-" {
 		// What was said is not for everybody on this computer.
 		f, err := os.OpenFile(c.Output, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)

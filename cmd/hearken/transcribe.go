@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -154,7 +153,7 @@ func (c *transcribeCmd) read(ctx context.Context, p *program, name string) (chan
 
 // write writes one transcript to where it belongs.
 func (c *transcribeCmd) write(p *program, name string, s *recording) (err error) {
-	var out io.Writer = p.stdout
+	out := p.stdout
 	if c.Output != "" && c.Output != "-" {
 		path := c.Output
 		if info, err := os.Stat(path); len(c.Files) > 1 || err == nil && info.IsDir() {

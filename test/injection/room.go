@@ -122,15 +122,15 @@ func Build(ctx context.Context, dir string) (*Stage, error) {
 
 // set puts up a copy of the stage in dir, and opens a hub there whose engines
 // hear the scene.
-func (s *Stage) set(ctx context.Context, dir string, scene *Scene) (*room, error) {
-	if err := os.CopyFS(dir, os.DirFS(s.dir)); err != nil {
+func (st *Stage) set(ctx context.Context, dir string, scene *Scene) (*room, error) {
+	if err := os.CopyFS(dir, os.DirFS(st.dir)); err != nil {
 		return nil, fmt.Errorf("copy stage: %w", err)
 	}
-	return s.open(ctx, dir, scene)
+	return st.open(ctx, dir, scene)
 }
 
-func (s *Stage) open(ctx context.Context, dir string, scene *Scene) (r *room, err error) {
-	r = &room{clock: &clock{now: s.now}, done: &effects{}, key: s.key}
+func (st *Stage) open(ctx context.Context, dir string, scene *Scene) (r *room, err error) {
+	r = &room{clock: &clock{now: st.now}, done: &effects{}, key: st.key}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close(ctx))
