@@ -114,7 +114,7 @@ func leaving(r *http.Request) (*http.Request, func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(gone))
 	stop := context.AfterFunc(gone, func() {
 		cause := context.Cause(gone)
-		if cause == context.Canceled {
+		if errors.Is(cause, context.Canceled) {
 			cause = errLeft
 		}
 		cancel(cause)

@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -296,7 +297,7 @@ func TestMCP_CancelledByLeaving(t *testing.T) {
 	}()
 	<-h.entered
 	leave()
-	if cause := <-h.cancelled; cause != errLeft {
+	if cause := <-h.cancelled; !errors.Is(cause, errLeft) {
 		t.Errorf("ended because %v", cause)
 	}
 	<-left

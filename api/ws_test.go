@@ -370,7 +370,7 @@ func TestWS_RevokedMidCall(t *testing.T) {
 			t.Errorf("closed with %v", err)
 		}
 		for range 2 {
-			if cause := <-h.cancelled; cause == context.Canceled {
+			if cause := <-h.cancelled; cause == context.Canceled { //nolint:errorlint // as the tools compare it
 				t.Error("the call was taken as cancelled by its client")
 			}
 		}

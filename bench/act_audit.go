@@ -70,8 +70,11 @@ func measureActAudit(ctx context.Context, b *bench) error {
 // spoilAudit changes one byte in the middle of an audit.
 func spoilAudit(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if err != nil || len(files) == 0 {
-		return fmt.Errorf("no records in %s: %v", dir, err)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("no records in %s", dir)
 	}
 	data, err := os.ReadFile(files[0])
 	if err != nil {

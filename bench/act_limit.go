@@ -88,8 +88,11 @@ func (f *flood) ask(ctx context.Context, by func() (*act.RPCError, error)) bool 
 	if f.begun.IsZero() {
 		f.begun = sent
 	}
-	if err != nil || refused != nil && (refused.Code != http.StatusTooManyRequests || refused.Message != "Rate limit exceeded") {
-		f.errs = append(f.errs, fmt.Errorf("request %d: %v, %w", f.asked, refused, err))
+	if err == nil && refused != nil && (refused.Code != http.StatusTooManyRequests || refused.Message != "Rate limit exceeded") {
+		err = refused
+	}
+	if err != nil {
+		f.errs = append(f.errs, fmt.Errorf("request %d: %w", f.asked, err))
 		return false
 	}
 	f.asked++

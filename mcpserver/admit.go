@@ -155,7 +155,9 @@ func (d *desk) abandoned(ctx context.Context, turn *turn, res mcp.Result, err er
 	if e, ok := errors.AsType[*hearken.Error](cause); ok { // the key was revoked
 		return nil, rpcFailure(e)
 	}
-	if turn.action == "" || cause != context.Canceled {
+	// What ends a lost connection may wrap context.Canceled. Only the bare error
+	// is the client's word.
+	if turn.action == "" || cause != context.Canceled { //nolint:errorlint // a wrapped one is something else
 		return res, err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelFor)

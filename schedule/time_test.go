@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -142,7 +143,7 @@ func FuzzParseTime(f *testing.F) {
 		}
 		at, err := ParseTime(text, z, now)
 		if err != nil {
-			if e, ok := err.(*hearken.Error); !ok || e.Code != hearken.InvalidTime && e.Code != hearken.TimeInPast || e.Message == "" {
+			if e, ok := errors.AsType[*hearken.Error](err); !ok || e.Code != hearken.InvalidTime && e.Code != hearken.TimeInPast || e.Message == "" {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -88,7 +89,7 @@ func (p *parser) card() (bool, error) {
 	p.begun = 0
 	for c.begin == 0 {
 		l, err := p.lines.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return false, nil
 		}
 		if err != nil {
@@ -111,12 +112,12 @@ func (p *parser) fill(c *card) error {
 	before := ""
 	for depth := 1; depth > 0; {
 		l, err := p.lines.next()
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
 		begins := l.is("BEGIN", "VCARD")
 		switch {
-		case err == io.EOF, begins && before != "AGENT":
+		case errors.Is(err, io.EOF), begins && before != "AGENT":
 			p.note(c.begin, "the card has no end")
 			p.begun = l.at
 			return nil

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"io"
 	"math"
 	"mime/quotedprintable"
@@ -91,7 +92,7 @@ func (l *lines) next() (line, error) {
 		out, ok := parseLine(b)
 		for {
 			more, err := l.raw()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {

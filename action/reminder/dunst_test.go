@@ -5,6 +5,7 @@ package reminder
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -52,7 +53,7 @@ func startScreen(t *testing.T) string {
 	startProgram(t, nil, write, "Xvfb", "-displayfd", "3", "-screen", "0", "1280x720x24", "-nolisten", "tcp")
 	write.Close()
 	number, err := bufio.NewReader(read).ReadString('\n')
-	if err != nil && err != io.EOF || number == "" {
+	if err != nil && !errors.Is(err, io.EOF) || number == "" {
 		t.Fatalf("Xvfb said %q, %v", number, err)
 	}
 	return ":" + strings.TrimSpace(number)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -96,7 +97,7 @@ func TestListening(t *testing.T) {
 	}
 	s.pages <- &hearken.ScribePage{Next: 2, Entries: []hearken.Segment{caption("M", "C", "one"), caption("S", "U", "tw")}}
 	s.pages <- &hearken.ScribePage{Next: 3, Entries: []hearken.Segment{caption("S", "C", "two")}}
-	if err := l.follow(ctx); err != context.Canceled {
+	if err := l.follow(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("follow: %v", err)
 	}
 	s.pages <- &hearken.ScribePage{Next: 4, Entries: []hearken.Segment{caption("M", "C", "bye")}}

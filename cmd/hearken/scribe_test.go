@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -194,7 +195,7 @@ func TestRemoteScribe(t *testing.T) {
 	}
 	given, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := r.Status(given); err != context.Canceled {
+	if _, err := r.Status(given); !errors.Is(err, context.Canceled) {
 		t.Errorf("a call that was given up: %v", err)
 	}
 }

@@ -54,7 +54,7 @@ type conn struct {
 	patient atomic.Bool  // the sender need not give one: it was told to wait, or is done
 	closing atomic.Bool  // the hub ends
 	ended   sync.Once    // the session
-	fail    chan error
+	fail    chan *ending
 	gone    chan struct{} // closed when the reader has ended
 	written chan struct{} // closed when the writer has ended
 
@@ -65,7 +65,7 @@ type conn struct {
 func newConn(ctx context.Context, h *Handler, opts options, session *hearken.Session, in hearken.Input) *conn {
 	c := &conn{
 		h: h, in: in, opts: opts, session: session, queue: newQueue(), digest: sha256.New(),
-		begun: time.Now(), left: ctx.Done(), progress: make(chan struct{}, 1), fail: make(chan error, 1),
+		begun: time.Now(), left: ctx.Done(), progress: make(chan struct{}, 1), fail: make(chan *ending, 1),
 		gone: make(chan struct{}), written: make(chan struct{}), received: make(chan struct{}),
 	}
 	c.channels.Store(int32(opts.channels))

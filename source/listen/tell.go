@@ -42,8 +42,8 @@ func (c *conn) write() {
 					return
 				}
 			}
-		case err := <-c.fail:
-			t.close(err.(*ending))
+		case end := <-c.fail:
+			t.close(end)
 			return
 		case <-c.gone:
 			return

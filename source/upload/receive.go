@@ -96,7 +96,7 @@ func (h *Handler) tooLarge() *failure {
 func (h *Handler) parts(reader *multipart.Reader, f *form) error {
 	for n := 0; ; n++ {
 		part, err := reader.NextPart()
-		if err == io.EOF {
+		if err == io.EOF { // it wraps the one of a form that was cut off
 			return nil
 		}
 		if err != nil {
@@ -109,12 +109,13 @@ func (h *Handler) parts(reader *multipart.Reader, f *form) error {
 		case name == "file" && f.path != "":
 			return invalid("file", "", "One recording at a time: there are two files.")
 		case name == "file":
-			err = h.keep(part, f)
+			if err := h.keep(part, f); err != nil {
+				return err
+			}
 		default:
-			err = f.add(name, part)
-		}
-		if err != nil {
-			return err
+			if err := f.add(name, part); err != nil {
+				return err
+			}
 		}
 	}
 }

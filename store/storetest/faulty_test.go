@@ -32,7 +32,7 @@ func TestFaulty_Fail(t *testing.T) {
 		return err
 	}
 	f.Fail(errDown)
-	if err := keys(); err != errDown {
+	if err := keys(); !errors.Is(err, errDown) {
 		t.Errorf("failing: %v", err)
 	}
 	f.Only("Save")
@@ -41,7 +41,7 @@ func TestFaulty_Fail(t *testing.T) {
 	}
 	f.Only()
 	f.FailNext(1, errDown)
-	if first, second := keys(), keys(); first != errDown || second != nil {
+	if first, second := keys(), keys(); !errors.Is(first, errDown) || second != nil {
 		t.Errorf("failing once: %v, then %v", first, second)
 	}
 	f.Fail(nil)
@@ -56,7 +56,7 @@ func TestFaulty_Fail(t *testing.T) {
 func TestFaulty_LoseAnswers(t *testing.T) {
 	f := faulty(t)
 	f.LoseAnswers(errDown)
-	if err := f.SaveKey(t.Context(), &hearken.Key{ID: "k"}); err != errDown {
+	if err := f.SaveKey(t.Context(), &hearken.Key{ID: "k"}); !errors.Is(err, errDown) {
 		t.Errorf("answer: %v", err)
 	}
 	f.Fail(nil)
@@ -70,11 +70,11 @@ func TestFaulty_LoseAnswers_Version(t *testing.T) {
 	f := faulty(t)
 	f.LoseAnswers(errDown)
 	a := &hearken.Action{ID: hearken.NewActionID(hearken.ReminderCreate)}
-	if saved, err := f.SaveAction(t.Context(), a); err != errDown || saved || a.Version != 0 {
+	if saved, err := f.SaveAction(t.Context(), a); !errors.Is(err, errDown) || saved || a.Version != 0 {
 		t.Errorf("action: %t, %v, version %d", saved, err, a.Version)
 	}
 	alarm := &hearken.Alarm{Action: a.ID}
-	if saved, err := f.SaveAlarm(t.Context(), alarm); err != errDown || saved || alarm.Version != 0 {
+	if saved, err := f.SaveAlarm(t.Context(), alarm); !errors.Is(err, errDown) || saved || alarm.Version != 0 {
 		t.Errorf("alarm: %t, %v, version %d", saved, err, alarm.Version)
 	}
 	f.Fail(nil)

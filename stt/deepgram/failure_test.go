@@ -241,7 +241,7 @@ func TestStream_Failed(t *testing.T) {
 			if err == nil || err.Error() != c.want || hearken.CodeOf(err) != hearken.ProviderConnectionFailed {
 				t.Errorf("failed with %v", err)
 			}
-			if wrote != err {
+			if !errors.Is(wrote, err) {
 				t.Errorf("Write: %v", wrote)
 			}
 			if !strings.Contains(finals(events), "build in may") {

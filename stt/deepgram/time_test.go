@@ -1,6 +1,7 @@
 package deepgram_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -242,7 +243,7 @@ func TestStream_Stall(t *testing.T) {
 				if err == nil || err.Error() != c.want || hearken.CodeOf(err) != hearken.ProviderConnectionFailed {
 					t.Errorf("failed with %v", err)
 				}
-				if wrote != nil && wrote != err {
+				if wrote != nil && !errors.Is(wrote, err) {
 					t.Errorf("Write: %v", wrote)
 				}
 				if strings.HasPrefix(name, "Mute") && len(c.sound) > 10*16000 && !slices.ContainsFunc(events, func(e hearken.StreamEvent) bool { return e.Lag > 7 }) {

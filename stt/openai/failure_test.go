@@ -283,7 +283,7 @@ func TestStream_Gap(t *testing.T) {
 		wrote = stream.Write(hearken.Frame{Pos: at, PCM: meetingSound[:4*hearken.SampleRate]})
 	}
 	events := <-told
-	if err := failure(events); !errors.Is(err, boom) || wrote != err {
+	if err := failure(events); !errors.Is(err, boom) || !errors.Is(wrote, err) {
 		t.Errorf("failed with %v, Write with %v", err, wrote)
 	}
 	if made != 3 || closed != 2 {

@@ -129,7 +129,7 @@ func TestProxy(t *testing.T) {
 		if err := client.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
 			w.t.Fatal(err)
 		}
-		if err := ends(server); err != io.EOF {
+		if err := ends(server); !errors.Is(err, io.EOF) {
 			w.t.Errorf("the server reads %v", err)
 		}
 		w.passes(server, client, "and goodbye")
@@ -138,7 +138,7 @@ func TestProxy(t *testing.T) {
 			w.t.Error(diff)
 		}
 		server.Close()
-		if err := ends(client); err != io.EOF {
+		if err := ends(client); !errors.Is(err, io.EOF) {
 			w.t.Errorf("the client reads %v", err)
 		}
 	})
@@ -151,7 +151,7 @@ func TestProxy_Cut(t *testing.T) {
 		w.passes(client, server, "hello")
 		w.proxy.Cut()
 		for _, c := range []net.Conn{client, server, other} {
-			if err := ends(c); err != io.EOF {
+			if err := ends(c); !errors.Is(err, io.EOF) {
 				w.t.Errorf("a connection that was cut ends with %v", err)
 			}
 		}
@@ -179,7 +179,7 @@ func TestProxy_HalfClose(t *testing.T) {
 	everywhere(t, func(w *wire) {
 		client, server := w.connect()
 		w.proxy.HalfClose(faults.ToClient)
-		if err := ends(client); err != io.EOF {
+		if err := ends(client); !errors.Is(err, io.EOF) {
 			w.t.Errorf("the client reads %v", err)
 		}
 		w.passes(client, server, "still here")
@@ -190,7 +190,7 @@ func TestProxy_HalfClose(t *testing.T) {
 
 		client, server = w.connect()
 		w.proxy.HalfClose(faults.ToServer)
-		if err := ends(server); err != io.EOF {
+		if err := ends(server); !errors.Is(err, io.EOF) {
 			w.t.Errorf("the server reads %v", err)
 		}
 		w.passes(server, client, "still here")
@@ -338,7 +338,8 @@ func TestMemory(t *testing.T) {
 		client, server := w.connect()
 		client.SetDeadline(time.Now().Add(3 * time.Second))
 		if d := took(func() {
-			if err, ok := ends(client).(net.Error); !ok || !err.Timeout() {
+			err := ends(client)
+			if e, ok := errors.AsType[net.Error](err); !ok || !e.Timeout() {
 				w.t.Errorf("read: %v", err)
 			}
 		}); d != 3*time.Second {
@@ -348,7 +349,7 @@ func TestMemory(t *testing.T) {
 		client.SetWriteDeadline(time.Now().Add(2 * time.Second))
 		if d := took(func() {
 			_, err := client.Write(make([]byte, 1<<20)) // nobody reads
-			if e, ok := err.(net.Error); !ok || !e.Timeout() {
+			if e, ok := errors.AsType[net.Error](err); !ok || !e.Timeout() {
 				w.t.Errorf("write: %v", err)
 			}
 		}); d != 2*time.Second {
