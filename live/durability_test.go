@@ -290,9 +290,10 @@ type faultyFile struct {
 }
 
 type faultyDisk struct {
-	mu   sync.Mutex
-	err  error
-	gate chan struct{}
+	stuck bool // what fails takes nothing back either
+	mu    sync.Mutex
+	err   error
+	gate  chan struct{}
 }
 
 func (d *faultyDisk) set(err error, gate chan struct{}) {
@@ -315,10 +316,20 @@ func (f *faultyFile) Write(p []byte) (int, error) {
 	return f.journalFile.Write(p)
 }
 
+func (f *faultyFile) Truncate(size int64) error {
+	f.disk.mu.Lock()
+	err := f.disk.err
+	f.disk.mu.Unlock()
+	if err != nil && f.disk.stuck {
+		return err
+	}
+	return f.journalFile.Truncate(size)
+}
+
 func TestHub_JournalInTrouble(t *testing.T) {
-	for _, kind := range []string{"Fails", "Hangs"} {
+	for _, kind := range []string{"Fails", "Stuck", "Hangs"} {
 		t.Run(kind, func(t *testing.T) {
-			disk := &faultyDisk{}
+			disk := &faultyDisk{stuck: kind == "Stuck"}
 			within(t, func(h *house) {
 				h.hub.openJournal = func(path string) (journalFile, error) {
 					f, err := openJournalFile(path)
@@ -328,7 +339,7 @@ func TestHub_JournalInTrouble(t *testing.T) {
 				in := h.attach(id)
 				h.send(in, 4)
 				gate := make(chan struct{})
-				if kind == "Fails" {
+				if kind != "Hangs" {
 					disk.set(errors.New("no space left on device"), nil)
 				} else {
 					disk.set(nil, gate)

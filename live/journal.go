@@ -68,7 +68,8 @@ type journal struct {
 
 	// Only the writing goroutine touches these.
 	file  journalFile
-	size  int64
+	size  int64 // of the whole records
+	torn  bool  // half a record may stand behind them
 	dirty bool
 }
 
@@ -175,20 +176,14 @@ func (j *journal) restLocked(err error) {
 // writeBatch writes entries one after the other and tells how many are there.
 func (j *journal) writeBatch(batch []*entry) (int, error) {
 	if j.file == nil {
-		f, err := j.open(j.path)
-		if err != nil {
+		if err := j.reopen(); err != nil {
 			return 0, fmt.Errorf("open journal: %w", err)
-		}
-		j.file, j.size = f, 0
-		if info, err := os.Stat(j.path); err == nil {
-			j.size = info.Size()
 		}
 	}
 	for i, e := range batch {
 		if _, err := j.file.Write(e.data); err != nil {
-			// Half a record must not stand before the next one.
-			j.file.Truncate(j.size)
-			j.file.Close()
+			j.torn = j.file.Truncate(j.size) != nil
+			_ = j.file.Close() // it is opened anew
 			j.file = nil
 			return i, fmt.Errorf("write journal: %w", err)
 		}
@@ -196,6 +191,28 @@ func (j *journal) writeBatch(batch []*entry) (int, error) {
 		j.dirty = true
 	}
 	return len(batch), nil
+}
+
+// reopen opens the file where its whole records end: half a record must not
+// stand before the next one.
+func (j *journal) reopen() error {
+	f, err := j.open(j.path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(j.path)
+	switch {
+	case err != nil:
+	case j.torn && info.Size() > j.size:
+		err = f.Truncate(j.size)
+	default:
+		j.size = info.Size()
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	j.file, j.torn = f, false
+	return nil
 }
 
 // tick syncs what was written since the last one and tries again what could
@@ -283,14 +300,14 @@ func (j *journal) rewrite(records []record) error {
 		return errors.New("rewrite journal: it has ended")
 	}
 	if j.file != nil {
-		j.file.Close()
+		_ = j.file.Close() // all that is in it is written anew
 		j.file = nil
 	}
 	if err := writeFile(j.path, buf.Bytes()); err != nil {
 		return fmt.Errorf("rewrite journal: %w", err)
 	}
 	j.doneLocked(len(j.pending)) // they are among the records
-	j.err = nil
+	j.err, j.torn = nil, false
 	return nil
 }
 
