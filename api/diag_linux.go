@@ -26,7 +26,9 @@ func diagOwner(remote, local netip.AddrPort) (int, error) {
 		return 0, errNoDiag
 	}
 	defer syscall.Close(fd)
-	syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &syscall.Timeval{Sec: 1})
+	if err := syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &syscall.Timeval{Sec: 1}); err != nil {
+		return 0, errNoDiag // it might never answer
+	}
 	if err := syscall.Sendto(fd, diagRequest(remote, local), 0, &syscall.SockaddrNetlink{Family: syscall.AF_NETLINK}); err != nil {
 		return 0, errNoDiag
 	}

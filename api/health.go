@@ -2,7 +2,7 @@ package api
 
 import (
 	"context"
-	"io"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -35,7 +35,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
 func plain(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	io.WriteString(w, text)
+	fmt.Fprint(w, text)
 }
 
 // logRequest writes the access log. The query is left out, because it may hold

@@ -182,7 +182,9 @@ func (k *keyring) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 			if k.inside.Load() > 0 {
-				k.fresh(ctx, ringAge/2)
+				if _, err := k.fresh(ctx, ringAge/2); err != nil {
+					k.log.Warn("keys are not readable", "error", err)
+				}
 			}
 		}
 	}

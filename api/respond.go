@@ -91,7 +91,7 @@ func (w *response) Flush() {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	http.NewResponseController(w.ResponseWriter).Flush()
+	_ = http.NewResponseController(w.ResponseWriter).Flush() // the next write tells
 }
 
 // Unwrap lets [http.ResponseController] and the WebSocket library reach the
@@ -135,7 +135,7 @@ func (w *response) refuse(status int, err *hearken.Error) {
 		Try     string       `json:"try,omitempty"`
 	}
 	b, _ := json.Marshal(map[string]body{"error": {err.Code, err.Message, err.Try}})
-	w.ResponseWriter.Write(append(b, '\n'))
+	_, _ = w.ResponseWriter.Write(append(b, '\n')) // a client that has gone does not miss it
 }
 
 // crossOrigin tells the browser that the page may read the answer. The page's

@@ -55,7 +55,7 @@ func (e *rpcErrors) finish(w *response, text string) {
 func (w *response) writeRPC(status int, id json.RawMessage, code int64, message, try string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.header(status)
-	w.ResponseWriter.Write(rpcError(id, code, message, try))
+	_, _ = w.ResponseWriter.Write(rpcError(id, code, message, try)) // a client that has gone does not miss it
 }
 
 // rpcError is a JSON-RPC error on the wire; without an id it has a null one.
@@ -106,6 +106,8 @@ func messageMethod(body []byte) string {
 	var m struct {
 		Method string `json:"method"`
 	}
-	json.Unmarshal(body, &m)
+	if err := json.Unmarshal(body, &m); err != nil {
+		return ""
+	}
 	return m.Method
 }

@@ -166,7 +166,9 @@ func (a *API) drain(running []*http.Server) {
 	done := make(chan struct{})
 	go func() {
 		for _, s := range running {
-			s.Shutdown(ctx)
+			if err := s.Shutdown(ctx); err != nil && ctx.Err() == nil {
+				a.log.Warn("a door was not closed", "error", err)
+			}
 		}
 		a.mcp.sessions.closeAll(ctx)
 		a.handling.Wait()

@@ -81,13 +81,16 @@ func (d *sseDoor) listen(w *response, r *http.Request) {
 		return
 	}
 	ended := make(chan struct{})
-	go func() { ss.Wait(); close(ended) }()
+	go func() {
+		_ = ss.Wait() // however it ends
+		close(ended)
+	}()
 	select {
 	case <-r.Context().Done():
 	case <-ended:
 	}
 	// Waits for calls that are under way: they still write to this response.
-	ss.Close()
+	_ = ss.Close() // the client may have hung up first
 	<-ended
 }
 

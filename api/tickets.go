@@ -78,7 +78,7 @@ func (a *API) wsTicket(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
-	json.NewEncoder(w).Encode(struct {
+	_ = json.NewEncoder(w).Encode(struct { // a client that has gone does not miss it
 		Ticket    string `json:"ticket"`
 		URL       string `json:"url"`
 		ExpiresIn int    `json:"expiresIn"` // seconds

@@ -63,7 +63,7 @@ func (d *wsDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // the hub stops.
 func (d *wsDoor) serve(ctx context.Context, c *websocket.Conn, server *mcp.Server) {
 	conn := &wsConn{c: c, why: ctx, limits: &d.api.limits, calls: map[jsonrpc.ID]bool{}}
-	defer conn.Close()
+	defer conn.end()
 	ended := make(chan struct{})
 	var pinging sync.WaitGroup
 	pinging.Go(func() { conn.pings(ended) })
@@ -71,7 +71,7 @@ func (d *wsDoor) serve(ctx context.Context, c *websocket.Conn, server *mcp.Serve
 	defer close(ended)
 
 	// Ending a read by its context would end the connection without a word.
-	goodbye := context.AfterFunc(ctx, func() { conn.Close() })
+	goodbye := context.AfterFunc(ctx, conn.end)
 	first, err := conn.Read(context.WithoutCancel(ctx))
 	if !goodbye() || err != nil {
 		return
@@ -87,9 +87,9 @@ func (d *wsDoor) serve(ctx context.Context, c *websocket.Conn, server *mcp.Serve
 		} else {
 			conn.drain()
 		}
-		conn.Close()
+		conn.end()
 	})
-	ss.Wait()
+	_ = ss.Wait() // however it ends
 	conn.gone()
 	closing()
 }
@@ -118,7 +118,9 @@ func bare(m jsonrpc.Message) bool {
 	var p struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
-	json.Unmarshal(req.Params, &p)
+	if err := json.Unmarshal(req.Params, &p); err != nil {
+		return true
+	}
 	return p.Meta[mcp.MetaKeyProtocolVersion] == nil
 }
 
@@ -143,7 +145,8 @@ func (d *wsDoor) stranger(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if _, body, err := c.Read(ctx); err == nil {
 		id, _ := messageID(body)
-		c.Write(ctx, websocket.MessageText, rpcError(id, http.StatusUnauthorized, "Invalid API key", ""))
+		// A stranger who has gone does not miss it.
+		_ = c.Write(ctx, websocket.MessageText, rpcError(id, http.StatusUnauthorized, "Invalid API key", ""))
 	}
 	c.Close(statusUnauthorized, "Invalid API key")
 }

@@ -195,8 +195,14 @@ func (w *wsConn) send(ctx context.Context, b []byte) error {
 	return w.c.Write(ctx, websocket.MessageText, b)
 }
 
-// Close implements [mcp.Connection]. It says goodbye with the reason.
+// Close implements [mcp.Connection].
 func (w *wsConn) Close() error {
+	w.end()
+	return nil
+}
+
+// end says goodbye with the reason.
+func (w *wsConn) end() {
 	w.closed.Do(func() {
 		switch cause := context.Cause(w.why); {
 		case errors.Is(cause, errRevoked):
@@ -207,7 +213,6 @@ func (w *wsConn) Close() error {
 			w.c.Close(websocket.StatusNormalClosure, "")
 		}
 	})
-	return nil
 }
 
 // pings finds out that the other side is gone without having said so.
