@@ -243,8 +243,9 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 
 	fed := c.feed(ctx, st, heard)
 	if fed == nil {
-		st.Close()
-	} else if !errors.Is(fed, errEngineEnded) {
+		fed = st.Close()
+	}
+	if fed != nil && !errors.Is(fed, errEngineEnded) {
 		// What it said before it failed is still to be taken; then it ends by
 		// itself, or is made to.
 		last := time.AfterFunc(lastWords, func() { cancel(fed) })

@@ -44,7 +44,7 @@ func (c *channel) giveUp(ctx context.Context, engine string, err error) {
 	from, to := c.through.Load(), c.spool.end()
 	c.s.note(seconds(from), seconds(to), "[%s failed: %s %.1f s of sound wait to be transcribed]", engine, reason(err), seconds(to-from))
 	c.s.tell(hearken.InputEvent{Kind: hearken.InputError, Err: err})
-	c.s.hub.finish(c.s, hearken.StopProviderFailed)
+	_ = c.s.hub.finish(c.s, hearken.StopProviderFailed) // it fails if the session or the hub ends already
 }
 
 // retryable tells whether opening the same engine again could help.

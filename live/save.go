@@ -41,7 +41,7 @@ func (h *Hub) flushLoop() {
 			channels := s.channels
 			s.mu.Unlock()
 			for _, c := range channels {
-				c.spool.flush() // the spool remembers its failure for the status
+				_ = c.spool.flush() // the spool remembers its failure for the status
 			}
 		}
 	})
