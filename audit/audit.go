@@ -96,7 +96,9 @@ func Open(cfg Config) (*Log, error) {
 		if l.lock != nil {
 			l.lock.Close()
 		}
-		l.w.close()
+		if err := l.w.close(); err != nil {
+			cfg.Log.Warn("audit: file not closed", "error", err)
+		}
 		if _, told := errors.AsType[*hearken.Error](err); told {
 			return nil, err
 		}

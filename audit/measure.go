@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ func Measure(dir string, n int) (m Measurement, err error) {
 	if err != nil {
 		return m, err
 	}
-	defer log.Close()
+	defer func() { err = errors.Join(err, log.Close()) }()
 	bare, err := os.OpenFile(filepath.Join(dir, "bare"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return m, err

@@ -143,7 +143,7 @@ func (w *writer) failed(err error, now time.Time, records int) {
 	w.cause = err
 	w.dirty = true // until a truncation is synced
 	if w.file != nil {
-		w.file.Truncate(w.size)
+		_ = w.file.Truncate(w.size) // clean does it again
 	}
 }
 
@@ -177,8 +177,7 @@ func (w *writer) turnTo(name string, size int64, dirty bool) error {
 		err = syncDir(w.dir)
 	}
 	if err != nil {
-		f.Close()
-		return err
+		return errors.Join(err, f.Close())
 	}
 	if w.file != nil {
 		if err := w.file.Close(); err != nil {

@@ -150,7 +150,7 @@ func hangUp(conn net.Conn) {
 		conn.Close()
 		return
 	}
-	c.CloseWrite()
+	_ = c.CloseWrite() // who reads meets the same end
 	conn.SetReadDeadline(time.Now().Add(drainTimeout))
 }
 
@@ -186,7 +186,7 @@ type message struct {
 // to send the line to.
 func (r *Relay) note(ctx context.Context, line []byte) (net.Conn, bool) {
 	var m message
-	json.Unmarshal(line, &m) // what cannot be read is for the hub to refuse
+	_ = json.Unmarshal(line, &m) // what cannot be read is for the hub to refuse
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.wait(ctx, func() bool { return r.conn != nil && !r.waiting(r.greeting) })
@@ -265,7 +265,7 @@ func (r *Relay) rejoin(ctx context.Context, stdout io.Writer) error {
 // answer, which the client already has, from it.
 func introduce(conn net.Conn, in *bufio.Reader, stdout io.Writer, line []byte) error {
 	var sent message
-	json.Unmarshal(line, &sent)
+	_ = json.Unmarshal(line, &sent) // what cannot be read is for the hub to refuse
 	if _, err := conn.Write(line); err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func Spawn(ctx context.Context, dir, path string, args, env []string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrSpawn, err)
 	}
-	go cmd.Wait() // reaps it if it ends before this process does
+	go func() { _ = cmd.Wait() }() // reaps it if it ends before this process does
 
 	stop := context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Now()) })
 	defer stop()
@@ -73,7 +73,7 @@ func Report(out io.WriteCloser, err error) {
 		refusal = Refuse(err)
 	}
 	line, _ := json.Marshal(refusal)
-	out.Write(append(line, '\n'))
+	_, _ = out.Write(append(line, '\n')) // whoever spawned it may be gone
 	out.Close()
 }
 
@@ -83,7 +83,7 @@ func openLog(dir string) (*os.File, error) {
 	}
 	path := filepath.Join(dir, LogName)
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
-		os.Rename(path, path+".old")
+		_ = os.Rename(path, path+".old") // a log that is too long is better than none
 	}
 	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 }
