@@ -61,7 +61,7 @@ func (u *updates) subscribe(ctx context.Context, req *mcp.SubscribeRequest) erro
 	if !w.holders[req.Session] {
 		w.holders[req.Session] = true
 		go func() { // whoever hangs up does not say so first
-			req.Session.Wait()
+			_ = req.Session.Wait() // however it ends
 			u.release(uri, w, req.Session)
 		}()
 	}

@@ -68,7 +68,9 @@ func (a *App) openActing(ctx context.Context, opts Options) error {
 		return err
 	}
 	if a.unable = a.openDesk(ctx, m, opts); a.unable != nil {
-		a.closeActing(ctx)
+		if err := a.closeActing(ctx); err != nil {
+			a.log.Warn("what actions need was not closed", "error", err)
+		}
 		a.desk, a.clock, a.auditLog, a.audit = nil, nil, nil, nil
 	}
 	return nil

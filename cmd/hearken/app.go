@@ -99,8 +99,11 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 		return nil, err
 	}
 	defer func() {
-		if err != nil {
-			a.Close(ctx)
+		if err == nil {
+			return
+		}
+		if err := a.Close(ctx); err != nil && ctx.Err() == nil {
+			a.log.Warn("hub not closed", "error", err)
 		}
 	}()
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))

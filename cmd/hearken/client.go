@@ -81,7 +81,7 @@ func (p *program) tools(ctx context.Context) (*client, error) {
 
 func (c *client) close() {
 	if c.session != nil {
-		c.session.Close()
+		_ = c.session.Close() // the hub may have hung up first
 	}
 	if c.conn != nil {
 		c.conn.Close()
@@ -89,7 +89,9 @@ func (c *client) close() {
 	if c.own != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
-		c.own.Close(ctx)
+		if err := c.own.Close(ctx); err != nil {
+			c.own.log.Warn("hub not closed", "error", err)
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func (a *App) serveControl(ctx context.Context, conn net.Conn) {
 		}
 	}
 	if errors.Is(in.Err(), bufio.ErrTooLong) {
-		out.Encode(controlResult{Error: pipe.Refuse(hearken.Errorf(hearken.Invalid, "The request is longer than %d MB.", maxControl>>20))})
+		_ = out.Encode(controlResult{Error: pipe.Refuse(hearken.Errorf(hearken.Invalid, "The request is longer than %d MB.", maxControl>>20))}) // it is the last word
 	}
 }
 

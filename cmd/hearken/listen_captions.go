@@ -85,7 +85,7 @@ func (c *captions) clear() {
 	var b strings.Builder
 	c.erase(&b)
 	c.open, c.meter = nil, nil
-	io.WriteString(c.w, b.String())
+	fmt.Fprint(c.w, b.String())
 }
 
 // erase takes the lines away that may change.
@@ -110,7 +110,7 @@ func (c *captions) draw(b *strings.Builder) {
 			c.drawn++
 		}
 	}
-	io.WriteString(c.w, b.String())
+	fmt.Fprint(c.w, b.String())
 }
 
 // meterLine is the state in one line: recording, how long, how loud, how far

@@ -53,7 +53,11 @@ func (c *transcribeCmd) Run(ctx context.Context, p *program) error {
 	engine := moonshine.Open(ctx, moonshine.Config{
 		Dir: root, Library: models.Library(root), Language: language, Model: model, Vocabulary: words, Log: p.log,
 	})
-	defer engine.Close(context.WithoutCancel(ctx))
+	defer func() {
+		if err := engine.Close(context.WithoutCancel(ctx)); err != nil {
+			p.log.Warn("engine not closed", "error", err)
+		}
+	}()
 	if err := engine.Check(ctx, hearken.StreamConfig{Language: language}); err != nil {
 		return err
 	}
