@@ -119,7 +119,7 @@ func (w *cueWriter) first() {
 	}
 	fmt.Fprintf(w.b, "%s --> %s\n", w.stamp(c.start), w.stamp(c.end))
 	for _, line := range c.lines {
-		w.style.escape.WriteString(w.b, line)
+		w.b.WriteString(w.style.escape.Replace(line))
 		w.b.WriteByte('\n')
 	}
 	w.b.WriteByte('\n')

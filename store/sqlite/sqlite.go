@@ -61,14 +61,14 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	s.writes.SetMaxOpenConns(1)
 	if err := s.begin(ctx); err != nil {
-		s.writes.Close()
+		_ = s.writes.Close() // nothing was written
 		if hearken.CodeOf(err) != "" || ctx.Err() != nil {
 			return nil, err
 		}
 		return nil, unusable(path, err)
 	}
 	if s.reads, err = sql.Open("sqlite", uri+forReads); err != nil {
-		s.writes.Close()
+		_ = s.writes.Close() // nothing is being written
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	s.reads.SetMaxOpenConns(readers)

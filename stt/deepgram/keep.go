@@ -36,7 +36,7 @@ func (s *stream) keep() {
 			s.finish()
 		case <-s.finalize:
 			if closing != nil {
-				s.ask(true)
+				_ = s.ask(true) // the reader tells why it failed
 			}
 		case now := <-tick.C:
 			s.watch(now, closing == nil)
@@ -54,7 +54,7 @@ func (s *stream) finish() {
 	s.mu.Lock()
 	s.closedAt = time.Now() // before it is sent: the answer may be quick
 	s.mu.Unlock()
-	s.tell(closeStream)
+	_ = s.tell(closeStream) // the reader tells why it failed
 }
 
 // watch does what time asks for.
@@ -78,7 +78,7 @@ func (s *stream) watch(now time.Time, closing bool) {
 	case soundless:
 		s.pad()
 	case idle:
-		s.tell(keepAlive)
+		_ = s.tell(keepAlive) // the reader tells why it failed
 	}
 	if unanswered > 5*holds { // no result came that would have told it
 		s.offerProgress()
@@ -99,6 +99,6 @@ func (s *stream) pad() {
 	}
 	s.mu.Unlock()
 	if soundless {
-		s.transmit(make([]byte, 2*minMessage))
+		_ = s.transmit(make([]byte, 2*minMessage)) // the reader tells why it failed
 	}
 }

@@ -126,16 +126,21 @@ func (s *suite) interim(t *testing.T) {
 	if err := writeCut(stream, 0, s.Sound[:half], func() int { return 1600 }); err != nil {
 		t.Fatal(err)
 	}
+	end := func() {
+		if err := stream.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 	timer := time.AfterFunc(s.Patience, func() {
 		t.Error("no unconfirmed segment came")
-		stream.Close()
+		end()
 	})
 	shown := false
 	for e := range stream.Events() {
 		if e.Kind == hearken.Partial && !shown {
 			shown = true
 			if timer.Stop() {
-				stream.Close()
+				end()
 			}
 		}
 	}
