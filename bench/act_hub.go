@@ -58,8 +58,7 @@ func (b *bench) startActing(ctx context.Context, name string, keys int, env ...s
 
 // restart kills the hub and starts it again.
 func (h *actingHub) restart(ctx context.Context) error {
-	h.cmd.Process.Kill()
-	h.cmd.Wait()
+	kill(h.cmd)
 	next, err := h.b.startHub(ctx, h.dir, h.env...)
 	if err != nil {
 		return err
@@ -74,16 +73,14 @@ func (h *actingHub) restart(ctx context.Context) error {
 
 // stillborn kills the hub, starts it, and kills it again before it is ready.
 func (h *actingHub) stillborn(ctx context.Context, after time.Duration) error {
-	h.cmd.Process.Kill()
-	h.cmd.Wait()
+	kill(h.cmd)
 	cmd := exec.CommandContext(ctx, h.b.binary, "serve")
 	cmd.Env = append(h.b.env(h.dir), h.env...)
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	wait(ctx, after)
-	cmd.Process.Kill()
-	_ = cmd.Wait() // killed, as it was meant to be
+	kill(cmd)
 	return nil
 }
 

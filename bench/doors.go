@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -109,11 +110,7 @@ func (b *bench) startBare(ctx context.Context, answers map[string]json.RawMessag
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		cmd.Wait()
-		return "", nil, fmt.Errorf("bare server: %w", err)
+		return "", nil, fmt.Errorf("bare server: %w", errors.Join(err, cmd.Wait()))
 	}
-	return strings.TrimSpace(line), func() {
-		cmd.Process.Signal(syscall.SIGTERM)
-		cmd.Wait()
-	}, nil
+	return strings.TrimSpace(line), func() { end(cmd, syscall.SIGTERM) }, nil
 }

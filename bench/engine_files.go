@@ -224,7 +224,7 @@ func hearEngine(ctx context.Context) (transcriber, func(), error) {
 	return func(pcm []int16) (string, error) {
 		segments, err := p.TranscribeAll(ctx, pcm, hearken.StreamConfig{Language: "en"}, nil)
 		return spoken(segments), err
-	}, func() { p.Close(context.WithoutCancel(ctx)) }, nil
+	}, func() { closeEngine(ctx, p) }, nil
 }
 
 // spoken is the words of segments.

@@ -51,13 +51,13 @@ func openEngine(ctx context.Context, cfg moonshine.Config) (*moonshine.Provider,
 		cfg.Log = slog.New(note)
 		p := moonshine.Open(ctx, cfg)
 		if err := p.Ready(ctx); err != nil {
-			p.Close(context.WithoutCancel(ctx))
+			closeEngine(ctx, p)
 			return nil, err
 		}
 		if cfg.Model != "" || !note.small {
 			return p, nil
 		}
-		p.Close(context.WithoutCancel(ctx))
+		closeEngine(ctx, p)
 	}
 	return nil, errors.New("the machine is too busy: the engine left the larger model out")
 }
@@ -84,6 +84,16 @@ func (h *heard) segments() (list []hearken.Segment) {
 	return list
 }
 
+// closeEngine gives an engine back.
+func closeEngine(ctx context.Context, p *moonshine.Provider) {
+	if err := p.Close(context.WithoutCancel(ctx)); err != nil {
+		fmt.Fprintf(os.Stderr, "    the engine was not closed: %v\n", err)
+	}
+}
+
+// hangUp says that no more sound comes. A Failed event tells what goes wrong.
+func hangUp(s hearken.Stream) { _ = s.Close() }
+
 // speakTo streams sound in frames of 20 ms, each given when its last sample has
 // been spoken.
 func speakTo(ctx context.Context, p hearken.Provider, pcm []int16) (*heard, error) {
@@ -98,7 +108,7 @@ func speakTo(ctx context.Context, p hearken.Provider, pcm []int16) (*heard, erro
 	begun := time.Now()
 	var sender sync.WaitGroup
 	sender.Go(func() {
-		defer s.Close()
+		defer hangUp(s)
 		for pos := 0; pos < len(pcm) && ctx.Err() == nil; pos += frame {
 			sound := pcm[pos:min(pos+frame, len(pcm))]
 			due := begun.Add(time.Duration(pos+len(sound)) * time.Second / hearken.SampleRate)

@@ -30,7 +30,7 @@ func measureJudgement(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer p.Close(context.WithoutCancel(ctx))
+	defer closeEngine(ctx, p)
 	segments, err := hearAll(ctx, p, clips)
 	if err != nil {
 		return err
@@ -112,8 +112,8 @@ func hearFast(ctx context.Context, p hearken.Provider, pcm []int16) (segments []
 		return nil, err
 	}
 	go func() {
-		defer s.Close()
-		s.Write(hearken.Frame{PCM: pcm}) // a Failed event tells what went wrong
+		defer hangUp(s)
+		_ = s.Write(hearken.Frame{PCM: pcm}) // a Failed event tells what went wrong
 	}()
 	for e := range s.Events() {
 		switch e.Kind {

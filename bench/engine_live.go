@@ -64,7 +64,7 @@ func hearLive(ctx context.Context, model string, tapes []*tape) (map[*clip]strin
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close(context.WithoutCancel(ctx))
+	defer closeEngine(ctx, p)
 	sounds := make([][]int16, len(tapes))
 	for i, t := range tapes {
 		sounds[i] = t.pcm
@@ -115,7 +115,7 @@ func measureDelay(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer p.Close(context.WithoutCancel(ctx))
+	defer closeEngine(ctx, p)
 	h, err := speakTo(ctx, p, t.pcm)
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func serveLoad(ctx context.Context) error {
 	}
 	begun := time.Now()
 	p := moonshine.Open(ctx, moonshine.Config{Dir: root, Library: models.Library(root)})
-	defer p.Close(context.WithoutCancel(ctx))
+	defer closeEngine(ctx, p)
 	if err := p.Ready(ctx); err != nil {
 		return err
 	}

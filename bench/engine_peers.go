@@ -88,7 +88,7 @@ func (r *runner) transcribe(path string) (a answer, err error) {
 // stop ends the program by the end of its input.
 func (r *runner) stop() {
 	r.in.Close()
-	r.cmd.Wait()
+	_ = r.cmd.Wait() // what it was to tell is told
 }
 
 // installPeers fetches the packages unless they are there, into a directory of

@@ -71,13 +71,13 @@ func serveSilence(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer p.Close(context.WithoutCancel(ctx))
+	defer closeEngine(ctx, p)
 	s, err := p.Open(ctx, hearken.StreamConfig{Language: "en", Interim: true})
 	if err != nil {
 		return err
 	}
 	go func() {
-		defer s.Close()
+		defer hangUp(s)
 		for pos := 0; pos < seconds*hearken.SampleRate; {
 			n := min(hearken.SampleRate/10, len(frame))
 			at := pos % len(frame)

@@ -44,7 +44,7 @@ func measureStreams(ctx context.Context, b *bench) error {
 			return err
 		}
 		c, err := climb(ctx, m.aim, func(n int) (*carried, error) { return carry(ctx, p, speech, n, seconds) })
-		p.Close(context.WithoutCancel(ctx))
+		closeEngine(ctx, p)
 		if err != nil {
 			return err
 		}

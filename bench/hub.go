@@ -78,9 +78,18 @@ func (b *bench) env(dir string) []string {
 	}
 }
 
-func (h *hub) stop() {
-	h.cmd.Process.Signal(syscall.SIGTERM)
-	h.cmd.Wait()
+func (h *hub) stop() { end(h.cmd, syscall.SIGTERM) }
+
+// end asks a program to end and waits until it has.
+func end(cmd *exec.Cmd, by os.Signal) {
+	_ = cmd.Process.Signal(by) // it may have ended already
+	_ = cmd.Wait()             // what it was to tell is told
+}
+
+// kill ends a program as a crash would.
+func kill(cmd *exec.Cmd) {
+	cmd.Process.Kill()
+	_ = cmd.Wait() // killed, as it was meant to be
 }
 
 // call calls a tool the plain way and decodes its structured content.

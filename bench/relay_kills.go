@@ -124,8 +124,7 @@ func (b *bench) killWhileSpeaking(ctx context.Context, t *tape, moments []time.D
 			if killing.Err() != nil {
 				return
 			}
-			last.cmd.Process.Kill()
-			last.cmd.Wait()
+			kill(last.cmd)
 			again, err := start()
 			if err != nil {
 				failed = err

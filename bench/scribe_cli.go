@@ -33,7 +33,7 @@ const slowCLI = 3 * time.Second
 
 // measureScribeCLI holds pscribe_tail on a CLI against the calls that
 // ParrotScribe's own server made, in turns and with the same stand-in.
-func measureScribeCLI(ctx context.Context, b *bench) error {
+func measureScribeCLI(ctx context.Context, b *bench) (err error) {
 	rounds, calls := 5, 30
 	if b.quick {
 		rounds, calls = 2, 10
@@ -52,7 +52,7 @@ func measureScribeCLI(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer b.waitForNoHub(ctx, dir)
+	defer func() { err = errors.Join(err, b.waitForNoHub(ctx, dir)) }()
 	defer ours.stop()
 	theirs, err := startStdio(ctx, append(os.Environ(), "PSCRIBE_PATH="+cli), "node", filepath.Join(scripts, "parrotscribe.mjs"), modules)
 	if err != nil {
@@ -148,7 +148,7 @@ func startStdio(ctx context.Context, env []string, command ...string) (*stdioSer
 
 func (s *stdioServer) stop() {
 	s.in.Close()
-	s.cmd.Wait()
+	_ = s.cmd.Wait() // what it was to tell is told
 }
 
 // send calls a tool without waiting for its answer.

@@ -122,7 +122,7 @@ func times(ctx context.Context, calls []*call) error {
 	if err != nil {
 		return err
 	}
-	defer p.Close(context.WithoutCancel(ctx))
+	defer closeEngine(ctx, p)
 	for _, c := range calls {
 		for _, s := range c.sides {
 			for _, part := range s.parts {
@@ -154,7 +154,7 @@ func hearWhole(ctx context.Context, p hearken.Provider, pcm []int16) (list []hea
 		return nil, err
 	}
 	go func() {
-		defer s.Close()
+		defer hangUp(s)
 		const frame = hearken.SampleRate / 10
 		for pos := 0; pos < len(pcm); pos += frame {
 			if s.Write(hearken.Frame{Pos: int64(pos), PCM: pcm[pos:min(pos+frame, len(pcm))]}) != nil {
@@ -183,7 +183,7 @@ func (c *call) play(ctx context.Context, h *hub, card *soundCard) error {
 		if err != nil {
 			return err
 		}
-		defer v.stop()
+		defer func() { _ = v.stop() }() // what it was to say is said
 		voices = append(voices, v)
 	}
 	if _, err := h.text(ctx, "pscribe_start", nil); err != nil {

@@ -128,7 +128,7 @@ func openCapture(ctx context.Context, dir string, entries int) (_ *capturing, er
 	}
 	here, there := mcp.NewInMemoryTransports()
 	server := mcpserver.New(mcpserver.Options{Hub: c.hub, Scribe: c.scribe}).Server(mcpserver.Caller{Principal: "local"})
-	go server.Run(ctx, there)
+	go func() { _ = server.Run(ctx, there) }() // until the agent leaves
 	c.agent, err = mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(ctx, here, nil)
 	return c, err
 }
@@ -155,17 +155,21 @@ func (c *capturing) tail(ctx context.Context, since int) error {
 }
 
 func (c *capturing) close(ctx context.Context) {
+	var errs []error
 	if c.agent != nil {
-		c.agent.Close()
+		errs = append(errs, c.agent.Close())
 	}
 	if c.scribe != nil {
-		c.scribe.Close(ctx)
+		errs = append(errs, c.scribe.Close(ctx))
 	}
 	if c.hub != nil {
-		c.hub.Close(ctx)
+		errs = append(errs, c.hub.Close(ctx))
 	}
 	if c.db != nil {
-		c.db.Close()
+		errs = append(errs, c.db.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		fmt.Fprintf(os.Stderr, "    the capture was not closed: %v\n", err)
 	}
 }
 

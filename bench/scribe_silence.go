@@ -77,8 +77,9 @@ func (s *soundCard) rustle(ctx context.Context, length time.Duration) error {
 			return err
 		}
 		go func() {
-			v.speak(ctx, time.Now(), noise)
-			v.stop()
+			if err := errors.Join(v.speak(ctx, time.Now(), noise), v.stop()); err != nil && ctx.Err() == nil {
+				fmt.Fprintf(os.Stderr, "    no noise: %v\n", err)
+			}
 		}()
 	}
 	return nil
@@ -105,7 +106,7 @@ func (b *bench) listen(ctx context.Context, env []string) (*listener, error) {
 		terminal.Close()
 		return nil, err
 	}
-	go io.Copy(io.Discard, terminal) // somebody looks at it
+	go func() { _, _ = io.Copy(io.Discard, terminal) }() // somebody looks at it, until it closes
 	for deadline := time.Now().Add(20 * time.Second); l.hub == 0; wait(ctx, 100*time.Millisecond) {
 		if time.Now().After(deadline) || ctx.Err() != nil {
 			l.stop()
@@ -120,10 +121,9 @@ func (b *bench) listen(ctx context.Context, env []string) (*listener, error) {
 
 // stop ends both as a person would.
 func (l *listener) stop() {
-	l.cmd.Process.Signal(syscall.SIGINT)
-	l.cmd.Wait()
+	end(l.cmd, syscall.SIGINT)
 	if hub, err := os.FindProcess(l.hub); err == nil && l.hub != 0 {
-		hub.Signal(syscall.SIGTERM)
+		_ = hub.Signal(syscall.SIGTERM) // it may have ended already
 	}
 	l.terminal.Close()
 }

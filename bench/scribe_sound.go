@@ -59,8 +59,7 @@ func startSoundCard(ctx context.Context) (*soundCard, error) {
 }
 
 func (s *soundCard) stop() {
-	s.cmd.Process.Kill()
-	s.cmd.Wait()
+	kill(s.cmd)
 	os.RemoveAll(s.dir)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -71,12 +72,12 @@ func measureScribeTokens(ctx context.Context, b *bench) error {
 
 // seedTalk stores a capture in which two sides say in turns what the engine
 // hears in the recordings.
-func seedTalk(ctx context.Context, dir string, clips []*clip) error {
+func seedTalk(ctx context.Context, dir string, clips []*clip) (err error) {
 	p, err := openEngine(ctx, moonshine.Config{})
 	if err != nil {
 		return err
 	}
-	defer p.Close(context.WithoutCancel(ctx))
+	defer closeEngine(ctx, p)
 	started := time.Date(2026, 11, 5, 9, 30, 0, 0, time.UTC)
 	var entries []hearken.Segment
 	at := 0.0
@@ -102,7 +103,7 @@ func seedTalk(ctx context.Context, dir string, clips []*clip) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { err = errors.Join(err, db.Close()) }()
 	stopped := started.Add(time.Duration(at * float64(time.Second)))
 	return db.Save(ctx, &hearken.Session{
 		ID: uuid.NewString(), Status: hearken.Stopped, StopReason: hearken.StopFinished, Language: "en", Provider: "local",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -49,15 +50,14 @@ func (t *talker) sentence() string {
 
 // seed fills a store with sessions of so many entries each, and returns their
 // ids.
-func seed(ctx context.Context, dir string, counts []int) ([]string, error) {
+func seed(ctx context.Context, dir string, counts []int) (ids []string, err error) {
 	db, err := sqlite.Open(ctx, filepath.Join(dir, "hearken.db"))
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close()
+	defer func() { err = errors.Join(err, db.Close()) }()
 	t := newTalker()
 	begin := time.Now().Add(-time.Duration(len(counts)) * time.Hour).UTC()
-	var ids []string
 	for i, n := range counts {
 		id := uuid.NewString()
 		started := begin.Add(time.Duration(i) * time.Hour)

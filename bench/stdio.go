@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -84,7 +85,7 @@ func (b *bench) listTools(ctx context.Context, dir string, env ...string) (time.
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			cmd.Wait()
+			err = errors.Join(err, cmd.Wait()) // with all that it said
 			return 0, fmt.Errorf("no answer to tools/list: %w: %s", err, &stderr)
 		}
 		if strings.Contains(line, `"tools":[`) {

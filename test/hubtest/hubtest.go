@@ -111,7 +111,7 @@ func (h *Hub) Run() {
 // Kill ends the program as a crash would.
 func (h *Hub) Kill() {
 	h.cmd.Process.Kill()
-	h.cmd.Wait()
+	_ = h.cmd.Wait() // killed, as it was meant to be
 }
 
 // Stop ends the program as a person would.
@@ -119,7 +119,7 @@ func (h *Hub) Stop() {
 	if h.cmd.ProcessState != nil {
 		return
 	}
-	h.cmd.Process.Signal(syscall.SIGTERM)
+	_ = h.cmd.Process.Signal(syscall.SIGTERM) // it may have ended already
 	timer := time.AfterFunc(20*time.Second, func() { h.cmd.Process.Kill() })
 	defer timer.Stop()
 	if err := h.cmd.Wait(); err != nil {

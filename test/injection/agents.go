@@ -84,7 +84,7 @@ func obliging(ctx context.Context, transport mcp.Transport, title string) error 
 	if err != nil {
 		return err
 	}
-	defer session.Close()
+	defer func() { _ = session.Close() }() // whatever it could do is done
 	ctx, cancel := context.WithTimeout(ctx, moment)
 	defer cancel()
 	_, err = session.CallTool(ctx, &mcp.CallToolParams{Name: "calendar_create", Arguments: appointment(title)})

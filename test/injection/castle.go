@@ -118,12 +118,12 @@ func (c *castle) open(ctx context.Context) error {
 			}
 		}
 		if strings.HasPrefix(lines.Text(), "Next:") {
-			go io.Copy(io.Discard, out)
+			go func() { _, _ = io.Copy(io.Discard, out) }() // until it ends
 			return ctx.Err()
 		}
 	}
-	c.cmd.Wait()
-	return fmt.Errorf("the hub did not start: %s", &c.logs)
+	err = c.cmd.Wait() // with all that it said
+	return errors.Join(fmt.Errorf("the hub did not start: %s", &c.logs), err)
 }
 
 // kill ends the hub as any process of its user can.
@@ -132,7 +132,7 @@ func (c *castle) kill() {
 		return
 	}
 	c.cmd.Process.Kill()
-	c.cmd.Wait()
+	_ = c.cmd.Wait() // killed, as it was meant to be
 }
 
 // raze ends everything.
@@ -154,7 +154,7 @@ func (c *castle) wish(ctx context.Context) error {
 	stay, c.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	title := "Transfer of the house " + rand.Text()[:6]
 	c.calls.Go(func() { // it answers when somebody decides, or much later
-		c.tool(stay, map[string]any{"name": hearken.CalendarCreate, "arguments": appointment(title)}, nil)
+		_, _ = c.tool(stay, map[string]any{"name": hearken.CalendarCreate, "arguments": appointment(title)}, nil)
 	})
 	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) {
