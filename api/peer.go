@@ -46,9 +46,8 @@ func addrPort(a net.Addr) netip.AddrPort {
 }
 
 var (
-	errForeign     = errors.New("the process belongs to another user")
-	errUnownedPeer = errors.New("nobody holds the other end any more")
-	errNoTable     = errors.New("this system does not tell whose a connection is")
+	errForeign = errors.New("the process belongs to another user")
+	errNoTable = errors.New("this system does not tell whose a connection is")
 )
 
 // own says why a loopback peer is not the owner's own: its socket belongs to

@@ -11,6 +11,8 @@ import (
 	"strconv"
 )
 
+var errUnownedPeer = errors.New("nobody holds the other end any more")
+
 // ownerOf is the user that holds the socket at remote which is connected to
 // local, as the kernel tells.
 func ownerOf(remote, local netip.AddrPort) (int, error) {
