@@ -199,3 +199,56 @@ func TestApp_Idle(t *testing.T) {
 		t.Error("it did not end by itself")
 	}
 }
+
+// A hub that a person starts takes the capture over from the one that makes
+// room for it.
+func TestScribe_TakenOver(t *testing.T) {
+	ctx, cfg := t.Context(), testConfig(t)
+	opts := Options{Providers: []hearken.Provider{stttest.Every("local", 0.5)}, Capture: silence}
+	ended, yield := context.WithCancel(ctx)
+	opts.Yield = yield
+	first, err := Open(ctx, cfg, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.Doors(ctx); err != nil {
+		t.Fatal(err)
+	}
+	st, err := first.scribe.Start(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.scribe.Tail(ctx, hearken.TailRequest{SinceLine: 1, Wait: 20 * time.Second, Filter: hearken.OnlyConfirmed}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.control(ctx, controlRequest{Op: "yield"}); err != nil || ended.Err() == nil {
+		t.Fatalf("yield: %v, %v", err, ended.Err())
+	}
+	if err := first.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	opts.Yield = nil
+	second, err := Open(ctx, cfg, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.Doors(ctx); err != nil {
+		t.Fatal(err)
+	}
+	now, err := second.scribe.Status(ctx)
+	if err != nil || !now.Running || now.Session != st.Session {
+		t.Errorf("in the second hub: %+v, %v; was %s", now, err, st.Session)
+	}
+	if err := second.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	// That one was ended by a person, and so the microphone is off.
+	third := openApp(t, cfg, opts)
+	now, err = third.scribe.Status(ctx)
+	if err != nil || now.Running || now.Session != st.Session {
+		t.Errorf("in the third hub: %+v, %v", now, err)
+	}
+	if info, err := third.hub.Session(ctx, st.Session); err != nil || info.Status != hearken.Stopped {
+		t.Errorf("the session: %+v, %v", info, err)
+	}
+}
