@@ -71,8 +71,15 @@ type Hub struct {
 // environment may be given. The program is stopped when the test ends.
 func Start(t testing.TB, env ...string) *Hub {
 	t.Helper()
-	home := t.TempDir()
-	h := &Hub{t: t, Dir: filepath.Join(home, "data"), port: freePort(t)}
+	return Open(t, filepath.Join(t.TempDir(), "data"), env...)
+}
+
+// Open does what [Start] does with a data directory that may be there already.
+// The directory that holds it is the program's home.
+func Open(t testing.TB, dir string, env ...string) *Hub {
+	t.Helper()
+	home := filepath.Dir(dir)
+	h := &Hub{t: t, Dir: dir, port: freePort(t)}
 	h.URL = "http://127.0.0.1:" + strconv.Itoa(h.port)
 	h.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_RUNTIME_DIR=" + home, "HEARKEN_DATA_DIR=" + h.Dir,
