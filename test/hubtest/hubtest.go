@@ -136,6 +136,12 @@ func (h *Hub) Stop() {
 
 // Call calls a tool and decodes its structured content.
 func (h *Hub) Call(ctx context.Context, tool string, args, result any) error {
+	return Call(ctx, h.URL, "", tool, args, result)
+}
+
+// Call calls a tool of the hub at a URL, with a key unless it is empty, and
+// decodes its structured content.
+func Call(ctx context.Context, url, key, tool string, args, result any) error {
 	body, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
 		"params": map[string]any{"name": tool, "arguments": args},
@@ -143,9 +149,12 @@ func (h *Hub) Call(ctx context.Context, tool string, args, result any) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL+"/mcp", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/mcp", bytes.NewReader(body))
 	if err != nil {
 		return err
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -165,15 +174,16 @@ func (h *Hub) Call(ctx context.Context, tool string, args, result any) error {
 		Error *struct{ Message string }
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
-		return fmt.Errorf("%s: %w in %.200q", tool, err, data)
+		return fmt.Errorf("%s: %s: %w in %.200q", tool, resp.Status, err, data)
 	}
-	if answer.Error != nil {
+	switch {
+	case answer.Error != nil:
 		return errors.New(answer.Error.Message)
-	}
-	if answer.Result.IsError {
+	case answer.Result.IsError:
 		return errors.New(answer.Result.Content[0].Text)
-	}
-	if result == nil {
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("%s: %s: %.200q", tool, resp.Status, data)
+	case result == nil:
 		return nil
 	}
 	return json.Unmarshal(answer.Result.StructuredContent, result)

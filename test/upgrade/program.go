@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os/exec"
 	"slices"
 	"strings"
+
+	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
 // A Program is Hearken as people and agents use it: by its commands, and by
@@ -56,50 +55,5 @@ func (p *Program) Get(ctx context.Context, result any, args ...string) error {
 // Call calls a tool over HTTP, with a key unless it is empty, and decodes the
 // structured result.
 func (p *Program) Call(ctx context.Context, key, tool string, args, result any) error {
-	body, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args},
-	})
-	if err != nil {
-		return err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL+"/mcp", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s: %.200s", tool, resp.Status, data)
-	}
-	var answer struct {
-		Result struct {
-			IsError           bool
-			Content           []struct{ Text string }
-			StructuredContent json.RawMessage
-		}
-		Error *struct{ Message string }
-	}
-	if err := json.Unmarshal(data, &answer); err != nil {
-		return fmt.Errorf("%s: %w in %.200q", tool, err, data)
-	}
-	switch {
-	case answer.Error != nil:
-		return errors.New(tool + ": " + answer.Error.Message)
-	case answer.Result.IsError:
-		return fmt.Errorf("%s: %.200s", tool, data)
-	case result == nil:
-		return nil
-	}
-	return json.Unmarshal(answer.Result.StructuredContent, result)
+	return hubtest.Call(ctx, p.URL, key, tool, args, result)
 }
