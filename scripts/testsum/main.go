@@ -144,6 +144,7 @@ func (s *summary) closePackage(e event, n *count) {
 	s.total.passed += n.passed
 	s.total.failed += n.failed
 	s.total.skipped += n.skipped
+	delete(s.counts, e.Package) // some tests of it may run again, in another way
 }
 
 // unfinished are the tests of a package that were cut off, the package's own

@@ -29,6 +29,15 @@ func TestRun(t *testing.T) {
 			want: "ok   live                        1 passed, 1 skipped  (1.5s)\n" +
 				"\nSkipped:\n  live TestB: no ffmpeg: not found\n  the race detector: no C compiler\n\n1 passed, 0 failed, 1 skipped\n",
 		},
+		"Twice": {
+			in: []string{
+				`{"Action":"pass",` + pkg + `,"Test":"TestA"}`,
+				`{"Action":"pass",` + pkg + `,"Elapsed":1}`,
+				`{"Action":"pass",` + pkg + `,"Test":"TestB"}`,
+				`{"Action":"pass",` + pkg + `,"Elapsed":2}`,
+			},
+			want: "ok   live                        1 passed  (1s)\nok   live                        1 passed  (2s)\n\n2 passed, 0 failed, 0 skipped\n",
+		},
 		"MustNotSkip": {
 			in: []string{
 				`{"Action":"pass",` + pkg + `,"Test":"TestA","Elapsed":0.1}`,
