@@ -3,11 +3,14 @@
 package accept
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/audio"
 	"github.com/hearken-dev/hearken/stt/stttest"
 	"github.com/hearken-dev/hearken/test/hubtest"
@@ -25,6 +28,26 @@ func newTake(t *testing.T, name string) take {
 	t.Helper()
 	c := speech.Get(t, strings.TrimSuffix(name, ".wav"))
 	return take{path: c.WAV(t), text: c.Reference, sound: audio.AppendBytes(nil, c.PCM())}
+}
+
+// newTalk is several recordings with a long pause between them, in a file that
+// has the name of the first.
+func newTalk(t *testing.T, names ...string) take {
+	t.Helper()
+	var texts []string
+	var pcm []int16
+	for i, name := range names {
+		c := speech.Get(t, strings.TrimSuffix(name, ".wav"))
+		if i > 0 {
+			pcm = append(pcm, make([]int16, 3*hearken.SampleRate)...)
+		}
+		pcm, texts = append(pcm, c.PCM()...), append(texts, c.Reference)
+	}
+	path := filepath.Join(t.TempDir(), names[0])
+	if err := os.WriteFile(path, audio.EncodeWAV(hearken.SampleRate, pcm), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return take{path: path, text: strings.Join(texts, " "), sound: audio.AppendBytes(nil, pcm)}
 }
 
 // seconds is how long it lasts.
