@@ -121,6 +121,8 @@ func TestDecoder_Kinds(t *testing.T) {
 		{"ogg stereo", Format{Channels: 2}, testdata(t, "chirp-stereo.opus"), Format{OggOpus, 48000, 2}, [][]int16{up, down}, 0.98, 0},
 		{"webm", Format{}, testdata(t, "chirp.webm"), Format{WebMOpus, 48000, 1}, [][]int16{up}, 0.99, 1},
 		{"flac", Format{}, encodeFLAC(t, 44100, chirp(300, 3000, 44100), chirp(3000, 300, 44100)), Format{FLAC, 44100, 2}, [][]int16{up, down}, 0.9999, 0},
+		{"flac 24 bits", Format{}, encodeDeepFLAC(t, 16000, 24, up), Format{FLAC, 16000, 1}, [][]int16{up}, 1, 0},
+		{"flac 8 bits", Format{}, encodeDeepFLAC(t, 16000, 8, up), Format{FLAC, 16000, 1}, [][]int16{up}, 0.999, 0},
 		{"mp3", Format{}, testdata(t, "chirp.mp3"), Format{MP3, 32000, 1}, [][]int16{up}, 0.98, 1200},
 	}
 	for _, tt := range tests {
@@ -135,6 +137,10 @@ func TestDecoder_Kinds(t *testing.T) {
 			for i, want := range tt.want {
 				if d := len(got[i]) - len(want); d < -tt.slack || d > tt.slack {
 					t.Errorf("channel %d: %d samples, want %d", i, len(got[i]), len(want))
+				}
+				// Likeness says nothing of the volume.
+				if loud, wanted := int(slices.Max(got[i])), int(slices.Max(want)); 5*loud < 4*wanted || 4*loud > 5*wanted {
+					t.Errorf("channel %d: the loudest sample is %d, want %d", i, loud, wanted)
 				}
 				if l := likeness(got[i], want); l < tt.like-1e-6 {
 					t.Errorf("channel %d: likeness %.5f, want %.5f", i, l, tt.like)
@@ -320,10 +326,16 @@ func encodeWith(table [256]int16, samples []int16) []byte {
 
 func encodeFLAC(t testing.TB, rate int, channels ...[]int16) []byte {
 	t.Helper()
+	return encodeDeepFLAC(t, rate, 16, channels...)
+}
+
+// encodeDeepFLAC encodes with so many bits in a sample.
+func encodeDeepFLAC(t testing.TB, rate, bits int, channels ...[]int16) []byte {
+	t.Helper()
 	var buf bytes.Buffer
 	enc, err := flac.NewEncoder(&buf, &meta.StreamInfo{
 		BlockSizeMin: 16, BlockSizeMax: 4096, SampleRate: uint32(rate),
-		NChannels: uint8(len(channels)), BitsPerSample: 16,
+		NChannels: uint8(len(channels)), BitsPerSample: uint8(bits),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -334,11 +346,11 @@ func encodeFLAC(t testing.TB, rate int, channels ...[]int16) []byte {
 	}
 	for at := 0; at < len(channels[0]); at += 4096 {
 		n := min(4096, len(channels[0])-at)
-		f := &frame.Frame{Header: frame.Header{BlockSize: uint16(n), SampleRate: uint32(rate), Channels: layout, BitsPerSample: 16}}
+		f := &frame.Frame{Header: frame.Header{BlockSize: uint16(n), SampleRate: uint32(rate), Channels: layout, BitsPerSample: uint8(bits)}}
 		for _, c := range channels {
 			sub := &frame.Subframe{SubHeader: frame.SubHeader{Pred: frame.PredVerbatim}, NSamples: n}
 			for _, s := range c[at : at+n] {
-				sub.Samples = append(sub.Samples, int32(s))
+				sub.Samples = append(sub.Samples, int32(s)<<16>>(32-bits))
 			}
 			f.Subframes = append(f.Subframes, sub)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +30,44 @@ func TestTranscribe(t *testing.T) {
 		code, out, log := hearkenHere(t, "transcribe", "-q", jfk)
 		if code != 0 || !strings.Contains(out, "my fellow Americans") || !strings.Contains(out, "country") {
 			t.Errorf("exit %d, got %q, log %s", code, out, log)
+		}
+	})
+	// Several are written in the order in which they were named, each with all
+	// of its words.
+	t.Run("Several", func(t *testing.T) {
+		other := speech.Get(t, "ls-other-1688-142285-0003").Path
+		code, out, log := hearkenHere(t, "transcribe", "-q", jfk, other)
+		_, both, ok := strings.Cut(out, "==> "+jfk+" <==\n")
+		first, second, ok2 := strings.Cut(both, "==> "+other+" <==\n")
+		if code != 0 || !ok || !ok2 || !strings.Contains(first, "country") || !strings.Contains(second, "himself") {
+			t.Errorf("exit %d, got %q, log %s", code, out, log)
+		}
+	})
+	// The sides of a call are told apart, and in the order of time.
+	t.Run("Separate", func(t *testing.T) {
+		call, _ := speech.Call(t)
+		code, out, log := hearkenHere(t, "transcribe", "-q", "--separate", "--format", "json", call.Path)
+		var got struct {
+			Segments []struct {
+				Source, Text string
+				StartTime    float64
+			}
+		}
+		if err := json.Unmarshal([]byte(out), &got); code != 0 || err != nil {
+			t.Fatalf("exit %d, got %q, %v, log %s", code, out, err, log)
+		}
+		said := map[string]string{}
+		for i, s := range got.Segments {
+			said[s.Source] += strings.ToLower(s.Text) + " "
+			if i > 0 && s.StartTime < got.Segments[i-1].StartTime {
+				t.Errorf("%q comes too late", s.Text)
+			}
+		}
+		for word, side := range map[string]string{"lady": "M", "silly": "S", "garland": "M", "accusing": "S"} {
+			other := map[string]string{"M": "S", "S": "M"}[side]
+			if !strings.Contains(said[side], word) || strings.Contains(said[other], word) {
+				t.Errorf("%q is not heard from %s alone: %q", word, side, said)
+			}
 		}
 	})
 	t.Run("Directory", func(t *testing.T) {
