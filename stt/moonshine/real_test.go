@@ -1,6 +1,7 @@
 package moonshine
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -23,17 +24,28 @@ func TestEngine_Suite(t *testing.T) {
 // speech in another language is marked, and sound without speech gives no text.
 func TestEngine_Recordings(t *testing.T) {
 	clips := speech.All(t)
+	limit := 0.08
+	if os.Getenv(speech.EnvDir) != "" {
+		limit = 0.15 // what others have collected may be harder
+	}
 	p := engine(t, Config{Model: "base"})
 	for way, hear := range ways {
 		t.Run(way, func(t *testing.T) {
 			var said, heard []string
 			var foreign, marked, english, wrong int
+			var sure []float64
 			for _, c := range clips {
 				segments := hear(t, p, c.PCM())
 				text, marks := spokenText(segments), 0
 				for _, s := range segments {
-					if s.Text == NotUnderstood {
+					switch {
+					case s.Text == NotUnderstood:
 						marks++
+					case !s.Spoken():
+					case s.Confidence == nil:
+						t.Errorf("%s: nobody says how sure %q is", c.File(), s.Text)
+					default:
+						sure = append(sure, *s.Confidence)
 					}
 				}
 				switch c.Language {
@@ -66,13 +78,17 @@ func TestEngine_Recordings(t *testing.T) {
 			rate := wordErrors(strings.Join(said, " "), strings.Join(heard, " "))
 			t.Logf("%.1f %% of the words are wrong; marked are %d of %d foreign recordings and %d of %d English ones",
 				100*rate, marked, foreign, wrong, english)
-			if len(said) < 5 || rate > 0.15 {
+			if len(said) < 5 || rate > limit {
 				t.Errorf("%.1f %% of the words of %d recordings are wrong", 100*rate, len(said))
+			}
+			slices.Sort(sure)
+			if n := len(sure); n == 0 || sure[0] <= 0 || sure[n-1] > 1 || sure[n-1]-sure[0] < 0.01 {
+				t.Errorf("the texts are sure by %.2f", sure)
 			}
 			if foreign == 0 || 10*marked < 8*foreign {
 				t.Errorf("only %d of %d foreign recordings are marked", marked, foreign)
 			}
-			if 50*wrong > english {
+			if wrong > 1 && 50*wrong > english { // a single one says little
 				t.Errorf("%d of %d English recordings are marked", wrong, english)
 			}
 		})
@@ -140,6 +156,9 @@ func TestEngine_Vocabulary(t *testing.T) {
 		return spokenText(segments)
 	}
 	plain := hear()
+	if n := len(normal(plain)); n < 60 {
+		t.Fatalf("only %d words were heard", n)
+	}
 	if got := hear("Kubernetes", "Marie Curie", "Hearken", "Askia", "Felix", "Contra", "Mettle", "Juste", "Dashwell Inc", "Stu", "Saws"); got != plain {
 		t.Errorf("%q became %q", plain, got)
 	}

@@ -80,6 +80,36 @@ func TestStream_Silence(t *testing.T) {
 	}
 }
 
+// A countingDetector counts how often it was told to forget.
+type countingDetector struct {
+	fakeDetector
+	resets int
+}
+
+func (d *countingDetector) Reset() { d.resets++ }
+
+// What was heard before a gap says nothing about what comes after it.
+func TestStream_GapForgets(t *testing.T) {
+	p := fakeProvider(t, &fakeModel{}, Config{Cores: 1})
+	st, err := p.Open(t.Context(), hearken.StreamConfig{Language: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &countingDetector{}
+	st.(*stream).detector = d
+	pcm := say(1, first)
+	for _, pos := range []int64{0, int64(len(pcm)), int64(3 * len(pcm))} {
+		if err := st.Write(hearken.Frame{Pos: pos, PCM: pcm}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st.Close()
+	finals(t, st)
+	if d.resets != 1 {
+		t.Errorf("the detector forgot %d times in a stream with one gap", d.resets)
+	}
+}
+
 // A day in one session leaves nothing behind but its transcript.
 func TestStream_LongSession(t *testing.T) {
 	p := fakeProvider(t, &fakeModel{}, Config{Cores: 2})

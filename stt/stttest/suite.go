@@ -45,7 +45,7 @@ func Run(t *testing.T, open func(t *testing.T) hearken.Provider, o Options) {
 	if o.Patience == 0 {
 		o.Patience = 2 * time.Minute
 	}
-	for _, part := range []struct {
+	parts := []struct {
 		name string
 		run  func(*suite, *testing.T)
 	}{
@@ -63,13 +63,19 @@ func Run(t *testing.T, open func(t *testing.T) hearken.Provider, o Options) {
 		{"TenAtOnce", (*suite).tenAtOnce},
 		{"Gap", (*suite).gap},
 		{"Garbage", (*suite).garbage},
-	} {
+	}
+	left := len(parts) - len(o.Without)
+	for _, part := range parts {
 		if slices.Contains(o.Without, part.name) {
 			continue
 		}
+		left--
 		t.Run(part.name, func(t *testing.T) {
 			part.run(&suite{Options: o, provider: open(t)}, t)
 		})
+	}
+	if left != 0 {
+		t.Errorf("the suite has no such parts: %q", o.Without)
 	}
 }
 
