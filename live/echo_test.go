@@ -43,6 +43,7 @@ func TestIsEcho(t *testing.T) {
 		{"ReadBack", 15.6, 18, "ends in March as far as I know", far, false},
 		{"MuchLater", 40, 45, said, far, false},
 		{"Before", 5.5, 7.9, said, far, false},
+		{"SaidFirst", 6.5, 9, said, far, false}, // and repeated by the far side
 		{"OwnWords", 10.1, 15.1, "We never signed anything for that warehouse, did we?", far, false},
 		{"BothAtOnce", 10.1, 15.1, "The contract for the no wait a moment please that is not what we agreed", far, false},
 		{"ShortAnswer", 14.0, 14.4, "Yes.", []hearken.Segment{heardOn(hearken.System, 12, 14, "Do you agree, yes or no?")}, false},

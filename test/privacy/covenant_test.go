@@ -102,6 +102,7 @@ func covenant(t *testing.T) {
 	c.silent()
 	c.command("export", id[1])
 	c.command("search", word)
+	c.write("export", id[1], "--output", filepath.Join(c.root, "home", "export.txt"))
 	if said := a.leave(); telling.MatchString(said) {
 		t.Errorf("the agent's server says on standard error what was spoken: %s", said)
 	}
@@ -161,6 +162,20 @@ func (c *computer) command(args ...string) {
 	}
 }
 
+// write runs a command of the owner's that writes to a file, which must be as
+// private as everything else.
+func (c *computer) write(args ...string) {
+	c.t.Helper()
+	cmd := exec.Command(hubtest.Binary(c.t), args...)
+	cmd.Env, cmd.Dir = c.env, c.root
+	if out, err := cmd.CombinedOutput(); err != nil || telling.Match(out) {
+		c.t.Errorf("hearken %s: %v: %s", args[0], err, out)
+	}
+	if text, err := os.ReadFile(args[len(args)-1]); err != nil || !telling.Match(text) {
+		c.t.Errorf("hearken %s wrote %q: %v", args[0], text, err)
+	}
+}
+
 // private has everything be its owner's alone.
 func (c *computer) private(when string) {
 	c.t.Helper()
@@ -199,7 +214,7 @@ func (c *computer) silent() {
 		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), "hearken.db") {
 			return nil
 		}
-		// Five seconds of speech, however well packed, are not that small.
+		// Five seconds of speech as PCM, or packed without loss, are larger.
 		if info, err := d.Info(); err == nil && info.Size() > 60<<10 {
 			c.t.Errorf("%s has %d bytes", strings.TrimPrefix(path, c.root), info.Size())
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/coder/websocket/wsjson"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/test/act"
 	"github.com/hearken-dev/hearken/test/hubtest"
 )
@@ -219,8 +220,18 @@ func (d *directory) checkSender(t *testing.T) {
 		Type            string
 		ReceivedSamples int
 	}
-	if err := wsjson.Read(ctx, conn, &frame); err != nil || frame.Type != "ready" || frame.ReceivedSamples == 0 {
-		t.Errorf("the sender gets %+v, %v", frame, err)
+	if err := wsjson.Read(ctx, conn, &frame); err != nil || frame.Type != "ready" {
+		t.Fatalf("the sender gets %+v, %v", frame, err)
+	}
+	for _, session := range d.expected.Facts.Sessions {
+		if session.About["id"] != d.expected.Interrupted {
+			continue
+		}
+		last, _ := session.Segments[len(session.Segments)-1].(map[string]any)
+		end, _ := last["endTime"].(float64) // all sound before it became words
+		if want := int(end * hearken.SampleRate); want == 0 || frame.ReceivedSamples != want {
+			t.Errorf("the sender is to go on at %d, not at %d", frame.ReceivedSamples, want)
+		}
 	}
 }
 
