@@ -64,25 +64,41 @@ func (c Clip) Half() int {
 	return int(h.Sum32()>>8) % 2
 }
 
-// Dir is the directory of the collection that HEARKEN_SPEECH names, or else of
-// the repository's own.
+// Dir is the directory of the collection that HEARKEN_SPEECH names, from the
+// root of the repository if it is relative, or else of the repository's own.
 func Dir() (string, error) {
-	if dir := os.Getenv(EnvDir); dir != "" {
-		return filepath.Abs(dir)
+	dir := os.Getenv(EnvDir)
+	if dir == "" {
+		return ownDir()
 	}
-	return ownDir()
+	if !filepath.IsAbs(dir) {
+		root, err := repository()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(root, dir)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "manifest.tsv")); err != nil {
+		return "", fmt.Errorf("%s names no collection of recordings: %w. Try: unset it, and testdata/speech is used", EnvDir, err)
+	}
+	return dir, nil
 }
 
-// ownDir finds testdata/speech at the root of the repository, from whichever
-// package's directory a test runs in.
 func ownDir() (string, error) {
+	root, err := repository()
+	return filepath.Join(root, "testdata", "speech"), err
+}
+
+// repository finds the root of the repository, from whichever package's
+// directory a test runs in.
+func repository() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "testdata", "speech"), nil
+			return dir, nil
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {

@@ -92,8 +92,8 @@ func TestCall(t *testing.T) {
 func TestManifest(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(EnvDir, dir)
-	if got, err := Dir(); err != nil || got != dir {
-		t.Errorf("%s, %v", got, err)
+	if got, err := Dir(); err == nil || !strings.Contains(err.Error(), EnvDir) {
+		t.Errorf("an empty directory: %s, %v", got, err)
 	}
 	for name, text := range map[string]string{
 		"Empty": "file\tseconds\treference\tlang\tkind\tsource\tlicence\n", "Cut": "a.wav\t1.00\thello\n", "NoSeconds": "a.wav\t-\ta\ten\tread\tb\tc\n",
@@ -104,5 +104,12 @@ func TestManifest(t *testing.T) {
 		if clips, err := Manifest(dir); err == nil {
 			t.Errorf("%s: %v", name, clips)
 		}
+	}
+	if got, err := Dir(); err != nil || got != dir {
+		t.Errorf("%s, %v", got, err)
+	}
+	t.Setenv(EnvDir, filepath.Join("testdata", "speech"))
+	if got, err := Dir(); err != nil || !filepath.IsAbs(got) {
+		t.Errorf("a relative path: %s, %v", got, err)
 	}
 }
