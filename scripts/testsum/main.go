@@ -17,13 +17,19 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 )
 
-func main() { os.Exit(run(os.Stdin, os.Stdout, os.Args[1:])) }
+func main() {
+	// It reads to the end: go test, interrupted with it, still has to remove what
+	// it made, and would die of a reader that is gone.
+	signal.Ignore(os.Interrupt)
+	os.Exit(run(os.Stdin, os.Stdout, os.Args[1:]))
+}
 
 // An event is one line of go test -json; see go doc test2json.
 type event struct {
