@@ -40,6 +40,9 @@ func measureFreshClone(ctx context.Context, b *bench) error {
 		return errors.Join(err, parseErr)
 	}
 	linter := r.steps["linter, built once for each version"]
+	if r.failed > 0 {
+		fmt.Fprint(os.Stderr, out.String())
+	}
 	b.rows.add("`make test` in a fresh clone with an empty home, tests that fail", "max", 0, float64(r.failed), "", fmt.Sprintf("%d passed, %d skipped", r.passed, len(r.skipped)))
 	b.rows.add("of these skipped: engine, voice detection, echo, relay, privacy", "max", 0, float64(r.unproven()), "", "skipped are: "+r.reasons())
 	b.rows.add("`make test` in a fresh clone, cold, without the linter's first build", "max", 12, (whole - linter).Minutes(), "min", "")
