@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -63,9 +64,10 @@ func TestCaller_Approver(t *testing.T) {
 	h.keys.mu.Unlock()
 	eventually(t, "the change is known", func() bool {
 		h.do(t, "POST", "/mcp", callIt, auth)
-		return len(approvers()) == 2
+		return slices.Contains(approvers(), hearken.ApproverClient)
 	})
-	if diff := cmp.Diff([]string{"", "client"}, approvers()); diff != "" {
+	// A call that was let in just before the change may have had a server anew.
+	if diff := cmp.Diff([]string{"", hearken.ApproverClient}, slices.Compact(approvers())); diff != "" {
 		t.Error(diff)
 	}
 }
