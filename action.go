@@ -63,12 +63,12 @@ type Action struct {
 	// Digest is the SHA-256 of tool, connector and resolved arguments: who
 	// decides names the digest of what was seen.
 	Digest string `json:"digest"`
-	// Same tells calls that mean the same action: a client's own key for it,
+	// IdempotencyKey tells calls that mean the same action: a client's own key for it,
 	// or the digest.
-	Same string `json:"-"`
+	IdempotencyKey string `json:"-"`
 
 	Evidence []Evidence `json:"evidence"`
-	Cautions []string   `json:"cautions,omitempty"` // sentences for who decides
+	Warnings []string   `json:"cautions,omitempty"` // sentences for who decides
 	// Grantable says that a grant may cover it: every sensitive argument was
 	// said on this side.
 	Grantable bool `json:"grantable"`
@@ -81,14 +81,14 @@ type Action struct {
 	EndedAt   *time.Time `json:"endedAt,omitempty"`
 	Receipt   string     `json:"receipt,omitempty"` // the other side's id
 	Error     string     `json:"error,omitempty"`   // a stable code, a colon, a sentence
-	// Owed is the type of the audit record about the last change, until that
+	// PendingAudit is the type of the audit record about the last change, until that
 	// is known to be written.
-	Owed string `json:"owed,omitempty"`
+	PendingAudit string `json:"owed,omitempty"`
 }
 
-// Over is when nobody has a use for an action any more: when it ended, and for
+// OverAt is when nobody has a use for an action any more: when it ended, and for
 // an appointment when that is over. It is nil for one that has not ended.
-func (a *Action) Over() *time.Time {
+func (a *Action) OverAt() *time.Time {
 	if a.EndedAt == nil || a.State != ActionDone || a.Appointment == nil {
 		return a.EndedAt
 	}
@@ -152,7 +152,7 @@ type Evidence struct {
 	At      string  `json:"at,omitempty"` // the same as RFC 3339
 	Speaker *int    `json:"speaker,omitempty"`
 	Quote   string  `json:"quote,omitempty"`
-	Cover   float64 `json:"cover"` // the part of the argument's words that was said
+	Coverage   float64 `json:"cover"` // the part of the argument's words that was said
 	Echo    bool    `json:"echo,omitempty"`
 	// Claimed says that the agent named these words, and that they are there.
 	Claimed bool `json:"claimed,omitempty"`
@@ -270,9 +270,9 @@ type ActionFilter struct {
 	Principal string
 	Tool      string
 	Target    string
-	Same      string
+	IdempotencyKey      string
 	Grant     string    // of its decision
-	Owed      bool      // only those with an audit record that may be missing
+	PendingAudit      bool      // only those with an audit record that may be missing
 	Since     time.Time // created at or after
 	Limit     int       // 0 for no limit
 }

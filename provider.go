@@ -116,9 +116,9 @@ type StreamEvent struct {
 	Kind    StreamEventKind
 	Segment Segment
 	Time    float64 // when speech started
-	// Through is the position before which all sound is dealt with: its words
+	// FinalUntil is the position before which all sound is dealt with: its words
 	// have come out as finals, and it will not be needed again.
-	Through int64
+	FinalUntil int64
 	Lag     float64 // seconds of sound written but not yet dealt with beyond what the engine always holds
 	// Endpoint says of a Final that the speaker paused there, in contrast to
 	// one that ends because it was long or because Finalize asked for it.

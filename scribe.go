@@ -71,8 +71,8 @@ const (
 	OnlySpeech       StatusFilter = "speech" // all but stretches without speech
 )
 
-// Takes reports whether the filter lets an entry through.
-func (f StatusFilter) Takes(s Status) bool {
+// Matches reports whether the filter lets an entry through.
+func (f StatusFilter) Matches(s Status) bool {
 	switch f {
 	case OnlyConfirmed:
 		return s == Confirmed

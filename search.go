@@ -74,8 +74,8 @@ type Clause struct {
 	Prefix bool // the last term may go on
 }
 
-// In reports whether the clause stands in a text that has these terms.
-func (c Clause) In(terms []string) bool { return c.count(terms, 1) > 0 }
+// Matches reports whether the clause stands in a text that has these terms.
+func (c Clause) Matches(terms []string) bool { return c.count(terms, 1) > 0 }
 
 // count is how often the clause stands in terms, at most enough times.
 func (c Clause) count(terms []string, enough int) int {

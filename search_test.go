@@ -111,7 +111,7 @@ func TestClause_In(t *testing.T) {
 		if len(clauses) != 1 {
 			t.Fatalf("%q has %d clauses", tt.query, len(clauses))
 		}
-		if got := clauses[0].In(terms); got != tt.want {
+		if got := clauses[0].Matches(terms); got != tt.want {
 			t.Errorf("%q in %q = %v", tt.query, tt.text, got)
 		}
 	}
@@ -124,7 +124,7 @@ func TestTerms_FindThemselves(t *testing.T) {
 		terms := hearken.Terms(text)
 		for part := range strings.FieldsSeq(text) {
 			for _, c := range hearken.Clauses(strings.ReplaceAll(part, `"`, " ")) {
-				if !c.In(terms) {
+				if !c.Matches(terms) {
 					t.Fatalf("%q: %+v is not in %q", part, c, terms)
 				}
 			}
@@ -133,11 +133,11 @@ func TestTerms_FindThemselves(t *testing.T) {
 		from := rapid.IntRange(0, utf8.RuneCountInString(run)-1).Draw(t, "from")
 		to := rapid.IntRange(from+1, utf8.RuneCountInString(run)).Draw(t, "to")
 		part := string([]rune(run)[from:to])
-		if c := hearken.Clauses(part); len(c) != 1 || !c[0].In(hearken.Terms(run)) {
+		if c := hearken.Clauses(part); len(c) != 1 || !c[0].Matches(hearken.Terms(run)) {
 			t.Fatalf("%q %+v is not in %q", part, c, run)
 		}
 		other := rapid.StringOfN(rapid.SampledFrom([]rune("東京都")), 1, 3, -1).Draw(t, "other")
-		if got, want := hearken.Clauses(other)[0].In(hearken.Terms(run)), strings.Contains(run, other); got != want {
+		if got, want := hearken.Clauses(other)[0].Matches(hearken.Terms(run)), strings.Contains(run, other); got != want {
 			t.Fatalf("%q in %q = %v", other, run, got)
 		}
 	})

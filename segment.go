@@ -8,7 +8,7 @@ type Origin string
 const (
 	Microphone Origin = "M" // this side: the microphone, or the only channel
 	System     Origin = "S" // the far side: system audio, or the second channel
-	Happening  Origin = "E" // no sound at all: something the hub itself noted
+	EventOrigin  Origin = "E" // no sound at all: something the hub itself noted
 )
 
 // Status tells how settled an entry is.
@@ -49,7 +49,7 @@ type Segment struct {
 
 // Spoken reports whether the entry holds words that somebody said.
 func (s *Segment) Spoken() bool {
-	return s.Origin != Happening && s.Status != NoSpeech && s.Text != ""
+	return s.Origin != EventOrigin && s.Status != NoSpeech && s.Text != ""
 }
 
 // A Word is one word of a segment with its place on the session's clock.

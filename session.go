@@ -63,9 +63,9 @@ type SessionConfig struct {
 	// Chain is what the session goes on with, in this order, when Provider
 	// fails.
 	Chain []string `json:"chain,omitempty"`
-	// Filled says that some entries were confirmed after later ones: an engine
+	// OutOfOrder says that some entries were confirmed after later ones: an engine
 	// was missing when they were said.
-	Filled bool `json:"filled,omitempty"`
+	OutOfOrder bool `json:"filled,omitempty"`
 }
 
 // SessionFilter chooses sessions. The zero value is every session.

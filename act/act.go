@@ -2,7 +2,7 @@
 // appointment, send a message or set a reminder, finds the words behind it,
 // has a person decide, carries it out once, and writes all of it down.
 //
-// A [Desk] is where actions are dealt with. An agent's call proposes one and
+// A [Queue] is where actions are dealt with. An agent's call proposes one and
 // waits for its end; the owner decides at a terminal or on the page; whatever
 // is approved is carried out by the desk itself, also if nobody waits any
 // more.
@@ -30,7 +30,7 @@ type Store interface {
 	Keys(ctx context.Context) ([]hearken.Key, error)
 }
 
-// Config is what a [Desk] is made of. Dir, Store, Audit and Zone are required.
+// Config is what a [Queue] is made of. Dir, Store, Audit and Zone are required.
 type Config struct {
 	Dir   string // where it is kept that all actions are paused
 	Store Store
@@ -59,11 +59,11 @@ type Config struct {
 	// NewOwner says that the owner is another than the one who decided so far:
 	// grants are revoked, and what waits or was approved is cancelled.
 	NewOwner bool
-	// Unheard says why the owner could not be told of a reminder now, as a
+	// NoNotifier says why the owner could not be told of a reminder now, as a
 	// sentence; empty if there is a way. May be nil.
-	Unheard func() string
-	// Asked is told of each action that waits for its owner; may be nil.
-	Asked func(a *hearken.Action)
+	NoNotifier func() string
+	// OnPending is told of each action that waits for its owner; may be nil.
+	OnPending func(a *hearken.Action)
 
 	Log *slog.Logger
 	Now func() time.Time
@@ -84,9 +84,9 @@ type Request struct {
 
 	// Claim is what the agent says the words behind it are; may be nil.
 	Claim *Claim
-	// Same is the client's own key for the action: a second call with it is
+	// IdempotencyKey is the client's own key for the action: a second call with it is
 	// the same action. Empty: equal arguments within ten minutes are.
-	Same string
+	IdempotencyKey string
 }
 
 // A Claim is what an agent says the words behind an action are.

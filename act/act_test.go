@@ -377,7 +377,7 @@ func TestDesk_OwedRecord(t *testing.T) {
 			w.Fatal(err)
 		}
 		now := time.Now()
-		stored.State, stored.EndedAt, stored.Owed = hearken.ActionDenied, &now, hearken.AuditDecided
+		stored.State, stored.EndedAt, stored.PendingAudit = hearken.ActionDenied, &now, hearken.AuditDecided
 		stored.Decision = &hearken.Decision{By: "owner", From: "page", At: now}
 		if ok, err := w.store.SaveAction(w.Context(), stored); !ok || err != nil {
 			w.Fatal(ok, err)

@@ -13,7 +13,7 @@ import (
 // Decide takes somebody's decision about an action that waits for it. Of
 // several, also at the same time, the first counts: decided tells whether it
 // was this one.
-func (d *Desk) Decide(ctx context.Context, v Verdict) (a *hearken.Action, decided bool, err error) {
+func (d *Queue) Decide(ctx context.Context, v Verdict) (a *hearken.Action, decided bool, err error) {
 	if a, err = d.Action(ctx, v.ID); err != nil {
 		return nil, false, err
 	}
@@ -27,7 +27,7 @@ func (d *Desk) Decide(ctx context.Context, v Verdict) (a *hearken.Action, decide
 			return false
 		}
 		now := d.cfg.Now().UTC()
-		a.Owed = hearken.AuditDecided
+		a.PendingAudit = hearken.AuditDecided
 		if late = !now.Before(a.ExpiresAt); late {
 			end(a, hearken.ActionExpired, now, "approval_expired: nobody decided in time, which means no.")
 			return true
@@ -56,7 +56,7 @@ func (d *Desk) Decide(ctx context.Context, v Verdict) (a *hearken.Action, decide
 }
 
 // mayDecide checks a verdict before it is looked at whether it comes first.
-func (d *Desk) mayDecide(ctx context.Context, a *hearken.Action, v Verdict) error {
+func (d *Queue) mayDecide(ctx context.Context, a *hearken.Action, v Verdict) error {
 	if v.Digest != a.Digest {
 		return hearken.Errorf(hearken.ApprovalMismatch, "This is not the action that was shown.").WithTry("hearken actions list")
 	}
@@ -108,7 +108,7 @@ const (
 )
 
 // Grant makes a grant within the bounds of all grants.
-func (d *Desk) Grant(ctx context.Context, g hearken.Grant) (*hearken.Grant, error) {
+func (d *Queue) Grant(ctx context.Context, g hearken.Grant) (*hearken.Grant, error) {
 	if err := d.bound(ctx, &g); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (d *Desk) Grant(ctx context.Context, g hearken.Grant) (*hearken.Grant, erro
 
 // bound fills in a grant's bounds, and refuses what is beyond those of all
 // grants.
-func (d *Desk) bound(ctx context.Context, g *hearken.Grant) error {
+func (d *Queue) bound(ctx context.Context, g *hearken.Grant) error {
 	now := d.cfg.Now().UTC()
 	g.Tool, g.Target = strings.ReplaceAll(g.Tool, "_", "."), strings.ToLower(strings.TrimSpace(g.Target))
 	if g.ExpiresAt.IsZero() {
@@ -157,7 +157,7 @@ func (d *Desk) bound(ctx context.Context, g *hearken.Grant) error {
 }
 
 // reaches reports whether a grant could ever cover anything.
-func (d *Desk) reaches(g *hearken.Grant) bool {
+func (d *Queue) reaches(g *hearken.Grant) bool {
 	platform, address, ok := strings.Cut(g.Target, ":")
 	return slices.ContainsFunc(d.connectors(g.Tool), func(c hearken.Connector) bool {
 		if g.Tool == hearken.MessageSend {
@@ -168,7 +168,7 @@ func (d *Desk) reaches(g *hearken.Grant) bool {
 }
 
 // targets are examples of what a grant for a tool may name.
-func (d *Desk) targets(tool string) []string {
+func (d *Queue) targets(tool string) []string {
 	var out []string
 	for _, c := range d.connectors(tool) {
 		name := c.Name()
@@ -184,11 +184,11 @@ func (d *Desk) targets(tool string) []string {
 }
 
 // Grants lists all grants, revoked and ended ones included.
-func (d *Desk) Grants(ctx context.Context) ([]hearken.Grant, error) { return d.cfg.Store.Grants(ctx) }
+func (d *Queue) Grants(ctx context.Context) ([]hearken.Grant, error) { return d.cfg.Store.Grants(ctx) }
 
 // RevokeGrant ends a grant, also for what it has approved and is not yet
 // being carried out.
-func (d *Desk) RevokeGrant(ctx context.Context, id string) (*hearken.Grant, error) {
+func (d *Queue) RevokeGrant(ctx context.Context, id string) (*hearken.Grant, error) {
 	grants, err := d.cfg.Store.Grants(ctx)
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func grantRecord(g *hearken.Grant, state string) hearken.AuditRecord {
 
 // Withdraw ends an action that waits for its owner, and leaves every other as
 // it is: whoever asked for it has gone.
-func (d *Desk) Withdraw(ctx context.Context, principal, id string) (*hearken.Action, error) {
+func (d *Queue) Withdraw(ctx context.Context, principal, id string) (*hearken.Action, error) {
 	a, err := d.Action(ctx, id)
 	if err == nil && a.Principal != principal {
 		err = hearken.Errorf(hearken.NotFound, "There is no action %s of yours.", id)
@@ -235,13 +235,13 @@ func (d *Desk) Withdraw(ctx context.Context, principal, id string) (*hearken.Act
 }
 
 // cancel ends an action that is in one of the states.
-func (d *Desk) cancel(ctx context.Context, id string, in ...hearken.ActionState) (*hearken.Action, error) {
+func (d *Queue) cancel(ctx context.Context, id string, in ...hearken.ActionState) (*hearken.Action, error) {
 	a, changed, err := d.update(ctx, id, func(a *hearken.Action) bool {
 		if !slices.Contains(in, a.State) {
 			return false
 		}
 		end(a, hearken.ActionCancelled, d.cfg.Now().UTC(), "cancelled: it was taken back before it was carried out.")
-		a.Owed = hearken.AuditDecided
+		a.PendingAudit = hearken.AuditDecided
 		return true
 	})
 	if changed {
@@ -253,7 +253,7 @@ func (d *Desk) cancel(ctx context.Context, id string, in ...hearken.ActionState)
 // Cancel ends an action that waits, and takes back one that is done where its
 // effect can be taken back. The principal must be the one that asked for it;
 // empty is the owner.
-func (d *Desk) Cancel(ctx context.Context, principal, id string) (*hearken.Action, error) {
+func (d *Queue) Cancel(ctx context.Context, principal, id string) (*hearken.Action, error) {
 	a, err := d.Action(ctx, id)
 	if err == nil && principal != "" && a.Principal != principal {
 		err = hearken.Errorf(hearken.NotFound, "There is no action %s of yours.", id)
@@ -271,7 +271,7 @@ func (d *Desk) Cancel(ctx context.Context, principal, id string) (*hearken.Actio
 }
 
 // undo takes back what an action did.
-func (d *Desk) undo(ctx context.Context, a *hearken.Action) (*hearken.Action, error) {
+func (d *Queue) undo(ctx context.Context, a *hearken.Action) (*hearken.Action, error) {
 	undoer, ok := d.connector(a).(hearken.Undoer)
 	if !ok {
 		return a, hearken.Errorf(hearken.ActionCannotBeUndone, "What was sent cannot be taken back.")
@@ -289,17 +289,17 @@ func (d *Desk) undo(ctx context.Context, a *hearken.Action) (*hearken.Action, er
 			return false
 		}
 		end(a, hearken.ActionUndone, d.cfg.Now().UTC(), "")
-		a.Owed = hearken.AuditUndone
+		a.PendingAudit = hearken.AuditUndone
 		return true
 	})
-	if err == nil && a.Owed != "" {
+	if err == nil && a.PendingAudit != "" {
 		d.settle(ctx, a)
 	}
 	return a, err
 }
 
 // disown takes back all that an earlier owner allowed.
-func (d *Desk) disown(ctx context.Context) error {
+func (d *Queue) disown(ctx context.Context) error {
 	grants, err := d.cfg.Store.Grants(ctx)
 	if err != nil {
 		return err

@@ -33,8 +33,8 @@ func codeOf(text string) hearken.Code {
 	return hearken.Code(code)
 }
 
-// What says in one line what an action does.
-func What(a *hearken.Action) string {
+// Summary says in one line what an action does.
+func Summary(a *hearken.Action) string {
 	switch {
 	case a.Appointment != nil:
 		return fmt.Sprintf("Create %q in the calendar (%s)", a.Appointment.Title, a.Connector)
@@ -53,9 +53,9 @@ func who(m *hearken.Message) string {
 	return m.Name + " <" + m.Address + ">"
 }
 
-// When says at what time an action takes place, with its zone and, if it
+// TimeText says at what time an action takes place, with its zone and, if it
 // repeats, the next times; empty for what has no time.
-func When(a *hearken.Action) string {
+func TimeText(a *hearken.Action) string {
 	switch {
 	case a.Appointment != nil:
 		return fmt.Sprintf("%s, %d minutes", schedule.Describe(a.Appointment.Start, zone(a.Appointment.Zone), "", 0), int(a.Appointment.Duration.Minutes()))
@@ -82,8 +82,8 @@ func Describe(a *hearken.Action) string {
 			fmt.Fprintf(&b, "  %-9s %s\n", name, strings.ReplaceAll(visible(text), "\n", "\n            "))
 		}
 	}
-	fmt.Fprintf(&b, "%s  %s\n", a.ID, visible(What(a)))
-	line("when", When(a))
+	fmt.Fprintf(&b, "%s  %s\n", a.ID, visible(Summary(a)))
+	line("when", TimeText(a))
 	switch {
 	case a.Appointment != nil:
 		line("where", a.Appointment.Location)
@@ -103,7 +103,7 @@ func Describe(a *hearken.Action) string {
 	for _, e := range a.Evidence {
 		line("heard", heard(e))
 	}
-	for _, c := range a.Cautions {
+	for _, c := range a.Warnings {
 		line("CAUTION", c)
 	}
 	return b.String()

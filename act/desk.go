@@ -29,9 +29,9 @@ const (
 	pausedName = "paused"
 )
 
-// Desk is where actions are dealt with. Its methods may be called
+// Queue is where actions are dealt with. Its methods may be called
 // concurrently.
-type Desk struct {
+type Queue struct {
 	cfg    Config
 	log    *slog.Logger
 	book   *people.Book
@@ -50,7 +50,7 @@ type Desk struct {
 	resting time.Time       // nothing is begun before
 
 	unsettled atomic.Bool // something is owed to the audit
-	refusals  Trickle
+	refusals  RefusalThrottle
 
 	nudge   chan struct{} // something may be due
 	closing <-chan struct{}
@@ -60,7 +60,7 @@ type Desk struct {
 
 // Open takes up what an earlier desk left, and carries out what is approved
 // until Close.
-func Open(ctx context.Context, cfg Config) (*Desk, error) {
+func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	if cfg.Store == nil || cfg.Audit == nil || cfg.Zone == nil || cfg.Dir == "" {
 		return nil, errors.New("act: Dir, Store, Audit and Zone are required")
 	}
@@ -74,18 +74,18 @@ func Open(ctx context.Context, cfg Config) (*Desk, error) {
 	if cfg.Fault == nil {
 		cfg.Fault = func(string) {}
 	}
-	d := &Desk{
+	d := &Queue{
 		cfg: cfg, log: cfg.Log, book: people.New(cfg.Store),
 		ledger:  ledger{audit: cfg.Audit, log: cfg.Log},
 		changes: make(chan struct{}), running: map[string]bool{}, nudge: make(chan struct{}, 1),
 	}
 	d.book.CallingCode = cfg.CallingCode
 	for _, m := range cfg.Messengers {
-		if p, ok := m.(interface{ Place() string }); ok { // it reaches one place only
+		if p, ok := m.(interface{ Target() string }); ok { // it reaches one place only
 			if d.book.Places == nil {
 				d.book.Places = map[string]string{}
 			}
-			d.book.Places[m.Name()] = p.Place()
+			d.book.Places[m.Name()] = p.Target()
 		}
 	}
 	if cfg.Transcripts != nil {
@@ -114,7 +114,7 @@ func Open(ctx context.Context, cfg Config) (*Desk, error) {
 
 // Close ends the desk when what is being carried out has ended, or ctx has.
 // What waits goes on waiting in the store.
-func (d *Desk) Close(ctx context.Context) error {
+func (d *Queue) Close(ctx context.Context) error {
 	d.stop()
 	ended := make(chan struct{})
 	go func() {
@@ -131,14 +131,14 @@ func (d *Desk) Close(ctx context.Context) error {
 
 // Changes is closed at the next change of any action, grant or of the desk
 // itself.
-func (d *Desk) Changes() <-chan struct{} {
+func (d *Queue) Changes() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.changes
 }
 
 // changed tells everybody who waits, and the worker.
-func (d *Desk) changed() {
+func (d *Queue) changed() {
 	d.mu.Lock()
 	close(d.changes)
 	d.changes = make(chan struct{})
@@ -146,18 +146,18 @@ func (d *Desk) changed() {
 	d.wake()
 }
 
-func (d *Desk) wake() {
+func (d *Queue) wake() {
 	select {
 	case d.nudge <- struct{}{}:
 	default:
 	}
 }
 
-func (d *Desk) pausedPath() string { return filepath.Join(d.cfg.Dir, pausedName) }
+func (d *Queue) pausedPath() string { return filepath.Join(d.cfg.Dir, pausedName) }
 
 // Pause stops all actions, also those that are approved, or lets them go on.
 // It holds until it is taken back, also after a restart.
-func (d *Desk) Pause(ctx context.Context, paused bool, from string) error {
+func (d *Queue) Pause(ctx context.Context, paused bool, from string) error {
 	var err error
 	if paused {
 		err = os.WriteFile(d.pausedPath(), nil, 0o600)
@@ -182,14 +182,14 @@ func (d *Desk) Pause(ctx context.Context, paused bool, from string) error {
 }
 
 // Paused reports whether nothing is carried out until the owner wants it.
-func (d *Desk) Paused() bool {
+func (d *Queue) Paused() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.paused
 }
 
 // Problem says why nothing can be done now; nil if all is well.
-func (d *Desk) Problem() error {
+func (d *Queue) Problem() error {
 	if d.Paused() {
 		return hearken.Errorf(hearken.ActionsPaused, "The owner has paused all actions.").WithTry("hearken resume")
 	}
@@ -197,7 +197,7 @@ func (d *Desk) Problem() error {
 }
 
 // Action finds one action.
-func (d *Desk) Action(ctx context.Context, id string) (*hearken.Action, error) {
+func (d *Queue) Action(ctx context.Context, id string) (*hearken.Action, error) {
 	if !hearken.ValidActionID(id) {
 		return nil, hearken.Errorf(hearken.NotFound, "%.60q is not the id of an action.", id).WithTry("hearken actions list")
 	}
@@ -206,7 +206,7 @@ func (d *Desk) Action(ctx context.Context, id string) (*hearken.Action, error) {
 
 // Actions lists actions, newest first. Reminders of which the owner could not
 // be told say so.
-func (d *Desk) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
+func (d *Queue) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
 	found, err := d.cfg.Store.Actions(ctx, f)
 	if err != nil || !slices.ContainsFunc(found, isSet) {
 		return found, err
@@ -234,7 +234,7 @@ func isSet(a hearken.Action) bool {
 
 // Await returns an action when nothing more will happen to it by itself, or
 // as it is when the wait is over.
-func (d *Desk) Await(ctx context.Context, id string, wait time.Duration) (*hearken.Action, error) {
+func (d *Queue) Await(ctx context.Context, id string, wait time.Duration) (*hearken.Action, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	for {
@@ -256,7 +256,7 @@ func (d *Desk) Await(ctx context.Context, id string, wait time.Duration) (*heark
 // update changes an action as it is stored, as long as change wants it:
 // somebody else's change in between makes it look again. It reports whether
 // the change was made.
-func (d *Desk) update(ctx context.Context, id string, change func(a *hearken.Action) bool) (*hearken.Action, bool, error) {
+func (d *Queue) update(ctx context.Context, id string, change func(a *hearken.Action) bool) (*hearken.Action, bool, error) {
 	for {
 		a, err := d.cfg.Store.Action(ctx, id)
 		if err != nil {

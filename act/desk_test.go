@@ -18,7 +18,7 @@ import (
 // A world is a desk with what is around it.
 type world struct {
 	*testing.T
-	desk  *act.Desk
+	desk  *act.Queue
 	store hearken.Store
 	audit *paper
 	cfg   act.Config

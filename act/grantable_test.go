@@ -58,7 +58,7 @@ func TestJudge_Doubts(t *testing.T) {
 		w.grant(hearken.MessageSend, "email:bob@example.org")
 		w.says(hearken.Microphone, "Bob says that the merger closes on Friday")
 		a := w.propose(w.message("the merger closes on Friday"))
-		if a.State != hearken.ActionPending || a.Grantable || len(a.Cautions) < 2 || !strings.Contains(a.Cautions[0], "not heard asking for a message") {
+		if a.State != hearken.ActionPending || a.Grantable || len(a.Warnings) < 2 || !strings.Contains(a.Warnings[0], "not heard asking for a message") {
 			w.Errorf("%+v", a)
 		}
 		if _, _, err := w.desk.Decide(w.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", Grant: &act.GrantBounds{}}); hearken.CodeOf(err) != hearken.PolicyDenied {
@@ -81,14 +81,14 @@ func TestJudge_Again(t *testing.T) {
 		w.says(hearken.Microphone, "I like Bob")
 		for _, text := range []string{"lunch is at one", "Lunch at one"} {
 			req := w.message(text)
-			req.Same = "once more: " + text
-			if again := w.propose(req); again.State != hearken.ActionPending || !strings.Contains(strings.Join(again.Cautions, " "), "led to msg_") {
+			req.IdempotencyKey = "once more: " + text
+			if again := w.propose(req); again.State != hearken.ActionPending || !strings.Contains(strings.Join(again.Warnings, " "), "led to msg_") {
 				w.Errorf("%q: %+v", text, again)
 			}
 		}
 		w.says(hearken.Microphone, "Tell Bob that lunch is at one")
 		req := w.message("lunch is at one")
-		req.Same = "said once more"
+		req.IdempotencyKey = "said once more"
 		if again := w.await(w.propose(req)); again.State != hearken.ActionDone {
 			w.Errorf("asked for once more: %+v", again)
 		}

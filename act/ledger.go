@@ -111,9 +111,9 @@ func unavailable(err error) error {
 }
 
 // settle writes down the last change of an action, and reports whether that is
-// done. What cannot be written stays owed; see [Desk.settleAll].
-func (d *Desk) settle(ctx context.Context, a *hearken.Action) bool {
-	owed := a.Owed
+// done. What cannot be written stays owed; see [Queue.settleAll].
+func (d *Queue) settle(ctx context.Context, a *hearken.Action) bool {
+	owed := a.PendingAudit
 	if owed == "" {
 		return true
 	}
@@ -123,10 +123,10 @@ func (d *Desk) settle(ctx context.Context, a *hearken.Action) bool {
 		return false
 	}
 	_, _, err := d.update(context.WithoutCancel(ctx), a.ID, func(a *hearken.Action) bool {
-		if a.Owed != owed {
+		if a.PendingAudit != owed {
 			return false
 		}
-		a.Owed = ""
+		a.PendingAudit = ""
 		return true
 	})
 	if err != nil { // it will be written once more, which does no harm
@@ -137,8 +137,8 @@ func (d *Desk) settle(ctx context.Context, a *hearken.Action) bool {
 
 // settleAll writes down what is owed of any action. A record may be there twice
 // then, which is better than not at all.
-func (d *Desk) settleAll(ctx context.Context) error {
-	owed, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{Owed: true})
+func (d *Queue) settleAll(ctx context.Context) error {
+	owed, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{PendingAudit: true})
 	if err != nil {
 		return fmt.Errorf("actions that may not be written down: %w", err)
 	}

@@ -176,7 +176,7 @@ func (o *Owner) check(pin string) error {
 		if o.state.Until.Sub(now) > longWait {
 			o.state.Until = now.Add(longWait).UTC()
 		}
-		return hearken.Errorf(hearken.TooMany, "Too many wrong PINs; the next may be tried in %s.", wait.Round(time.Second))
+		return hearken.Errorf(hearken.RateLimited, "Too many wrong PINs; the next may be tried in %s.", wait.Round(time.Second))
 	}
 	hash, err := stretch(pin, o.state.Salt, o.state.Rounds)
 	if err != nil {

@@ -75,11 +75,11 @@ func TestOwner_Guesses(t *testing.T) {
 		}
 	}
 	o = openOwner(t, keys, &now)
-	if err := o.Check("482916"); hearken.CodeOf(err) != hearken.TooMany {
+	if err := o.Check("482916"); hearken.CodeOf(err) != hearken.RateLimited {
 		t.Errorf("the right one at once after five wrong ones: %v", err)
 	}
 	now = now.Add(29 * time.Second)
-	if err := o.Check("482916"); hearken.CodeOf(err) != hearken.TooMany {
+	if err := o.Check("482916"); hearken.CodeOf(err) != hearken.RateLimited {
 		t.Errorf("too early: %v", err)
 	}
 	now = now.Add(time.Second)
@@ -87,7 +87,7 @@ func TestOwner_Guesses(t *testing.T) {
 		t.Errorf("the sixth: %v", err)
 	}
 	now = now.Add(59 * time.Second)
-	if err := o.Check("482916"); hearken.CodeOf(err) != hearken.TooMany {
+	if err := o.Check("482916"); hearken.CodeOf(err) != hearken.RateLimited {
 		t.Errorf("the wait did not grow: %v", err)
 	}
 	now = now.Add(time.Second)
@@ -110,7 +110,7 @@ func TestOwner_Clock(t *testing.T) {
 		o.Check("999998")
 	}
 	now = now.AddDate(-10, 0, 0)
-	if err := o.Check("482916"); hearken.CodeOf(err) != hearken.TooMany {
+	if err := o.Check("482916"); hearken.CodeOf(err) != hearken.RateLimited {
 		t.Errorf("at once: %v", err)
 	}
 	now = now.Add(time.Hour)

@@ -16,9 +16,9 @@ const day = 24 * time.Hour
 
 // judge decides what can be decided without a person: it denies what is never
 // done, and approves what a grant covers. All else stays pending.
-func (d *Desk) judge(ctx context.Context, a *hearken.Action, found evidence.Finding) error {
+func (d *Queue) judge(ctx context.Context, a *hearken.Action, found evidence.Finding) error {
 	a.Evidence = found.Evidence
-	a.Cautions = slices.Concat(warnings(a.Evidence), found.Doubts, a.Cautions)
+	a.Warnings = slices.Concat(warnings(a.Evidence), found.Doubts, a.Warnings)
 	a.Grantable = onlyThisSide(a.Evidence) && len(found.Doubts) == 0
 	if m := a.Message; m != nil && !m.Known && !d.cfg.FarRecipients && farSaid(a.Evidence, "to") {
 		return d.refuse(a, "policy_denied: only the other side of the call named this recipient, who is not in the contact book.")
@@ -37,7 +37,7 @@ func (d *Desk) judge(ctx context.Context, a *hearken.Action, found evidence.Find
 }
 
 // refuse denies an action by the house's own rules.
-func (d *Desk) refuse(a *hearken.Action, reason string) error {
+func (d *Queue) refuse(a *hearken.Action, reason string) error {
 	a.State, a.Error = hearken.ActionDenied, reason
 	a.Decision = &hearken.Decision{By: "policy", From: "policy", At: a.CreatedAt}
 	a.EndedAt = &a.CreatedAt
@@ -90,7 +90,7 @@ func argName(arg string) string {
 }
 
 // covering finds a grant that covers an action.
-func (d *Desk) covering(ctx context.Context, a *hearken.Action) (*hearken.Grant, error) {
+func (d *Queue) covering(ctx context.Context, a *hearken.Action) (*hearken.Grant, error) {
 	if !a.Grantable || delicate(a) {
 		return nil, nil
 	}
@@ -113,7 +113,7 @@ func (d *Desk) covering(ctx context.Context, a *hearken.Action) (*hearken.Grant,
 		if len(used) < g.PerDay {
 			return g, nil
 		}
-		a.Cautions = append(a.Cautions, fmt.Sprintf("The grant %s was used %d times within a day, which is all it allows.", g.ID, g.PerDay))
+		a.Warnings = append(a.Warnings, fmt.Sprintf("The grant %s was used %d times within a day, which is all it allows.", g.ID, g.PerDay))
 	}
 	return nil, nil
 }
@@ -124,7 +124,7 @@ const sameWords = 30 * time.Minute
 
 // again reports whether something was done because of the same words already:
 // a message to the same address, or the very same. "Again" is easily said.
-func (d *Desk) again(ctx context.Context, a *hearken.Action) (bool, error) {
+func (d *Queue) again(ctx context.Context, a *hearken.Action) (bool, error) {
 	done, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{Tool: a.Tool, Target: a.Target, Since: a.CreatedAt.Add(-sameWords), Limit: 1000})
 	for i := range done {
 		old := &done[i]
@@ -135,7 +135,7 @@ func (d *Desk) again(ctx context.Context, a *hearken.Action) (bool, error) {
 		if (a.Message != nil || old.Digest == a.Digest) && slices.EqualFunc(old.Evidence, a.Evidence, func(x, y hearken.Evidence) bool {
 			return x.Arg == "to" || x.Session == y.Session && x.Line == y.Line // somebody is named more often
 		}) {
-			a.Cautions = append(a.Cautions, fmt.Sprintf("The same words led to %s already.", old.ID))
+			a.Warnings = append(a.Warnings, fmt.Sprintf("The same words led to %s already.", old.ID))
 			return true, nil
 		}
 	}

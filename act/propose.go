@@ -18,13 +18,13 @@ const Local = "local"
 // already returns that one.
 //
 // What cannot even be an action is an [*hearken.Error].
-func (d *Desk) Propose(ctx context.Context, req Request) (*hearken.Action, error) {
+func (d *Queue) Propose(ctx context.Context, req Request) (*hearken.Action, error) {
 	a, err := d.propose(ctx, req)
 	if code := hearken.CodeOf(err); code != "" && code != hearken.AuditUnavailable {
 		if pass, last := d.refusals.Pass(d.cfg.Now()); pass {
 			r := hearken.AuditRecord{Type: hearken.AuditRefused, Principal: req.Principal, Tool: req.Tool, Error: string(code)}
 			if last {
-				r.State = MoreFollow
+				r.State = RefusalsOmitted
 			}
 			d.ledger.note(ctx, r)
 		}
@@ -32,7 +32,7 @@ func (d *Desk) Propose(ctx context.Context, req Request) (*hearken.Action, error
 	return a, err
 }
 
-func (d *Desk) propose(ctx context.Context, req Request) (*hearken.Action, error) {
+func (d *Queue) propose(ctx context.Context, req Request) (*hearken.Action, error) {
 	key, err := d.key(ctx, req.Principal)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (d *Desk) propose(ctx context.Context, req Request) (*hearken.Action, error
 		return nil, err
 	}
 	if a.Decision != nil {
-		a.Owed = hearken.AuditDecided
+		a.PendingAudit = hearken.AuditDecided
 	}
 	defer d.hold(a.ID)()
 	if _, err := d.cfg.Store.SaveAction(ctx, a); err != nil { // a new id has no rival
@@ -74,14 +74,14 @@ func (d *Desk) propose(ctx context.Context, req Request) (*hearken.Action, error
 		d.settle(ctx, a)
 	}
 	d.changed()
-	if a.State == hearken.ActionPending && d.cfg.Asked != nil {
-		d.cfg.Asked(a)
+	if a.State == hearken.ActionPending && d.cfg.OnPending != nil {
+		d.cfg.OnPending(a)
 	}
 	return a, nil
 }
 
 // key finds a key that may act.
-func (d *Desk) key(ctx context.Context, principal string) (*hearken.Key, error) {
+func (d *Queue) key(ctx context.Context, principal string) (*hearken.Key, error) {
 	keys, err := d.cfg.Store.Keys(ctx)
 	if err != nil {
 		return nil, hearken.Errorf(hearken.RepositoryError, "The keys cannot be read: %w.", err)
@@ -98,9 +98,9 @@ func (d *Desk) key(ctx context.Context, principal string) (*hearken.Key, error) 
 
 // earlier finds the action that a call means, if it is there already. An
 // action that surely did not happen may be asked for again.
-func (d *Desk) earlier(ctx context.Context, req Request, a *hearken.Action) (*hearken.Action, error) {
-	f := hearken.ActionFilter{Principal: a.Principal, Same: a.Same, Limit: 1}
-	if req.Same == "" {
+func (d *Queue) earlier(ctx context.Context, req Request, a *hearken.Action) (*hearken.Action, error) {
+	f := hearken.ActionFilter{Principal: a.Principal, IdempotencyKey: a.IdempotencyKey, Limit: 1}
+	if req.IdempotencyKey == "" {
 		f.Since = a.CreatedAt.Add(-sameWithin)
 	}
 	found, err := d.cfg.Store.Actions(ctx, f)
@@ -114,7 +114,7 @@ func (d *Desk) earlier(ctx context.Context, req Request, a *hearken.Action) (*he
 	}
 	switch old.State {
 	case hearken.ActionFailed, hearken.ActionCancelled, hearken.ActionUndone:
-		if req.Same == "" {
+		if req.IdempotencyKey == "" {
 			return nil, nil
 		}
 	}
@@ -123,7 +123,7 @@ func (d *Desk) earlier(ctx context.Context, req Request, a *hearken.Action) (*he
 
 // room refuses a key that has too much waiting already: a person who is
 // flooded with questions stops reading them.
-func (d *Desk) room(ctx context.Context, key *hearken.Key) error {
+func (d *Queue) room(ctx context.Context, key *hearken.Key) error {
 	waiting, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{
 		Principal: key.ID, States: []hearken.ActionState{hearken.ActionPending}, Limit: maxWaiting,
 	})
@@ -138,7 +138,7 @@ func (d *Desk) room(ctx context.Context, key *hearken.Key) error {
 }
 
 // evidence looks for what was said about the sensitive arguments.
-func (d *Desk) evidence(ctx context.Context, a *hearken.Action, claim *evidence.Claim, said []evidence.Arg) (evidence.Finding, error) {
+func (d *Queue) evidence(ctx context.Context, a *hearken.Action, claim *evidence.Claim, said []evidence.Arg) (evidence.Finding, error) {
 	if d.finder == nil {
 		var none evidence.Finding
 		for _, arg := range said {

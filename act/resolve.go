@@ -26,7 +26,7 @@ const (
 // resolve makes an action of a request: names become addresses and times an
 // instant in a zone, so that what a person is asked about is what will be
 // done. It also returns what somebody should have said.
-func (d *Desk) resolve(ctx context.Context, req Request) (*hearken.Action, []evidence.Arg, error) {
+func (d *Queue) resolve(ctx context.Context, req Request) (*hearken.Action, []evidence.Arg, error) {
 	now := d.cfg.Now().UTC()
 	a := &hearken.Action{
 		ID: hearken.NewActionID(req.Tool), Tool: req.Tool, Principal: req.Principal, Client: clean(req.Client, 80),
@@ -48,14 +48,14 @@ func (d *Desk) resolve(ctx context.Context, req Request) (*hearken.Action, []evi
 		return nil, nil, err
 	}
 	a.Digest = digest(a)
-	a.Same = a.Digest
-	if req.Same != "" {
-		a.Same = "client:" + req.Same
+	a.IdempotencyKey = a.Digest
+	if req.IdempotencyKey != "" {
+		a.IdempotencyKey = "client:" + req.IdempotencyKey
 	}
 	return a, said, nil
 }
 
-func (d *Desk) resolveCalendar(ctx context.Context, a *hearken.Action, in *CalendarArgs) ([]evidence.Arg, error) {
+func (d *Queue) resolveCalendar(ctx context.Context, a *hearken.Action, in *CalendarArgs) ([]evidence.Arg, error) {
 	if len(d.cfg.Calendars) == 0 {
 		return nil, missing("calendar")
 	}
@@ -82,7 +82,7 @@ func (d *Desk) resolveCalendar(ctx context.Context, a *hearken.Action, in *Calen
 		Description: in.Description, Location: in.Location,
 	}
 	if hint, ok := calendar.(conflicts); ok {
-		a.Cautions = append(a.Cautions, overlaps(ctx, hint, a.Appointment)...)
+		a.Warnings = append(a.Warnings, overlaps(ctx, hint, a.Appointment)...)
 	}
 	said := []evidence.Arg{{Name: "title", Value: in.Title}}
 	if strings.TrimSpace(in.Description) != "" {
@@ -94,7 +94,7 @@ func (d *Desk) resolveCalendar(ctx context.Context, a *hearken.Action, in *Calen
 	return said, nil
 }
 
-func (d *Desk) resolveMessage(ctx context.Context, a *hearken.Action, in *MessageArgs) ([]evidence.Arg, error) {
+func (d *Queue) resolveMessage(ctx context.Context, a *hearken.Action, in *MessageArgs) ([]evidence.Arg, error) {
 	if strings.TrimSpace(in.Text) == "" {
 		return nil, hearken.Errorf(hearken.Invalid, "text is required.")
 	}
@@ -118,7 +118,7 @@ func (d *Desk) resolveMessage(ctx context.Context, a *hearken.Action, in *Messag
 			return nil, hearken.Errorf(hearken.Invalid, "%s", err.Error())
 		}
 	}
-	a.Cautions = append(a.Cautions, to.Cautions...)
+	a.Warnings = append(a.Warnings, to.Cautions...)
 	written, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{
 		Tool: a.Tool, Target: a.Target, States: []hearken.ActionState{hearken.ActionDone}, Limit: 1,
 	})
@@ -126,7 +126,7 @@ func (d *Desk) resolveMessage(ctx context.Context, a *hearken.Action, in *Messag
 		return nil, err
 	}
 	if len(written) == 0 {
-		a.Cautions = append(a.Cautions, "Nothing was sent to this address before.")
+		a.Warnings = append(a.Warnings, "Nothing was sent to this address before.")
 	}
 	return []evidence.Arg{recipient(in.To, to), {Name: "text", Value: in.Text}}, nil
 }
@@ -137,7 +137,7 @@ func recipient(asked string, to people.Recipient) evidence.Arg {
 	return evidence.Arg{Name: "to", Value: to.Address, Spoken: slices.Concat([]string{asked}, to.Spoken), Kind: evidence.Address}
 }
 
-func (d *Desk) resolveReminder(a *hearken.Action, in *ReminderArgs) ([]evidence.Arg, error) {
+func (d *Queue) resolveReminder(a *hearken.Action, in *ReminderArgs) ([]evidence.Arg, error) {
 	if len(d.cfg.Reminders) == 0 {
 		return nil, missing("reminder")
 	}
@@ -156,11 +156,11 @@ func (d *Desk) resolveReminder(a *hearken.Action, in *ReminderArgs) ([]evidence.
 		at = first // "every Monday", asked for on a Friday
 	}
 	if warning != "" {
-		a.Cautions = append(a.Cautions, warning)
+		a.Warnings = append(a.Warnings, warning)
 	}
-	if d.cfg.Unheard != nil {
-		if why := d.cfg.Unheard(); why != "" {
-			a.Cautions = append(a.Cautions, why)
+	if d.cfg.NoNotifier != nil {
+		if why := d.cfg.NoNotifier(); why != "" {
+			a.Warnings = append(a.Warnings, why)
 		}
 	}
 	a.Connector, a.Target = d.cfg.Reminders[0].Name(), d.cfg.Reminders[0].Name()

@@ -64,18 +64,18 @@ func TestPropose_BadInput(t *testing.T) {
 func TestPropose_IdempotencyKey(t *testing.T) {
 	within(t, func(w *world) {
 		req := w.message("hello")
-		req.Same = "k1"
+		req.IdempotencyKey = "k1"
 		first := w.propose(req)
 		w.pass(time.Hour)
 		if again := w.propose(req); again.ID != first.ID {
 			w.Errorf("an hour later: %s and %s", first.ID, again.ID)
 		}
 		other := w.message("good bye")
-		other.Same = "k1"
+		other.IdempotencyKey = "k1"
 		if _, err := w.desk.Propose(w.Context(), other); hearken.CodeOf(err) != hearken.ApprovalMismatch {
 			w.Errorf("other arguments: %v", err)
 		}
-		req.Same = "k2"
+		req.IdempotencyKey = "k2"
 		if second := w.propose(req); second.ID == first.ID {
 			w.Error("another key is the same action")
 		}

@@ -21,7 +21,7 @@ var backoff = []time.Duration{2 * time.Second, 8 * time.Second, 30 * time.Second
 
 // recover takes up what an earlier desk was doing when it ended. What may be
 // done twice is done again; of the rest nobody can say whether it happened.
-func (d *Desk) recover(ctx context.Context) error {
+func (d *Queue) recover(ctx context.Context) error {
 	left, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionExecuting}})
 	if err != nil {
 		return fmt.Errorf("actions that were under way: %w", err)
@@ -31,7 +31,7 @@ func (d *Desk) recover(ctx context.Context) error {
 			if a.State != hearken.ActionExecuting {
 				return false
 			}
-			a.Owed = hearken.AuditResult
+			a.PendingAudit = hearken.AuditResult
 			if c := d.connector(a); c != nil && c.Repeatable() {
 				a.State = hearken.ActionApproved
 				return true
@@ -47,7 +47,7 @@ func (d *Desk) recover(ctx context.Context) error {
 }
 
 // work carries out what is due and ends what nobody decided, until ctx ends.
-func (d *Desk) work(ctx context.Context) {
+func (d *Queue) work(ctx context.Context) {
 	forget := time.Time{}
 	for {
 		next := d.due(ctx)
@@ -73,7 +73,7 @@ func (d *Desk) work(ctx context.Context) {
 
 // due looks through what waits, begins what is due, and returns how long
 // nothing will be.
-func (d *Desk) due(ctx context.Context) time.Duration {
+func (d *Queue) due(ctx context.Context) time.Duration {
 	waiting, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{
 		States: []hearken.ActionState{hearken.ActionPending, hearken.ActionApproved},
 	})
@@ -120,7 +120,7 @@ func (d *Desk) due(ctx context.Context) time.Duration {
 }
 
 // begin reserves one of the places for what is carried out.
-func (d *Desk) begin(id string) bool {
+func (d *Queue) begin(id string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.running) >= atOnce || d.running[id] {
@@ -132,7 +132,7 @@ func (d *Desk) begin(id string) bool {
 
 // hold keeps the worker from an action until ended: its decision comes first
 // into the audit.
-func (d *Desk) hold(id string) (release func()) {
+func (d *Queue) hold(id string) (release func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.running[id] {
@@ -142,7 +142,7 @@ func (d *Desk) hold(id string) (release func()) {
 	return func() { d.ended(id) }
 }
 
-func (d *Desk) ended(id string) {
+func (d *Queue) ended(id string) {
 	d.mu.Lock()
 	delete(d.running, id)
 	d.mu.Unlock()
@@ -150,14 +150,14 @@ func (d *Desk) ended(id string) {
 }
 
 // expire ends an action that nobody decided about in time.
-func (d *Desk) expire(ctx context.Context, id string) {
+func (d *Queue) expire(ctx context.Context, id string) {
 	a, changed, err := d.update(ctx, id, func(a *hearken.Action) bool {
 		now := d.cfg.Now().UTC()
 		if a.State != hearken.ActionPending || now.Before(a.ExpiresAt) {
 			return false
 		}
 		end(a, hearken.ActionExpired, now, "approval_expired: nobody decided in time, which means no.")
-		a.Owed = hearken.AuditDecided
+		a.PendingAudit = hearken.AuditDecided
 		return true
 	})
 	switch {
@@ -172,7 +172,7 @@ func (d *Desk) expire(ctx context.Context, id string) {
 // the hub ends before the action is claimed, nothing was done and the next one
 // begins anew. An attempt that has begun is not cut off when the hub ends:
 // that would only make its outcome unknown.
-func (d *Desk) carryOut(ctx context.Context, id string) {
+func (d *Queue) carryOut(ctx context.Context, id string) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -216,7 +216,7 @@ func (d *Desk) carryOut(ctx context.Context, id string) {
 
 // claim takes an approved action to be carried out here, or ends it if it may
 // not be any more.
-func (d *Desk) claim(ctx context.Context, id string) (*hearken.Action, bool, error) {
+func (d *Queue) claim(ctx context.Context, id string) (*hearken.Action, bool, error) {
 	d.gate.RLock()
 	defer d.gate.RUnlock()
 	return d.update(ctx, id, func(a *hearken.Action) bool {
@@ -232,10 +232,10 @@ func (d *Desk) claim(ctx context.Context, id string) (*hearken.Action, bool, err
 				state = hearken.ActionUnknown
 			}
 			end(a, state, d.cfg.Now().UTC(), why)
-			a.Owed = hearken.AuditDecided
+			a.PendingAudit = hearken.AuditDecided
 			return true
 		}
-		a.State, a.RunAt, a.Owed = hearken.ActionExecuting, nil, ""
+		a.State, a.RunAt, a.PendingAudit = hearken.ActionExecuting, nil, ""
 		a.Attempts++
 		return true
 	})
@@ -243,14 +243,14 @@ func (d *Desk) claim(ctx context.Context, id string) (*hearken.Action, bool, err
 
 // rest has nothing begun for a while: the audit or the store cannot be
 // written.
-func (d *Desk) rest() {
+func (d *Queue) rest() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.resting = d.cfg.Now().Add(restFor)
 }
 
 // rests is how long nothing is begun.
-func (d *Desk) rests(now time.Time) time.Duration {
+func (d *Queue) rests(now time.Time) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.resting.Sub(now)
@@ -262,7 +262,7 @@ const goodFor = time.Hour
 
 // withdrawn says why an approved action may no longer be carried out: it has
 // waited too long, or its key or its grant was revoked meanwhile.
-func (d *Desk) withdrawn(ctx context.Context, a *hearken.Action) string {
+func (d *Queue) withdrawn(ctx context.Context, a *hearken.Action) string {
 	if a.Decision != nil && d.cfg.Now().Sub(a.Decision.At) > goodFor {
 		if c := d.connector(a); a.Attempts > 0 && c != nil && c.Repeatable() {
 			return "outcome_unknown: an attempt long ago may have been taken, and it is too late for another."
@@ -288,7 +288,7 @@ func (d *Desk) withdrawn(ctx context.Context, a *hearken.Action) string {
 }
 
 // attempt has the connector do it.
-func (d *Desk) attempt(ctx context.Context, a *hearken.Action) (out hearken.Outcome) {
+func (d *Queue) attempt(ctx context.Context, a *hearken.Action) (out hearken.Outcome) {
 	c := d.connector(a)
 	if c == nil {
 		return hearken.Outcome{Result: hearken.ResultPermanent, Message: "The connector " + a.Connector + " is not set up any more."}
@@ -307,7 +307,7 @@ func (d *Desk) attempt(ctx context.Context, a *hearken.Action) (out hearken.Outc
 
 // conclude keeps how an attempt went. It does not give up: whatever happened
 // has happened.
-func (d *Desk) conclude(id string, out hearken.Outcome) {
+func (d *Queue) conclude(id string, out hearken.Outcome) {
 	ctx := context.Background()
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, restFor) {
 		a, changed, err := d.update(ctx, id, func(a *hearken.Action) bool {
@@ -315,7 +315,7 @@ func (d *Desk) conclude(id string, out hearken.Outcome) {
 				return false
 			}
 			d.apply(a, out)
-			a.Owed = hearken.AuditResult
+			a.PendingAudit = hearken.AuditResult
 			return true
 		})
 		if err == nil {
@@ -332,7 +332,7 @@ func (d *Desk) conclude(id string, out hearken.Outcome) {
 }
 
 // apply writes an outcome into an action.
-func (d *Desk) apply(a *hearken.Action, out hearken.Outcome) {
+func (d *Queue) apply(a *hearken.Action, out hearken.Outcome) {
 	now := d.cfg.Now().UTC()
 	a.Receipt = out.Receipt
 	switch out.Result {
@@ -360,7 +360,7 @@ func (d *Desk) apply(a *hearken.Action, out hearken.Outcome) {
 }
 
 // pause waits and tells whether the desk is still open.
-func (d *Desk) pause(wait time.Duration) bool {
+func (d *Queue) pause(wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -372,12 +372,12 @@ func (d *Desk) pause(wait time.Duration) bool {
 }
 
 // connector finds who carries out an action; nil if there is none.
-func (d *Desk) connector(a *hearken.Action) hearken.Connector {
+func (d *Queue) connector(a *hearken.Action) hearken.Connector {
 	of := d.connectors(a.Tool)
 	for _, c := range of {
 		if c.Name() == a.Connector {
 			if a.Tool == hearken.ReminderCreate {
-				return together{c, others(of, c)}
+				return mirrored{c, others(of, c)}
 			}
 			return c
 		}
@@ -386,7 +386,7 @@ func (d *Desk) connector(a *hearken.Action) hearken.Connector {
 }
 
 // connectors are those of a tool.
-func (d *Desk) connectors(tool string) []hearken.Connector {
+func (d *Queue) connectors(tool string) []hearken.Connector {
 	switch tool {
 	case hearken.CalendarCreate:
 		return d.cfg.Calendars

@@ -8,10 +8,10 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// together is the connector of reminders: the hub's own clock, whose word
+// mirrored is the connector of reminders: the hub's own clock, whose word
 // counts, and copies elsewhere, such as a calendar server's, which are made as
 // well as it goes.
-type together struct {
+type mirrored struct {
 	hearken.Connector
 	copies []hearken.Connector
 }
@@ -26,7 +26,7 @@ func others(all []hearken.Connector, but hearken.Connector) []hearken.Connector 
 	return out
 }
 
-func (t together) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
+func (t mirrored) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
 	out := t.Connector.Do(ctx, a)
 	if out.Result != hearken.ResultOK {
 		return out
@@ -39,7 +39,7 @@ func (t together) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
 	return out
 }
 
-func (t together) Undo(ctx context.Context, a *hearken.Action) hearken.Outcome {
+func (t mirrored) Undo(ctx context.Context, a *hearken.Action) hearken.Outcome {
 	undoer, ok := t.Connector.(hearken.Undoer)
 	if !ok {
 		return hearken.Outcome{Result: hearken.ResultPermanent, Message: "This cannot be taken back."}
@@ -61,7 +61,7 @@ func (t together) Undo(ctx context.Context, a *hearken.Action) hearken.Outcome {
 // copyTimeout is how long a copy may take: the reminder itself is set already.
 const copyTimeout = 15 * time.Second
 
-func (t together) copy(ctx context.Context, do func(context.Context, *hearken.Action) hearken.Outcome, a *hearken.Action) hearken.Outcome {
+func (t mirrored) copy(ctx context.Context, do func(context.Context, *hearken.Action) hearken.Outcome, a *hearken.Action) hearken.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, copyTimeout)
 	defer cancel()
 	return do(ctx, a)

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// trickleRate is how many a minute a [Trickle] lets through.
+// trickleRate is how many a minute a [RefusalThrottle] lets through.
 const trickleRate = 30
 
-// MoreFollow is the state of the last refusal in a minute that is written down.
-const MoreFollow = "further refusals within this minute are not written down"
+// RefusalsOmitted is the state of the last refusal in a minute that is written down.
+const RefusalsOmitted = "further refusals within this minute are not written down"
 
-// A Trickle keeps a flood of refusals from filling the audit: it lets so many a
+// A RefusalThrottle keeps a flood of refusals from filling the audit: it lets so many a
 // minute through, and says of the last of them that more may follow.
-type Trickle struct {
+type RefusalThrottle struct {
 	mu    sync.Mutex
 	since time.Time
 	count int
@@ -21,7 +21,7 @@ type Trickle struct {
 
 // Pass reports whether to write one more down, and whether it is the last in
 // this minute.
-func (t *Trickle) Pass(now time.Time) (pass, last bool) {
+func (t *RefusalThrottle) Pass(now time.Time) (pass, last bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if age := now.Sub(t.since); age > time.Minute || age < 0 {

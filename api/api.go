@@ -328,7 +328,7 @@ func (s *servers) forget(principal string) {
 
 // server is the MCP server for whoever the guard let in.
 func (a *API) server(ctx context.Context, door string) (*mcp.Server, error) {
-	id := Who(ctx)
+	id := CallerFrom(ctx)
 	if id == nil {
 		return nil, errors.New("no identity")
 	}

@@ -31,7 +31,7 @@ var everyRoute = []struct{ method, path, body string }{
 
 func withExtras(c *Config) {
 	c.Audio = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		plain(w, http.StatusOK, "audio "+r.PathValue("sessionId")+" "+Who(r.Context()).Principal+" "+r.URL.RawQuery+" "+r.RequestURI)
+		plain(w, http.StatusOK, "audio "+r.PathValue("sessionId")+" "+CallerFrom(r.Context()).Principal+" "+r.URL.RawQuery+" "+r.RequestURI)
 	})
 	c.CheckTicket = func(session, ticket string) (string, bool) {
 		return "local", session == "s1" && ticket == "t1cket"
@@ -43,10 +43,10 @@ func startAll(t *testing.T, change ...func(*Config)) *hub {
 	t.Helper()
 	h := prepare(t, append([]func(*Config){withExtras}, change...)...)
 	h.Mount("GET /v1/extra", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		plain(w, http.StatusOK, Who(r.Context()).Principal)
+		plain(w, http.StatusOK, CallerFrom(r.Context()).Principal)
 	}), Access{})
 	h.Mount("GET /v1/act", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		plain(w, http.StatusOK, Who(r.Context()).Principal)
+		plain(w, http.StatusOK, CallerFrom(r.Context()).Principal)
 	}), Access{Key: true})
 	h.serve(t)
 	return h
@@ -396,7 +396,7 @@ func TestGuard_TicketOfAKey(t *testing.T) {
 func TestGuard_AnyKey(t *testing.T) {
 	mount := func(h *hub) {
 		h.Mount("GET /v1/other", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			plain(w, http.StatusOK, Who(r.Context()).Principal)
+			plain(w, http.StatusOK, CallerFrom(r.Context()).Principal)
 		}), Access{AnyKey: true, Refuse: func(w http.ResponseWriter, status int, err error) {
 			plain(w, status, "other words: "+err.Error())
 		}})

@@ -25,9 +25,9 @@ type identityKey struct{}
 
 var loopbackIdentity = &Identity{Principal: Loopback}
 
-// Who is the visitor that the guard let in; nil on routes that are open to
+// CallerFrom is the visitor that the guard let in; nil on routes that are open to
 // everybody, and outside the guard.
-func Who(ctx context.Context) *Identity {
+func CallerFrom(ctx context.Context) *Identity {
 	id, _ := ctx.Value(identityKey{}).(*Identity)
 	return id
 }

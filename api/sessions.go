@@ -42,7 +42,7 @@ func (s *sessions) serve(w *response, r *http.Request) {
 	s.mu.RLock()
 	sess := s.byID[id]
 	s.mu.RUnlock()
-	if sess == nil || sess.principal != Who(r.Context()).Principal {
+	if sess == nil || sess.principal != CallerFrom(r.Context()).Principal {
 		rid, _ := messageID(w.rpc.body)
 		w.writeRPC(http.StatusNotFound, rid, http.StatusNotFound, "There is no such MCP session. It may have ended for being idle.", "initialize again")
 		return
@@ -80,7 +80,7 @@ func (s *sessions) begin(w *response, r *http.Request) {
 		w.refuse(http.StatusServiceUnavailable, hearken.Errorf(hearken.Busy, "There are too many MCP sessions.").WithTry("again in a moment"))
 		return
 	}
-	sess := &session{principal: Who(r.Context()).Principal}
+	sess := &session{principal: CallerFrom(r.Context()).Principal}
 	sess.busy.Add(1)
 	// The client may use the session as soon as it has the header, which is
 	// before the handler returns.

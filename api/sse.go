@@ -52,7 +52,7 @@ func (d *sseDoor) listen(w *response, r *http.Request) {
 	}
 	id := rand.Text()
 	s := &sseSession{
-		principal: Who(r.Context()).Principal,
+		principal: CallerFrom(r.Context()).Principal,
 		transport: &mcp.SSEServerTransport{Endpoint: r.URL.Path + "?sessionid=" + id, Response: w, MaxRequestBodyBytes: d.api.limits.Body},
 		connected: make(chan struct{}),
 	}
@@ -99,7 +99,7 @@ func (d *sseDoor) post(w *response, r *http.Request) {
 	d.mu.Lock()
 	s := d.byID[r.URL.Query().Get("sessionid")]
 	d.mu.Unlock()
-	if s == nil || s.principal != Who(r.Context()).Principal {
+	if s == nil || s.principal != CallerFrom(r.Context()).Principal {
 		w.refuse(http.StatusNotFound, hearken.Errorf(hearken.NotFound, "There is no such MCP session.").WithTry("GET /sse first"))
 		return
 	}

@@ -66,10 +66,10 @@ func (t *tickets) take(secret string) (principal string, ok bool) {
 
 // wsTicket answers POST /v1/ws-ticket.
 func (a *API) wsTicket(w http.ResponseWriter, r *http.Request) {
-	secret, ok := a.tickets.issue(Who(r.Context()).Principal)
+	secret, ok := a.tickets.issue(CallerFrom(r.Context()).Principal)
 	if !ok {
 		w.Header().Set("Retry-After", "30")
-		w.(*response).refuse(http.StatusTooManyRequests, hearken.Errorf(hearken.TooMany, "This key has %d tickets that nobody used.", ticketsPerKey).WithTry("again in half a minute"))
+		w.(*response).refuse(http.StatusTooManyRequests, hearken.Errorf(hearken.RateLimited, "This key has %d tickets that nobody used.", ticketsPerKey).WithTry("again in half a minute"))
 		return
 	}
 	door := a.WSURL() + "/"

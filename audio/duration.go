@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// Recognise tells the encoding of a container by its first bytes, as many as
+// DetectFormat tells the encoding of a container by its first bytes, as many as
 // there are up to [HeadSize]. It returns "" for what is none of ours.
-func Recognise(head []byte) string {
+func DetectFormat(head []byte) string {
 	kind, err := sniff(head[:min(len(head), maxHead)], true)
 	if err != nil || kind == Linear16 {
 		return ""
@@ -15,14 +15,14 @@ func Recognise(head []byte) string {
 	return kind
 }
 
-// HeadSize is how many bytes at either end of a file [Recognise] and
+// HeadSize is how many bytes at either end of a file [DetectFormat] and
 // [Duration] look at.
 const HeadSize = 64 << 10
 
 // Duration estimates how long the sound of a file is, in seconds, by its
 // first and last bytes and its size. It returns 0 if they do not tell.
 func Duration(head, tail []byte, size int64) float64 {
-	switch Recognise(head) {
+	switch DetectFormat(head) {
 	case WAV:
 		return wavDuration(head, size)
 	case OggOpus:

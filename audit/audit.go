@@ -104,7 +104,7 @@ func Open(cfg Config) (*Log, error) {
 		}
 		if t, ok := errors.AsType[*Tampered](err); ok {
 			return nil, hearken.Errorf(hearken.AuditUnavailable, "The audit in %s cannot go on: %w", cfg.Dir, t).
-				WithTry("hearken audit verify; to begin a new audit, move that folder away together with %s", Kept(cfg.KeyDir, cfg.Dir))
+				WithTry("hearken audit verify; to begin a new audit, move that folder away together with %s", CheckpointCopy(cfg.KeyDir, cfg.Dir))
 		}
 		return nil, hearken.Errorf(hearken.AuditUnavailable, "The audit in %s cannot be opened: %w.", cfg.Dir, err).
 			WithTry("check that %s and %s are folders that you may write", cfg.Dir, cfg.KeyDir)
@@ -131,7 +131,7 @@ func (l *Log) begin() (err error) {
 	if l.keys, err = openKeys(l.cfg.KeyDir, l.cfg.Dir); err != nil {
 		return err
 	}
-	l.w = writer{dir: l.cfg.Dir, keys: l.keys, kept: Kept(l.cfg.KeyDir, l.cfg.Dir), now: l.cfg.Now, log: l.cfg.Log, open: l.cfg.open, late: l.tick}
+	l.w = writer{dir: l.cfg.Dir, keys: l.keys, kept: CheckpointCopy(l.cfg.KeyDir, l.cfg.Dir), now: l.cfg.Now, log: l.cfg.Log, open: l.cfg.open, late: l.tick}
 	return l.w.resume()
 }
 

@@ -171,7 +171,7 @@ func TestLog_Reopen(t *testing.T) {
 	if len(p.lines()) != 350 {
 		t.Error("lines", len(p.lines()))
 	}
-	for _, f := range []string{signFile, hmacFile, filepath.Base(Kept(p.keys, p.dir))} {
+	for _, f := range []string{signFile, hmacFile, filepath.Base(CheckpointCopy(p.keys, p.dir))} {
 		info, err := os.Stat(filepath.Join(p.keys, f))
 		if err != nil {
 			t.Fatal(err)
@@ -296,7 +296,7 @@ func TestLog_CheckpointInTime(t *testing.T) {
 		if err := l.Append(t.Context(), record(1)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Stat(Kept(p.keys, p.dir)); err == nil {
+		if _, err := os.Stat(CheckpointCopy(p.keys, p.dir)); err == nil {
 			t.Error("a checkpoint after one record")
 		}
 		<-time.After(checkpointAfter + time.Second)

@@ -129,9 +129,9 @@ func (k *Keys) Hash(text string) string {
 // VerifierKey is the public key that [Verify] needs.
 func (k *Keys) VerifierKey() string { return k.verifier }
 
-// Kept is the file beside the keys that holds the newest checkpoint of the
+// CheckpointCopy is the file beside the keys that holds the newest checkpoint of the
 // audit in dir.
-func Kept(keyDir, dir string) string {
+func CheckpointCopy(keyDir, dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}

@@ -56,8 +56,8 @@ func Verify(dir string, opts Options) (Report, error) {
 		if opts.Key == "" {
 			opts.Key = keys.VerifierKey()
 		}
-		if _, err := os.Stat(Kept(opts.KeyDir, dir)); err == nil { // there is none before the first
-			outside = append(outside, Kept(opts.KeyDir, dir))
+		if _, err := os.Stat(CheckpointCopy(opts.KeyDir, dir)); err == nil { // there is none before the first
+			outside = append(outside, CheckpointCopy(opts.KeyDir, dir))
 		}
 	}
 	if opts.Checkpoint != "" {

@@ -217,7 +217,7 @@ func TestVerify_Rewritten(t *testing.T) {
 		n := rapid.IntRange(101, 130).Draw(rt, "records")
 		p.fill(1, n)
 		kept := filepath.Join(t.TempDir(), "kept")
-		data, err := os.ReadFile(Kept(p.keys, p.dir))
+		data, err := os.ReadFile(CheckpointCopy(p.keys, p.dir))
 		if err != nil {
 			rt.Fatal(err)
 		}

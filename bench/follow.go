@@ -99,7 +99,7 @@ type stamped struct{ events chan hearken.StreamEvent }
 
 func (s *stamped) Write(f hearken.Frame) error {
 	start := float64(f.Pos) / hearken.SampleRate
-	s.events <- hearken.StreamEvent{Kind: hearken.Final, Through: f.Pos + int64(len(f.PCM)), Segment: hearken.Segment{
+	s.events <- hearken.StreamEvent{Kind: hearken.Final, FinalUntil: f.Pos + int64(len(f.PCM)), Segment: hearken.Segment{
 		Text: fmt.Sprint(time.Now().UnixNano()), StartTime: start, EndTime: start + 0.1,
 	}}
 	return nil

@@ -58,7 +58,7 @@ func writeText(b *bufio.Writer, s *hearken.Session, segments Segments) error {
 			return err
 		}
 		switch text := oneLine(seg.Text); {
-		case seg.Origin == hearken.Happening && text != "":
+		case seg.Origin == hearken.EventOrigin && text != "":
 			b.WriteString(bracketed(text) + "\n")
 		case settled(&seg):
 			b.WriteString(label(&seg, both) + text + "\n")
@@ -95,7 +95,7 @@ func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segm
 			return err
 		}
 		switch text := oneLine(seg.Text); {
-		case seg.Origin == hearken.Happening && text != "":
+		case seg.Origin == hearken.EventOrigin && text != "":
 			fmt.Fprintf(b, "\n**%s** *%s*\n", clock(seg.StartTime), escapeMarkdown(bracketed(text)))
 		case settled(&seg):
 			fmt.Fprintf(b, "\n**%s** %s\n", clock(seg.StartTime), escapeMarkdown(label(&seg, both)+text))

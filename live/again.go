@@ -12,11 +12,11 @@ import (
 // run ahead of the engine.
 const againAhead = 30 * hearken.SampleRate
 
-// Again transcribes the kept sound of a stopped session anew, perhaps with
+// Retranscribe transcribes the kept sound of a stopped session anew, perhaps with
 // another provider, language, model or vocabulary. What was confirmed never
 // changes, so the result is a session of its own. It returns at once; the new
 // session stops by itself when it is complete.
-func (h *Hub) Again(ctx context.Context, id string, req StartRequest) (*hearken.Session, error) {
+func (h *Hub) Retranscribe(ctx context.Context, id string, req StartRequest) (*hearken.Session, error) {
 	old, err := h.Session(ctx, id)
 	if err != nil {
 		return nil, err

@@ -15,14 +15,14 @@ func TestHub_Again(t *testing.T) {
 		}
 		in := h.attach(s.ID)
 		h.send(in, 100)
-		if _, err := h.hub.Again(h.Context(), s.ID, StartRequest{}); hearken.CodeOf(err) != hearken.SessionAlreadyActive {
+		if _, err := h.hub.Retranscribe(h.Context(), s.ID, StartRequest{}); hearken.CodeOf(err) != hearken.SessionAlreadyActive {
 			h.Errorf("again while it is active: %v", err)
 		}
 		if _, err := h.hub.Stop(h.Context(), s.ID); err != nil {
 			h.Fatal(err)
 		}
 		after(time.Second)
-		again, err := h.hub.Again(h.Context(), s.ID, StartRequest{Principal: "local"})
+		again, err := h.hub.Retranscribe(h.Context(), s.ID, StartRequest{Principal: "local"})
 		if err != nil {
 			h.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestHub_AgainWithoutSound(t *testing.T) {
 		if _, err := h.hub.Stop(h.Context(), id); err != nil {
 			h.Fatal(err)
 		}
-		if _, err := h.hub.Again(h.Context(), id, StartRequest{}); hearken.CodeOf(err) != hearken.NotFound {
+		if _, err := h.hub.Retranscribe(h.Context(), id, StartRequest{}); hearken.CodeOf(err) != hearken.NotFound {
 			h.Errorf("again without kept sound: %v", err)
 		}
 	})

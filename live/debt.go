@@ -203,7 +203,7 @@ func (s *session) paid(c *channel, d *debt, err error) {
 	}
 	s.debts = slices.Delete(s.debts, i, i+1)
 	heard := d.To - d.begin - d.missing
-	s.info.Config.Filled = s.info.Config.Filled || heard > 0
+	s.info.Config.OutOfOrder = s.info.Config.OutOfOrder || heard > 0
 	s.journal.post(s.headLocked())
 	s.dirtyLocked()
 	s.mu.Unlock()

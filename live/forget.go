@@ -197,7 +197,7 @@ func (s *session) forget(d time.Duration) (n, line int, from, heard float64, err
 	heard = s.snapshotLocked().Duration
 	from = max(0, heard-d.Seconds())
 	line = s.info.SegmentCount + 1
-	if first := slices.IndexFunc(s.segments, func(seg hearken.Segment) bool { return seg.EndTime > from && seg.Origin != hearken.Happening }); first >= 0 {
+	if first := slices.IndexFunc(s.segments, func(seg hearken.Segment) bool { return seg.EndTime > from && seg.Origin != hearken.EventOrigin }); first >= 0 {
 		n, line = len(s.segments)-first, s.segments[first].Line
 		clear(s.segments[first:])
 		s.segments = s.segments[:first]

@@ -141,7 +141,7 @@ func TestHub_ForgetWhatIsKept(t *testing.T) {
 		if n, err := h.hub.Forget(h.Context(), s.ID, time.Hour); err != nil || n != 20 {
 			h.Fatalf("forgot %d, %v", n, err)
 		}
-		if _, err := h.hub.Again(h.Context(), s.ID, StartRequest{}); hearken.CodeOf(err) != hearken.NotFound {
+		if _, err := h.hub.Retranscribe(h.Context(), s.ID, StartRequest{}); hearken.CodeOf(err) != hearken.NotFound {
 			h.Errorf("forgotten sound is transcribed again: %v", err)
 		}
 	})

@@ -30,7 +30,7 @@ func (c *channel) listen(ctx context.Context, st hearken.Stream) error {
 			c.s.tell(hearken.InputEvent{Kind: hearken.InputSpeechStarted, Origin: c.origin, Seconds: ev.Time})
 		case hearken.Progress:
 			c.lag.Store(position(ev.Lag))
-			c.dealtWith(min(ev.Through, c.fed.Load()))
+			c.dealtWith(min(ev.FinalUntil, c.fed.Load()))
 			c.tellProgress()
 			if lag := c.behind(); lag > lagTold {
 				c.s.tell(hearken.InputEvent{Kind: hearken.InputLag, Seconds: lag})
@@ -99,7 +99,7 @@ func (c *channel) final(ev hearken.StreamEvent) {
 		c.s.confirm(seg, heard{})
 		return
 	}
-	through := max(ev.Through, position(seg.EndTime))
+	through := max(ev.FinalUntil, position(seg.EndTime))
 	if cutOverlap(&seg, c.confirmed) {
 		c.s.renumber(c.speakers, &seg, true)
 		c.s.confirm(seg, heard{ev.Endpoint, max(seconds(through), seconds(c.through.Load()))})

@@ -188,7 +188,7 @@ func (h *Hub) Segments(ctx context.Context, id string, words bool, yield func([]
 	if err != nil {
 		return err
 	}
-	if !info.Config.Filled {
+	if !info.Config.OutOfOrder {
 		return h.segments(ctx, id, words, yield) // by line, which is the same
 	}
 	var all []hearken.Segment

@@ -50,7 +50,7 @@ func (s *session) search(q hearken.Query, clauses []hearken.Clause) []hearken.Hi
 			continue
 		}
 		terms := hearken.Terms(seg.Text)
-		if !slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.In(terms) }) {
+		if !slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.Matches(terms) }) {
 			seg.Words = []hearken.Word{}
 			hits = append(hits, hearken.Hit{Session: s.id, Title: s.info.Title, StartedAt: s.info.StartedAt, Segment: seg})
 		}

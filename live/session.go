@@ -222,7 +222,7 @@ func (s *session) show(seg hearken.Segment) {
 
 // forgottenLocked tells whether an engine speaks of what was to be forgotten.
 func (s *session) forgottenLocked(seg *hearken.Segment) bool {
-	return s.forgotten > 0 && seg.Origin != hearken.Happening && seg.StartTime < s.forgotten && seg.EndTime > s.forgetFrom
+	return s.forgotten > 0 && seg.Origin != hearken.EventOrigin && seg.StartTime < s.forgotten && seg.EndTime > s.forgetFrom
 }
 
 // utterance is the id that a channel's unconfirmed entry already has.
@@ -240,7 +240,7 @@ func (s *session) nextIDLocked(o hearken.Origin) string {
 // note confirms an event: something that happened and nobody said.
 func (s *session) note(from, to float64, format string, args ...any) {
 	s.confirm(hearken.Segment{
-		Origin:    hearken.Happening,
+		Origin:    hearken.EventOrigin,
 		Status:    hearken.Confirmed,
 		Text:      fmt.Sprintf(format, args...),
 		StartTime: from,

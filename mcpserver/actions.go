@@ -24,7 +24,7 @@ const (
 )
 
 // An Actor has people decide about actions and carries them out; an
-// [act.Desk] is one.
+// [act.Queue] is one.
 type Actor interface {
 	Propose(ctx context.Context, req act.Request) (*hearken.Action, error)
 	Await(ctx context.Context, id string, wait time.Duration) (*hearken.Action, error)
@@ -150,9 +150,9 @@ func defineWish[In any](name, title, description string, read func(In) (act.Requ
 			sum := sha256.Sum256(arguments)
 			w := &wish{tool: name, call: call, digest: hex.EncodeToString(sum[:])}
 			var said *evidenceIn
-			w.request, said, w.request.Same = read(in)
-			if len(w.request.Same) > 200 {
-				return d.notActed(ctx, name, "", wrong("idempotency_key must be at most 200 bytes long, not %d.", len(w.request.Same)))
+			w.request, said, w.request.IdempotencyKey = read(in)
+			if len(w.request.IdempotencyKey) > 200 {
+				return d.notActed(ctx, name, "", wrong("idempotency_key must be at most 200 bytes long, not %d.", len(w.request.IdempotencyKey)))
 			}
 			if err := said.check(); err != nil {
 				return d.notActed(ctx, name, "", err)

@@ -144,10 +144,10 @@ func TestActions_AllArguments(t *testing.T) {
 		t.Fatalf("%d requests", len(c.desk.requests))
 	}
 	for i, got := range c.desk.requests {
-		if got.Claim == nil || got.Claim.Session != "s" || got.Claim.Quote != "q" || !slices.Equal(got.Claim.Segments, []string{"1", "2"}) || got.Same != "k" {
-			t.Errorf("%s: claim %+v, same %q", got.Tool, got.Claim, got.Same)
+		if got.Claim == nil || got.Claim.Session != "s" || got.Claim.Quote != "q" || !slices.Equal(got.Claim.Segments, []string{"1", "2"}) || got.IdempotencyKey != "k" {
+			t.Errorf("%s: claim %+v, same %q", got.Tool, got.Claim, got.IdempotencyKey)
 		}
-		want[i].Principal, want[i].Claim, want[i].Same = "key_a", got.Claim, "k"
+		want[i].Principal, want[i].Claim, want[i].IdempotencyKey = "key_a", got.Claim, "k"
 		if diff := cmp.Diff(want[i], got); diff != "" {
 			t.Error(diff)
 		}

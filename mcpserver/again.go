@@ -28,7 +28,7 @@ func retranscribeSession() *tool {
 			if err := checkVocabulary(in.Vocabulary); err != nil {
 				return againOut{}, err
 			}
-			s, err := d.hub.Again(ctx, id, d.startRequest(startIn{
+			s, err := d.hub.Retranscribe(ctx, id, d.startRequest(startIn{
 				Language: in.Language, Provider: in.Provider, Model: in.Model, Vocabulary: in.Vocabulary,
 			}))
 			if err != nil {

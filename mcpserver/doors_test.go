@@ -20,7 +20,7 @@ import (
 	"github.com/hearken-dev/hearken/store/storetest"
 )
 
-var _ mcpserver.Actor = (*act.Desk)(nil)
+var _ mcpserver.Actor = (*act.Queue)(nil)
 
 // A shelf is a connector that keeps what was done.
 type shelf struct {
@@ -58,7 +58,7 @@ func (noAudit) Append(context.Context, hearken.AuditRecord) error { return nil }
 // A street is a real desk behind real doors.
 type street struct {
 	*testing.T
-	desk     *act.Desk
+	desk     *act.Queue
 	factory  *mcpserver.Factory
 	api      *api.API
 	store    hearken.Store

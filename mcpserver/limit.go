@@ -90,5 +90,5 @@ func (l *limiter) limited(wait time.Duration) *jsonrpc.Error {
 	if err != nil {
 		return internalError()
 	}
-	return &jsonrpc.Error{Code: hearken.TooMany.RPC(), Message: "Rate limit exceeded", Data: data}
+	return &jsonrpc.Error{Code: hearken.RateLimited.RPC(), Message: "Rate limit exceeded", Data: data}
 }

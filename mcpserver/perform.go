@@ -113,7 +113,7 @@ func (d *desk) acted(a *hearken.Action) *mcp.CallToolResult {
 func (d *desk) notActed(ctx context.Context, tool, id string, err error) (*mcp.CallToolResult, error) {
 	e, ok := errors.AsType[*hearken.Error](err)
 	switch {
-	case ok && (e.Code == hearken.Unauthorized || e.Code == hearken.TooMany), !ok && ctx.Err() != nil:
+	case ok && (e.Code == hearken.Unauthorized || e.Code == hearken.RateLimited), !ok && ctx.Err() != nil:
 		return d.failure(ctx, tool, err)
 	case !ok:
 		d.log.Error("tool failed", "tool", tool, "error", err)

@@ -164,7 +164,7 @@ func matcher(in watchIn) (func(string) bool, error) {
 			return nil, wrong("The keyword %q holds no word.", clip(keyword, 40))
 		}
 		tests = append(tests, func(_ string, terms []string) bool {
-			return !slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.In(terms) })
+			return !slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.Matches(terms) })
 		})
 	}
 	for _, phrase := range in.Phrases {
@@ -172,7 +172,7 @@ func matcher(in watchIn) (func(string) bool, error) {
 		if len(c.Terms) == 0 {
 			return nil, wrong("The phrase %q holds no word.", clip(phrase, 40))
 		}
-		tests = append(tests, func(_ string, terms []string) bool { return c.In(terms) })
+		tests = append(tests, func(_ string, terms []string) bool { return c.Matches(terms) })
 	}
 	for _, pattern := range in.Patterns {
 		expr, err := regexp.Compile(pattern)

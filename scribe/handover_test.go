@@ -75,7 +75,7 @@ func TestScribe_HandOver(t *testing.T) {
 			h.stop()
 			page := h.tail(hearken.TailRequest{N: 100, Echo: true})
 			gap := slices.IndexFunc(page.Entries, func(e hearken.Segment) bool { return strings.Contains(e.Text, "the hub was changed") })
-			if gap < 0 || page.Entries[gap].Origin != hearken.Happening || page.Entries[gap].EndTime-page.Entries[gap].StartTime < 2.5 {
+			if gap < 0 || page.Entries[gap].Origin != hearken.EventOrigin || page.Entries[gap].EndTime-page.Entries[gap].StartTime < 2.5 {
 				t.Fatalf("no gap is shown in %q", texts(page.Entries))
 			}
 			last := page.Entries[len(page.Entries)-1]

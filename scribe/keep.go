@@ -13,16 +13,16 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A Shelf is where the words of a foreign scribe are kept: the hub, so that its
+// A SessionStore is where the words of a foreign scribe are kept: the hub, so that its
 // lists show them at once.
-type Shelf interface {
+type SessionStore interface {
 	Session(ctx context.Context, id string) (*hearken.Session, error)
 	Save(ctx context.Context, info *hearken.Session, entries []hearken.Segment) error
 }
 
-// KeepConfig is what [Keep] needs. Shelf is required.
-type KeepConfig struct {
-	Shelf     Shelf
+// RecorderConfig is what [Record] needs. Shelf is required.
+type RecorderConfig struct {
+	Shelf     SessionStore
 	Principal string // who the sessions belong to
 	Log       *slog.Logger
 }
@@ -34,14 +34,14 @@ const (
 	keepPause = 5 * time.Second
 )
 
-// A Keeper is a foreign scribe whose words are kept. A foreign scribe such as
+// A Recorder is a foreign scribe whose words are kept. A foreign scribe such as
 // ParrotScribe keeps its transcripts itself and the hub keeps none of them,
 // unless its owner asks for a copy that can be searched, exported and cited
 // like every other session: this is who makes it. What was deleted of it stays
 // deleted.
-type Keeper struct {
+type Recorder struct {
 	hearken.Scribe
-	cfg  KeepConfig
+	cfg  RecorderConfig
 	work sync.WaitGroup
 	ctx  context.Context
 	stop context.CancelFunc
@@ -50,18 +50,18 @@ type Keeper struct {
 	follow map[string]bool // the sessions that somebody follows
 }
 
-// Keep makes a foreign scribe one whose words are kept.
-func Keep(s hearken.Scribe, cfg KeepConfig) *Keeper {
+// Record makes a foreign scribe one whose words are kept.
+func Record(s hearken.Scribe, cfg RecorderConfig) *Recorder {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	k := &Keeper{Scribe: s, cfg: cfg, follow: map[string]bool{}}
+	k := &Recorder{Scribe: s, cfg: cfg, follow: map[string]bool{}}
 	k.ctx, k.stop = context.WithCancel(context.Background())
 	return k
 }
 
 // Close ends the keeping; the foreign scribe goes on by itself.
-func (k *Keeper) Close(context.Context) error {
+func (k *Recorder) Close(context.Context) error {
 	k.stop()
 	k.work.Wait()
 	return nil
@@ -69,23 +69,23 @@ func (k *Keeper) Close(context.Context) error {
 
 // Start begins or goes on, and keeps what is said from the session's first
 // word on.
-func (k *Keeper) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
+func (k *Recorder) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
 	return k.kept(k.Scribe.Start(ctx))
 }
 
 // New goes on in a new session, which is kept as well.
-func (k *Keeper) New(ctx context.Context) (*hearken.ScribeStatus, error) {
+func (k *Recorder) New(ctx context.Context) (*hearken.ScribeStatus, error) {
 	return k.kept(k.Scribe.New(ctx))
 }
 
 // Status tells what the foreign scribe does. A session that was started
 // without us is kept from now on, too.
-func (k *Keeper) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
+func (k *Recorder) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 	return k.kept(k.Scribe.Status(ctx))
 }
 
 // kept follows the session of a status that says that one runs.
-func (k *Keeper) kept(st *hearken.ScribeStatus, err error) (*hearken.ScribeStatus, error) {
+func (k *Recorder) kept(st *hearken.ScribeStatus, err error) (*hearken.ScribeStatus, error) {
 	if err != nil || !st.Running || st.Session == "" {
 		return st, err
 	}
@@ -100,7 +100,7 @@ func (k *Keeper) kept(st *hearken.ScribeStatus, err error) (*hearken.ScribeStatu
 }
 
 // copy writes a session to the shelf until it is over.
-func (k *Keeper) copy(foreign string, since time.Time) {
+func (k *Recorder) copy(foreign string, since time.Time) {
 	c := &kept{id: uuid.NewSHA1(uuid.NameSpaceURL, []byte("pscribe:"+foreign)).String(), foreign: foreign, since: since}
 	for next, over := 1, false; k.ctx.Err() == nil; {
 		page, err := k.Scribe.Tail(k.ctx, hearken.TailRequest{Session: foreign, N: batch, SinceLine: next, Wait: keepWait, Echo: true})
@@ -136,13 +136,13 @@ func (k *Keeper) copy(foreign string, since time.Time) {
 }
 
 // goesOn tells whether the foreign scribe is still at work on a session.
-func (k *Keeper) goesOn(foreign string) bool {
+func (k *Recorder) goesOn(foreign string) bool {
 	st, err := k.Scribe.Status(k.ctx)
 	return err == nil && st.Running && st.Session == foreign
 }
 
 // letGo has a session followed anew if it is begun again.
-func (k *Keeper) letGo(foreign string) {
+func (k *Recorder) letGo(foreign string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.follow, foreign)
@@ -159,7 +159,7 @@ type kept struct {
 
 // save appends what is settled, numbered anew: a translation has the number of
 // what it translates. It reports whether the copy was deleted meanwhile.
-func (k *Keeper) save(c *kept, entries []hearken.Segment) (gone bool, err error) {
+func (k *Recorder) save(c *kept, entries []hearken.Segment) (gone bool, err error) {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e hearken.Segment) bool { return e.Status == hearken.Unconfirmed })
 	if len(entries) == 0 {
 		return false, nil

@@ -73,11 +73,11 @@ type view struct {
 }
 
 func (v view) shows(seg *hearken.Segment) bool {
-	return v.filter.Takes(seg.Status) && (v.echo || !seg.Echo)
+	return v.filter.Matches(seg.Status) && (v.echo || !seg.Echo)
 }
 
 // interim tells whether unconfirmed entries are wanted.
-func (v view) interim() bool { return v.filter.Takes(hearken.Unconfirmed) }
+func (v view) interim() bool { return v.filter.Matches(hearken.Unconfirmed) }
 
 // add appends the entries that are wanted, until there are n.
 func (v view) add(to, entries []hearken.Segment, n int) []hearken.Segment {

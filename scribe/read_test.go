@@ -266,7 +266,7 @@ func TestCat(t *testing.T) {
 func TestGrep(t *testing.T) {
 	h := newStored(t)
 	first := keep(h.store, 1, said("zero", "The Budget is late", "two", "three", "the budget again", "five")...)
-	second := keep(h.store, 2, append(said("nothing", "a budget of 4.2 million"), hearken.Segment{Text: "a budget", Echo: true}, hearken.Segment{Text: "[budget]", Origin: hearken.Happening})...)
+	second := keep(h.store, 2, append(said("nothing", "a budget of 4.2 million"), hearken.Segment{Text: "a budget", Echo: true}, hearken.Segment{Text: "[budget]", Origin: hearken.EventOrigin})...)
 	type hits map[string][]string
 	for _, tt := range []struct {
 		name string

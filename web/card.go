@@ -38,7 +38,7 @@ func (h *Handler) card(a *hearken.Action, n names) card {
 		at := momentOf(a.Reminder.At, a.Reminder.Zone)
 		c.When = &at
 		if a.Reminder.Repeat != "" {
-			c.Schedule = act.When(a)
+			c.Schedule = act.TimeText(a)
 		}
 	}
 	return c

@@ -212,7 +212,7 @@ func (o *fakeOwner) Check(pin string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.wrong >= 5 {
-		return hearken.Errorf(hearken.TooMany, "Too many wrong PINs; the next may be tried in 30s.")
+		return hearken.Errorf(hearken.RateLimited, "Too many wrong PINs; the next may be tried in 30s.")
 	}
 	if pin != o.pin {
 		o.wrong++
@@ -287,7 +287,7 @@ func newAction(t testing.TB, text string) hearken.Action {
 	id := hearken.NewActionID(hearken.MessageSend)
 	said := hearken.Evidence{
 		Source: hearken.Microphone, Session: callID, Segment: "s4", Line: 4, At: callAt.Add(21 * time.Second).Format(time.RFC3339),
-		Quote: "Tell Bob Novák that I'll send the contract on Friday.", Cover: 1,
+		Quote: "Tell Bob Novák that I'll send the contract on Friday.", Coverage: 1,
 	}
 	to, words := said, said
 	to.Arg, words.Arg = "to", "text"

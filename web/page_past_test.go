@@ -71,7 +71,7 @@ func pagePast(t *testing.T, start starter) {
 func pageNarrow(t *testing.T, start starter) {
 	long := newAction(t, strings.Repeat("Donaudampfschifffahrtsgesellschaftskapitän", 4)+" https://example.org/"+strings.Repeat("a", 200))
 	long.Message.Address = strings.Repeat("very.long.name", 4) + "@" + strings.Repeat("sub.", 10) + "example.org"
-	long.Cautions = []string{"The text holds a link."}
+	long.Warnings = []string{"The text holds a link."}
 	far := newAction(t, "Yes")
 	far.Evidence[0].Source, far.Grantable = hearken.System, false
 	reminder := newAction(t, "")

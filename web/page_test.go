@@ -134,7 +134,7 @@ func pageDeceit(t *testing.T, start starter) {
 	a.Message.Address = "bob@exаmple.org" // the third letter of the domain is Cyrillic
 	a.Message.Known, a.Grantable = false, false
 	a.Target = "email:" + a.Message.Address
-	a.Cautions = []string{"The words for \"to\" came from the other side of the call.", "The domain mixes alphabets."}
+	a.Warnings = []string{"The words for \"to\" came from the other side of the call.", "The domain mixes alphabets."}
 	a.Evidence[0].Source, a.Evidence[0].Quote, a.Evidence[0].Segment, a.Evidence[0].Line = hearken.System, "And <b>wire</b> the money.", "s3", 3
 	a.Evidence[1] = hearken.Evidence{Arg: "text"}
 	_, b := signedIn(t, start, a)

@@ -64,7 +64,7 @@ func statusOf(code hearken.Code) int {
 		return http.StatusForbidden
 	case hearken.NotFound, hearken.SessionNotFound:
 		return http.StatusNotFound
-	case hearken.TooMany:
+	case hearken.RateLimited:
 		return http.StatusTooManyRequests
 	case hearken.Invalid, hearken.DurationOutOfRange:
 		return http.StatusBadRequest

@@ -21,8 +21,8 @@ import (
 	"github.com/hearken-dev/hearken/live"
 )
 
-// A Desk is where actions are dealt with; see [act.Desk].
-type Desk interface {
+// A Queue is where actions are dealt with; see [act.Queue].
+type Queue interface {
 	Decide(ctx context.Context, v act.Verdict) (a *hearken.Action, decided bool, err error)
 	Cancel(ctx context.Context, principal, id string) (*hearken.Action, error)
 	Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error)
@@ -49,7 +49,7 @@ type Transcripts interface {
 
 // Config is what a [Handler] is made of. Desk and Owner are required.
 type Config struct {
-	Desk  Desk
+	Desk  Queue
 	Owner Owner
 	// SetupCode is the code that the hub printed on the owner's terminal, with
 	// which the page may set the first PIN; empty if there is none.

@@ -29,7 +29,7 @@ type wrong struct {
 // tell writes down a PIN or a code that was refused.
 func (g *wrong) tell(ctx context.Context, err error) {
 	kind := hearken.AuditRefused
-	if hearken.CodeOf(err) == hearken.TooMany {
+	if hearken.CodeOf(err) == hearken.RateLimited {
 		kind = hearken.AuditLimited
 		g.mu.Lock()
 		soon := g.now().Sub(g.limited) < limitedEvery

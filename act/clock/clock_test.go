@@ -116,7 +116,7 @@ func TestNotice(t *testing.T) {
 	if n.Title() != "Late reminder" || n.When() != "Fri 20 Nov 2026 14:00 UTC" {
 		t.Error(n.Title(), n.When())
 	}
-	by := Via("paper", func(_ context.Context, n Notice) hearken.Outcome {
+	by := NotifyFunc("paper", func(_ context.Context, n Notice) hearken.Outcome {
 		return hearken.Outcome{Result: hearken.ResultOK, Receipt: n.ID}
 	})
 	if out := by.Notify(t.Context(), n); by.Name() != "paper" || out.Receipt != "rem_x" {

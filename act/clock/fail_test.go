@@ -215,7 +215,7 @@ func TestClock_Deaf(t *testing.T) {
 		d := newDesk(t)
 		release := make(chan struct{})
 		defer close(release)
-		c := d.open(Via("deaf", func(context.Context, Notice) hearken.Outcome {
+		c := d.open(NotifyFunc("deaf", func(context.Context, Notice) hearken.Outcome {
 			<-release
 			return hearken.Outcome{Result: hearken.ResultOK}
 		}))

@@ -43,8 +43,8 @@ type Notifier interface {
 	Notify(ctx context.Context, n Notice) hearken.Outcome
 }
 
-// Via makes a function a [Notifier].
-func Via(name string, notify func(ctx context.Context, n Notice) hearken.Outcome) Notifier {
+// NotifyFunc makes a function a [Notifier].
+func NotifyFunc(name string, notify func(ctx context.Context, n Notice) hearken.Outcome) Notifier {
 	return way{name, notify}
 }
 

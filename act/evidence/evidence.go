@@ -37,11 +37,11 @@ type Interim interface {
 	Interim(ctx context.Context, id string) ([]hearken.Segment, error)
 }
 
-// Through is what [Transcripts] may offer besides: up to which second of a
+// FinalUntil is what [Transcripts] may offer besides: up to which second of a
 // session the far side's words are final. If that is before until, their engine
 // may be asked for them. Ok is false where none are still to come. What this
 // side said later may be an echo of what nobody has read yet.
-type Through interface {
+type FinalUntil interface {
 	Through(ctx context.Context, id string, until float64) (seconds float64, ok bool)
 }
 
@@ -147,7 +147,7 @@ func (f *Finder) Find(ctx context.Context, q Query) (Finding, error) {
 		return found, err
 	}
 	// It hangs on what the far side's engine has yet to tell.
-	if t, ok := f.transcripts.(Through); ok {
+	if t, ok := f.transcripts.(FinalUntil); ok {
 		t.Through(ctx, open.session, open.seg.EndTime)
 	}
 	found, _, err = f.find(ctx, &q)

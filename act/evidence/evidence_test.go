@@ -215,7 +215,7 @@ func TestFinder_Evidence(t *testing.T) {
 	got := m.find(t, Query{Args: []Arg{{Name: "note", Value: "Call the dentist about the tooth"}}})
 	want := []hearken.Evidence{{
 		Arg: "note", Source: mine, Session: id(7), Segment: "s2", Line: 2, Start: 10, End: 17, At: "2026-11-15T11:55:10Z", Speaker: &speaker,
-		Quote: "Remind me to call the dentist about the tooth", Cover: 1,
+		Quote: "Remind me to call the dentist about the tooth", Coverage: 1,
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -446,7 +446,7 @@ func TestFinder_AnyText(t *testing.T) {
 		m.segments[id(1)][2].Text = rapid.SampledFrom(pieces).Draw(rt, "after")
 		for _, a := range []Arg{text(words), to(words, words), to(words + "@hub.example")} {
 			got := m.find(rt, Query{Tool: hearken.MessageSend, Args: []Arg{a}, Claim: &Claim{Quote: words}})[0]
-			if a.Kind == Text && len(content(tokens(words))) > 0 && (got.Source != mine || got.Cover != 1) {
+			if a.Kind == Text && len(content(tokens(words))) > 0 && (got.Source != mine || got.Coverage != 1) {
 				rt.Fatalf("%q: %+v", words, got)
 			}
 		}

@@ -124,7 +124,7 @@ func (f *Finder) sessions(ctx context.Context, now time.Time, claimed string) ([
 
 // through is the second up to which the far side's words are final.
 func (f *Finder) through(ctx context.Context, s *hearken.Session) float64 {
-	if t, ok := f.transcripts.(Through); ok {
+	if t, ok := f.transcripts.(FinalUntil); ok {
 		if seconds, ok := t.Through(ctx, s.ID, 0); ok {
 			return seconds
 		}
@@ -157,7 +157,7 @@ func (f *Finder) load(ctx context.Context, id string) ([]*said, error) {
 	err := f.transcripts.Segments(ctx, id, true, func(batch []hearken.Segment) error {
 		for i := range batch {
 			seg := &batch[i]
-			if seg.Origin == hearken.Happening && strings.HasPrefix(seg.Text, "[gap") {
+			if seg.Origin == hearken.EventOrigin && strings.HasPrefix(seg.Text, "[gap") {
 				gaps = append(gaps, *seg)
 			}
 			if !seg.Spoken() || seg.Status != hearken.Confirmed && seg.Status != hearken.Translated {

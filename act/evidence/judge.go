@@ -188,7 +188,7 @@ func (r *room) evidence(source hearken.Origin, m match) hearken.Evidence {
 		At:      m.entries[0].begin().Format(time.RFC3339),
 		Speaker: main.seg.Speaker,
 		Quote:   short(strings.Join(quote, " ")),
-		Cover:   m.cover,
+		Coverage:   m.cover,
 		Echo:    m.echo,
 		Claimed: r.claims(m.entries),
 	}

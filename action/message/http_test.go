@@ -29,7 +29,7 @@ func TestDoor_TLS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := w.Do(t.Context(), newAction("webhook", w.Place(), "Hello"))
+		out := w.Do(t.Context(), newAction("webhook", w.Target(), "Hello"))
 		if out.Result != result {
 			t.Errorf("%s (%s), want %s", out.Result, out.Message, result)
 		}

@@ -68,8 +68,8 @@ func (n *Ntfy) Name() string { return PlatformNtfy }
 // Repeatable is false: a second attempt rings twice.
 func (n *Ntfy) Repeatable() bool { return false }
 
-// Place is the one topic that is reached, as people may see it.
-func (n *Ntfy) Place() string { return n.cfg.Topic }
+// Target is the one topic that is reached, as people may see it.
+func (n *Ntfy) Target() string { return n.cfg.Topic }
 
 // Accepts says why a message could not be sent, before anybody is asked.
 func (n *Ntfy) Accepts(m *hearken.Message) error {

@@ -15,7 +15,7 @@ func TestNtfy_Do(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n.Place() != "mine" || n.Repeatable() {
+	if n.Target() != "mine" || n.Repeatable() {
 		t.Error("place or repeatable")
 	}
 	out := n.Do(t.Context(), newAction("ntfy", "mine", "Přijdu později"))

@@ -69,8 +69,8 @@ func (w *Webhook) Name() string { return PlatformWebhook }
 // Repeatable is true: the receiver knows a call by its id.
 func (w *Webhook) Repeatable() bool { return true }
 
-// Place is the host that is reached; the rest of the URL may be a secret.
-func (w *Webhook) Place() string { return w.host }
+// Target is the host that is reached; the rest of the URL may be a secret.
+func (w *Webhook) Target() string { return w.host }
 
 // Accepts says why a message could not be sent, before anybody is asked.
 func (w *Webhook) Accepts(m *hearken.Message) error {

@@ -25,8 +25,8 @@ func TestWebhook_Do(t *testing.T) {
 		t.Fatal(err)
 	}
 	host := strings.TrimPrefix(d.URL, "http://")
-	if w.Place() != host || !w.Repeatable() {
-		t.Errorf("place %q", w.Place())
+	if w.Target() != host || !w.Repeatable() {
+		t.Errorf("place %q", w.Target())
 	}
 	w.door.now = func() time.Time { return time.Unix(1763200000, 0) }
 	out := w.Do(t.Context(), newAction("webhook", host, "Přijdu\npozději"))
@@ -87,7 +87,7 @@ func TestWebhook_Refused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := w.Do(t.Context(), newAction("webhook", w.Place(), "Hello"))
+			out := w.Do(t.Context(), newAction("webhook", w.Target(), "Hello"))
 			checkOutcome(t, out, tt.result, tt.says)
 			if strings.Contains(out.Message, key) || len(d.requests) != 1 {
 				t.Errorf("%d requests, %q", len(d.requests), out.Message)

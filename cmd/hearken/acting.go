@@ -32,9 +32,9 @@ type acting struct {
 	opening  sync.Mutex // for short commands
 	lasting  bool       // whether this is a hub, and no short command
 	late     Options    // with which a short command opens it
-	refusals act.Trickle
+	refusals act.RefusalThrottle
 
-	desk   *act.Desk // nil where nothing can be done
+	desk   *act.Queue // nil where nothing can be done
 	unable error     // and why
 	owner  *act.Owner
 	clock  *alarm.Clock
@@ -118,8 +118,8 @@ func (a *App) openDesk(ctx context.Context, m means, opts Options) (err error) {
 		FarRecipients: c.FarRecipients == "ask",
 		Delay:         time.Duration(c.GrantDelaySeconds * float64(time.Second)),
 		NewOwner:      strange,
-		Unheard:       a.unheard,
-		Asked:         a.asked,
+		NoNotifier:       a.unheard,
+		OnPending:         a.asked,
 		Log:           a.log, Now: a.now, Fault: opts.Fault,
 	}); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (a *App) refusal(ctx context.Context, r hearken.AuditRecord) {
 	}
 	r.Type = hearken.AuditRefused
 	if last {
-		r.State = act.MoreFollow
+		r.State = act.RefusalsOmitted
 	}
 	a.noted(ctx, r)
 }

@@ -56,7 +56,7 @@ func (c *actionsListCmd) Run(ctx context.Context, p *program) error {
 	t := p.table("ID", "ASKED", "KEY", "STATE", "WHAT")
 	for i := range list {
 		a := &list[i]
-		t.row(a.ID, when(a.CreatedAt), a.Principal, stateWords(a), act.What(a))
+		t.row(a.ID, when(a.CreatedAt), a.Principal, stateWords(a), act.Summary(a))
 	}
 	return t.flush()
 }

@@ -82,7 +82,7 @@ type App struct {
 
 // Open takes the data directory and starts the hub. What an agent on the local
 // socket needs is there when it returns; the engine and the doors for HTTP
-// follow by themselves, see [App.Doors]. Closing ends everything.
+// follow by themselves, see [App.Transports]. Closing ends everything.
 func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 	a := &App{
 		cfg: cfg, yield: opts.Yield, log: opts.Log, now: opts.Now, store: opts.Store,
@@ -312,7 +312,7 @@ func keepPort(dir string, port int) error {
 
 // sender names who sends sound: whoever the guard let in.
 func sender(r *http.Request) (string, error) {
-	id := api.Who(r.Context())
+	id := api.CallerFrom(r.Context())
 	if id == nil {
 		return "", hearken.Errorf(hearken.Unauthorized, "Nobody is known to send this.")
 	}
@@ -323,8 +323,8 @@ func sender(r *http.Request) (string, error) {
 	return id.Principal, nil
 }
 
-// Doors waits until the doors for HTTP are open.
-func (a *App) Doors(ctx context.Context) (*api.API, error) {
+// Transports waits until the doors for HTTP are open.
+func (a *App) Transports(ctx context.Context) (*api.API, error) {
 	select {
 	case <-a.opened:
 		return a.api, a.doorErr

@@ -54,7 +54,7 @@ func openApp(t *testing.T, cfg *Config, opts Options) *App {
 		}
 	})
 	if !opts.Brief {
-		if _, err := app.Doors(t.Context()); err != nil {
+		if _, err := app.Transports(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestApp_PortTaken(t *testing.T) {
 	cfg.Port = taken.Addr().(*net.TCPAddr).Port
 	cfg.WSListen = taken.Addr().String()
 	app := openApp(t, cfg, Options{})
-	doors, _ := app.Doors(t.Context())
+	doors, _ := app.Transports(t.Context())
 	for _, url := range []string{doors.URL(), doors.WSURL(), app.audioURL("s", "t")} {
 		if strings.Contains(url, fmt.Sprintf(":%d", cfg.Port)) {
 			t.Errorf("%s names the port that is taken", url)
@@ -108,7 +108,7 @@ func TestApp_Operations(t *testing.T) {
 	}
 	store := storetest.NewFaulty(real)
 	app := openApp(t, cfg, Options{Store: store})
-	doors, _ := app.Doors(t.Context())
+	doors, _ := app.Transports(t.Context())
 	if status, body := get(t, doors.URL()+"/readyz"); status != http.StatusOK {
 		t.Errorf("readyz answers %d %s", status, body)
 	}
@@ -211,7 +211,7 @@ func TestScribe_TakenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := first.Doors(ctx); err != nil {
+	if _, err := first.Transports(ctx); err != nil {
 		t.Fatal(err)
 	}
 	st, err := first.scribe.Start(ctx)
@@ -232,7 +232,7 @@ func TestScribe_TakenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.Doors(ctx); err != nil {
+	if _, err := second.Transports(ctx); err != nil {
 		t.Fatal(err)
 	}
 	now, err := second.scribe.Status(ctx)

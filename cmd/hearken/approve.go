@@ -71,7 +71,7 @@ func (p *program) decide(ctx context.Context, ids []string, all bool, v act.Verd
 	for i := range shown {
 		v.ID, v.Digest = shown[i].ID, shown[i].Digest
 		got, err := control[decided](ctx, p, controlRequest{Op: "actions.decide", PIN: pin, Verdict: &v})
-		if code := hearken.CodeOf(err); code == hearken.Unauthorized || code == hearken.TooMany {
+		if code := hearken.CodeOf(err); code == hearken.Unauthorized || code == hearken.RateLimited {
 			return err // the PIN; it would be wrong again
 		}
 		if err != nil {

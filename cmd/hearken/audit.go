@@ -36,7 +36,7 @@ func (c *auditVerifyCmd) Run(_ context.Context, p *program) error {
 		}
 		opts.Key = keys.VerifierKey()
 	}
-	if kept := audit.Kept(p.cfg.KeyDir, dir); opts.Checkpoint == "" {
+	if kept := audit.CheckpointCopy(p.cfg.KeyDir, dir); opts.Checkpoint == "" {
 		if _, err := os.Stat(kept); err == nil {
 			opts.Checkpoint = kept
 		}

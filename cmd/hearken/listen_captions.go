@@ -24,7 +24,7 @@ type captions struct {
 }
 
 // The colours of the sides, and of what is not yet sure.
-var colours = map[hearken.Origin]string{hearken.Microphone: "\x1b[36m", hearken.System: "\x1b[33m", hearken.Happening: "\x1b[2m"}
+var colours = map[hearken.Origin]string{hearken.Microphone: "\x1b[36m", hearken.System: "\x1b[33m", hearken.EventOrigin: "\x1b[2m"}
 
 const (
 	faint  = "\x1b[2m"

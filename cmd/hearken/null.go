@@ -31,7 +31,7 @@ func (s *nullStream) Write(f hearken.Frame) error {
 		return s.ctx.Err()
 	}
 	select {
-	case s.events <- hearken.StreamEvent{Kind: hearken.Progress, Through: s.heard}:
+	case s.events <- hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.heard}:
 		s.told = s.heard
 	default: // the last word on it has not been taken yet
 	}
@@ -44,7 +44,7 @@ func (s *nullStream) Close() error {
 	go func() {
 		defer close(s.events)
 		select {
-		case s.events <- hearken.StreamEvent{Kind: hearken.Progress, Through: s.heard}:
+		case s.events <- hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.heard}:
 		case <-s.ctx.Done():
 		}
 	}()

@@ -72,7 +72,7 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 		return a.desk.RevokeGrant(ctx, req.ID)
 	},
 	"actions.calendar": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
-		doors, err := a.Doors(ctx)
+		doors, err := a.Transports(ctx)
 		if err == nil && a.feed == nil {
 			return nil, hearken.Errorf(hearken.RepositoryError, "The calendar is not served; the hub's log says why.")
 		}

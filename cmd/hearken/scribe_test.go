@@ -85,7 +85,7 @@ func TestScribeTail_RowsAreLines(t *testing.T) {
 		{scribeTailCmd{Status: "all"}, 9, nil},
 	} {
 		p := page()
-		p.Entries = slices.DeleteFunc(p.Entries, func(e hearken.Segment) bool { return !hearken.StatusFilter(tt.cmd.Status).Takes(e.Status) })
+		p.Entries = slices.DeleteFunc(p.Entries, func(e hearken.Segment) bool { return !hearken.StatusFilter(tt.cmd.Status).Matches(e.Status) })
 		tt.cmd.count(p, tt.from)
 		var got []string
 		for _, e := range p.Entries {

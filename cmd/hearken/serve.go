@@ -33,7 +33,7 @@ func (c *serveCmd) Run(ctx context.Context, p *program, g *grammar) error {
 		return err
 	}
 	// Whoever stops it at once still learns where it was.
-	doors, err := app.Doors(context.WithoutCancel(ctx))
+	doors, err := app.Transports(context.WithoutCancel(ctx))
 	if err == nil {
 		err = p.greeting(context.WithoutCancel(ctx), app, doors)
 	}
@@ -144,7 +144,7 @@ func (p *program) detached(ctx context.Context) error {
 		return errors.Join(errors.New("no local socket"), app.drain())
 	}
 	go func() {
-		if _, err := app.Doors(ctx); err != nil {
+		if _, err := app.Transports(ctx); err != nil {
 			p.log.Error("no doors for HTTP", "error", err)
 		}
 	}()

@@ -64,7 +64,7 @@ func (c *showCmd) write(p *program, s *hearken.Segment) error {
 	}
 	text := s.Text
 	switch {
-	case s.Origin == hearken.Happening:
+	case s.Origin == hearken.EventOrigin:
 		text = "(" + text + ")"
 	case s.Status == hearken.NoSpeech && text == "":
 		text = "(no speech)"

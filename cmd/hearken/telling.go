@@ -18,7 +18,7 @@ func (a *App) notifiers(messengers []hearken.Connector) ([]alarm.Notifier, error
 	var out []alarm.Notifier
 	for _, way := range a.cfg.RemindBy {
 		if way == "desktop" {
-			out = append(out, alarm.Via(way, func(ctx context.Context, n alarm.Notice) hearken.Outcome {
+			out = append(out, alarm.NotifyFunc(way, func(ctx context.Context, n alarm.Notice) hearken.Outcome {
 				return a.desktop.Show(ctx, n.Title(), noticeText(n))
 			}))
 			continue
@@ -53,7 +53,7 @@ func (a *App) asked(action *hearken.Action) {
 	a.running.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), askedTimeout)
 		defer cancel()
-		if out := a.desktop.Show(ctx, "An agent asks you", act.What(action)+"\nhearken approve "+action.ID); out.Result != hearken.ResultOK {
+		if out := a.desktop.Show(ctx, "An agent asks you", act.Summary(action)+"\nhearken approve "+action.ID); out.Result != hearken.ResultOK {
 			a.log.Debug("the owner was not told on the screen", "action", action.ID, "reason", out.Message)
 		}
 	})
@@ -81,7 +81,7 @@ func noticeText(n alarm.Notice) string {
 
 // letter tells the owner of a reminder by a message.
 func letter(by hearken.Connector, to string) alarm.Notifier {
-	return alarm.Via(by.Name(), func(ctx context.Context, n alarm.Notice) hearken.Outcome {
+	return alarm.NotifyFunc(by.Name(), func(ctx context.Context, n alarm.Notice) hearken.Outcome {
 		return by.Do(ctx, &hearken.Action{
 			ID: n.ID + "-" + n.Due.UTC().Format("20060102T150405"), Tool: hearken.MessageSend,
 			Message: &hearken.Message{To: to, Address: to, Platform: by.Name(), Text: n.Title() + ": " + noticeText(n), Known: true},

@@ -104,7 +104,7 @@ func (s *Source) look() error {
 		return err
 	}
 	s.head = s.head[:n]
-	s.kind = audio.Recognise(s.head)
+	s.kind = audio.DetectFormat(s.head)
 	return nil
 }
 

@@ -121,7 +121,7 @@ func (c *conn) dealtWith(o hearken.Origin, seconds float64) {
 	switch o {
 	case hearken.System:
 		place = &c.through[1]
-	case hearken.Happening:
+	case hearken.EventOrigin:
 		return
 	}
 	pos := int64(seconds * hearken.SampleRate)

@@ -139,7 +139,7 @@ func (rec *recording) collect(stop chan struct{}, hurry func()) {
 				switch it.Kind {
 				case hearken.InputFinal:
 					rec.add(it.Segment)
-					rec.less = rec.less || it.Origin == hearken.Happening && strings.HasPrefix(it.Segment.Text, "[gap")
+					rec.less = rec.less || it.Origin == hearken.EventOrigin && strings.HasPrefix(it.Segment.Text, "[gap")
 				case hearken.InputDropped:
 					rec.less = true
 				case hearken.InputClosed:

@@ -325,7 +325,7 @@ func TestResults_Late(t *testing.T) {
 // What the hub notes is not what somebody said.
 func TestResults_Happenings(t *testing.T) {
 	note := final(0, "[gap: 1.0 s of sound were lost]")
-	note.Origin, note.Segment.Origin = hearken.Happening, hearken.Happening
+	note.Origin, note.Segment.Origin = hearken.EventOrigin, hearken.EventOrigin
 	translated := final(0, "Good morning")
 	translated.Segment.Status = hearken.Translated
 	if all := play(t, pcm16, note, translated); len(all) != 2 || all[0].text(t) != "" {

@@ -38,7 +38,7 @@ func (s *sound) write(b []byte) error {
 		if len(s.head) < headBytes {
 			return nil
 		}
-		if audio.Recognise(s.head) == "" {
+		if audio.DetectFormat(s.head) == "" {
 			return errNoContainer
 		}
 		b, s.head, s.container = s.head, nil, false

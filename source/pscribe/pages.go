@@ -139,5 +139,5 @@ func goOn(entries []hearken.Segment, since int) int {
 
 // filter leaves the entries that f takes.
 func filter(entries []hearken.Segment, f hearken.StatusFilter) []hearken.Segment {
-	return slices.DeleteFunc(entries, func(e hearken.Segment) bool { return !f.Takes(e.Status) })
+	return slices.DeleteFunc(entries, func(e hearken.Segment) bool { return !f.Matches(e.Status) })
 }

@@ -132,7 +132,7 @@ func readRow(row string) (hearken.Segment, bool) {
 		return hearken.Segment{}, false
 	}
 	switch e.Origin {
-	case hearken.Microphone, hearken.System, hearken.Happening:
+	case hearken.Microphone, hearken.System, hearken.EventOrigin:
 	default:
 		return hearken.Segment{}, false
 	}

@@ -79,7 +79,7 @@ func (p *parrot) run(_ context.Context, args []string) (output, error) {
 	}
 	var rows []int
 	for i := range p.log {
-		if !p.filterFirst || filter.Takes(hearken.Status(p.status[i])) {
+		if !p.filterFirst || filter.Matches(hearken.Status(p.status[i])) {
 			rows = append(rows, i)
 		}
 	}
@@ -97,7 +97,7 @@ func (p *parrot) run(_ context.Context, args []string) (output, error) {
 	}
 	var out output
 	for _, i := range rows {
-		if filter.Takes(hearken.Status(p.status[i])) {
+		if filter.Matches(hearken.Status(p.status[i])) {
 			out.stdout += p.log[i] + "\n"
 		}
 	}

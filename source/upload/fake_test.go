@@ -240,7 +240,7 @@ func decode(ctx context.Context, path string, sink func(channels ...[]int16) err
 	if err != nil {
 		return err
 	}
-	if audio.Recognise(b) == "" {
+	if audio.DetectFormat(b) == "" {
 		return hearken.Errorf(hearken.Undecodable, "%s is no sound.", path).WithTry("install ffmpeg")
 	}
 	d, err := audio.NewDecoder(audio.Format{}, sink)

@@ -18,7 +18,7 @@ func talk() []hearken.Segment {
 		said(0.5, 1.5, "Hello", "there."),
 		with(said(0.5, 1.5, "Bonjour."), func(s *hearken.Segment) { s.Status = hearken.Translated }),
 		{Origin: hearken.Microphone, Status: hearken.NoSpeech, StartTime: 1.5, EndTime: 1.9, Text: "[not understood]"},
-		{Origin: hearken.Happening, Status: hearken.Confirmed, StartTime: 1.9, EndTime: 1.9, Text: "[going on with local]"},
+		{Origin: hearken.EventOrigin, Status: hearken.Confirmed, StartTime: 1.9, EndTime: 1.9, Text: "[going on with local]"},
 		with(said(2, 2.6, "R&D", "<now>?"), func(s *hearken.Segment) { s.Confidence, s.Text = nil, " R&D\n<now>? " }),
 	}
 }

@@ -187,5 +187,5 @@ func encodingOf(path string) string {
 	defer f.Close()
 	head := make([]byte, audio.HeadSize)
 	n, _ := io.ReadFull(f, head)
-	return audio.Recognise(head[:n])
+	return audio.DetectFormat(head[:n])
 }

@@ -340,7 +340,7 @@ func TestAlive(t *testing.T) {
 // is ever taken for the whole.
 func TestFailures(t *testing.T) {
 	hello := []hearken.Segment{said(0, 1, "Hello.")}
-	gap := hearken.Segment{Origin: hearken.Happening, Status: hearken.Confirmed, StartTime: 1, EndTime: 1.5, Text: "[gap: 0.5 s of sound wait to be transcribed]"}
+	gap := hearken.Segment{Origin: hearken.EventOrigin, Status: hearken.Confirmed, StartTime: 1, EndTime: 1.5, Text: "[gap: 0.5 s of sound wait to be transcribed]"}
 	filled := gap
 	filled.Text = "[0.5 s of sound were transcribed later]"
 	tests := []struct {

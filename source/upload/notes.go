@@ -75,7 +75,7 @@ func (h *hearing) recover(ctx context.Context) error {
 // noteFinal takes an entry. Of a translation the English ones are wanted, and
 // whatever nobody translated as it was said.
 func (h *hearing) noteFinal(s *hearken.Segment) bool {
-	if s.Origin == hearken.Happening {
+	if s.Origin == hearken.EventOrigin {
 		h.noteHappening(s)
 		return false
 	}

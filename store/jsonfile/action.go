@@ -25,7 +25,7 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 	if !hearken.ValidActionID(a.ID) {
 		return false, noID(a.ID)
 	}
-	kept := keptAction{*a, a.Version + 1, a.Same}
+	kept := keptAction{*a, a.Version + 1, a.IdempotencyKey}
 	// The times of its arguments stay as they are, to the last digit: they
 	// were approved.
 	kept.CreatedAt, kept.ExpiresAt = stored(a.CreatedAt), stored(a.ExpiresAt)
@@ -93,7 +93,7 @@ func (s *Store) action(id string) (*hearken.Action, error) {
 	if err := s.read(recordFile(actionsDir, id), &kept); err != nil {
 		return nil, err
 	}
-	kept.Action.Version, kept.Action.Same = kept.Version, kept.Same
+	kept.Action.Version, kept.Action.IdempotencyKey = kept.Version, kept.Same
 	return &kept.Action, nil
 }
 
@@ -131,9 +131,9 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 func chosen(f *hearken.ActionFilter, a *hearken.Action) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	return (len(f.States) == 0 || slices.Contains(f.States, a.State)) &&
-		is(f.Principal, a.Principal) && is(f.Tool, a.Tool) && is(f.Target, a.Target) && is(f.Same, a.Same) &&
+		is(f.Principal, a.Principal) && is(f.Tool, a.Tool) && is(f.Target, a.Target) && is(f.IdempotencyKey, a.IdempotencyKey) &&
 		(f.Grant == "" || a.Decision != nil && a.Decision.Grant == f.Grant) &&
-		(!f.Owed || a.Owed != "") &&
+		(!f.PendingAudit || a.PendingAudit != "") &&
 		(f.Since.IsZero() || !a.CreatedAt.Before(f.Since))
 }
 
@@ -154,7 +154,7 @@ func (s *Store) ForgetActions(ctx context.Context, before time.Time) (n int, err
 	}
 	for i := range all {
 		id, a := all[i].ID, &all[i]
-		if over := a.Over(); !a.State.Final() || over == nil || !over.Before(before) || waits[id] {
+		if over := a.OverAt(); !a.State.Final() || over == nil || !over.Before(before) || waits[id] {
 			continue
 		}
 		// The alarm goes first: what is left after a crash is an action that

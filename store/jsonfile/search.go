@@ -66,7 +66,7 @@ func (s *Store) scan(session *hearken.Session, q *hearken.Query, clauses []heark
 		}
 		seen[g.Line] = true
 		terms := hearken.Terms(g.Text)
-		if slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.In(terms) }) {
+		if slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.Matches(terms) }) {
 			return nil
 		}
 		g.Words = nil

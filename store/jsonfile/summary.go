@@ -19,8 +19,8 @@ type summary struct {
 
 func summarise(a *hearken.Action) hearken.Action {
 	short := hearken.Action{
-		ID: a.ID, State: a.State, Principal: a.Principal, Tool: a.Tool, Target: a.Target, Same: a.Same,
-		CreatedAt: a.CreatedAt, EndedAt: a.EndedAt, Owed: a.Owed,
+		ID: a.ID, State: a.State, Principal: a.Principal, Tool: a.Tool, Target: a.Target, IdempotencyKey: a.IdempotencyKey,
+		CreatedAt: a.CreatedAt, EndedAt: a.EndedAt, PendingAudit: a.PendingAudit,
 	}
 	if a.Appointment != nil { // for when it is over
 		short.Appointment = &hearken.Appointment{Start: a.Appointment.Start, Duration: a.Appointment.Duration}

@@ -31,8 +31,8 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
 		`UPDATE hearken_action SET version = $1, tool = $2, principal = $3, state = $4, target = $5, same = $6,
 			grant_id = $7, created_at = $8, ended_at = $9, document = $10 WHERE id = $11 AND version = $12`,
-		a.Version+1, clean(a.Tool), clean(a.Principal), clean(a.State), clean(a.Target), clean(a.Same), clean(grant),
-		stored(a.CreatedAt), storedPtr(a.Over()), string(document), a.ID)
+		a.Version+1, clean(a.Tool), clean(a.Principal), clean(a.State), clean(a.Target), clean(a.IdempotencyKey), clean(grant),
+		stored(a.CreatedAt), storedPtr(a.OverAt()), string(document), a.ID)
 	if err != nil {
 		return false, fmt.Errorf("save action: %w", err)
 	}
@@ -102,13 +102,13 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 	}
 	for _, equal := range []struct{ condition, value string }{
 		{`principal = %s`, f.Principal}, {`tool = %s`, f.Tool}, {`target = %s`, f.Target},
-		{`same = %s`, f.Same}, {`grant_id <> '' AND grant_id = %s`, f.Grant},
+		{`same = %s`, f.IdempotencyKey}, {`grant_id <> '' AND grant_id = %s`, f.Grant},
 	} {
 		if equal.value != "" {
 			w.and(equal.condition, clean(equal.value))
 		}
 	}
-	if f.Owed {
+	if f.PendingAudit {
 		w.and(`document ->> 'owed' <> %s`, "")
 	}
 	if !f.Since.IsZero() {
@@ -137,7 +137,7 @@ func (s *Store) actions(ctx context.Context, query string, args ...any) ([]heark
 			return a, err
 		}
 		err = json.Unmarshal([]byte(document), &a)
-		a.Version, a.Same = version, same
+		a.Version, a.IdempotencyKey = version, same
 		return a, err
 	})
 }

@@ -64,7 +64,7 @@ func holds(text string, phrases []hearken.Clause) bool {
 		return true
 	}
 	terms := hearken.Terms(text)
-	return !slices.ContainsFunc(phrases, func(c hearken.Clause) bool { return !c.In(terms) })
+	return !slices.ContainsFunc(phrases, func(c hearken.Clause) bool { return !c.Matches(terms) })
 }
 
 // place is where an entry stands in the order by time.

@@ -29,8 +29,8 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		`UPDATE action SET version = ?, tool = ?, principal = ?, state = ?, target = ?, same = ?, grant_id = ?,
 			created_at = ?, ended_at = ?, document = ? WHERE id = ? AND version = ?`,
-		a.Version+1, a.Tool, a.Principal, a.State, a.Target, a.Same, grant,
-		a.CreatedAt.UnixMicro(), micros(a.Over()), string(document), a.ID)
+		a.Version+1, a.Tool, a.Principal, a.State, a.Target, a.IdempotencyKey, grant,
+		a.CreatedAt.UnixMicro(), micros(a.OverAt()), string(document), a.ID)
 	if err != nil {
 		return false, fmt.Errorf("save action: %w", err)
 	}
@@ -83,7 +83,7 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 		}
 	}
 	for _, equal := range []struct{ column, value string }{
-		{`principal`, f.Principal}, {`tool`, f.Tool}, {`target`, f.Target}, {`same`, f.Same}, {`grant_id`, f.Grant},
+		{`principal`, f.Principal}, {`tool`, f.Tool}, {`target`, f.Target}, {`same`, f.IdempotencyKey}, {`grant_id`, f.Grant},
 	} {
 		if equal.value != "" {
 			where, args = append(where, equal.column+` = ?`), append(args, equal.value)
@@ -92,7 +92,7 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 	if f.Grant != "" {
 		where = append(where, `grant_id <> ''`) // for the index, which is of these
 	}
-	if f.Owed {
+	if f.PendingAudit {
 		where = append(where, `document ->> 'owed' <> ''`)
 	}
 	if !f.Since.IsZero() {
@@ -123,7 +123,7 @@ func (s *Store) actions(ctx context.Context, query string, args ...any) ([]heark
 		}
 		var a hearken.Action
 		err := json.Unmarshal(document, &a)
-		a.Version, a.Same = version, same
+		a.Version, a.IdempotencyKey = version, same
 		found = append(found, a)
 		return true, err
 	})

@@ -153,7 +153,7 @@ func holds(g *hearken.Segment, wide []hearken.Clause) bool {
 		return false
 	}
 	terms := hearken.Terms(g.Text)
-	return !slices.ContainsFunc(wide, func(c hearken.Clause) bool { return !c.In(terms) })
+	return !slices.ContainsFunc(wide, func(c hearken.Clause) bool { return !c.Matches(terms) })
 }
 
 // widest is how many terms a prefix may stand for before it is left to holds:

@@ -24,7 +24,7 @@ func message(n int) *hearken.Action {
 	return &hearken.Action{
 		ID: actionID("msg_", n), Tool: hearken.MessageSend, Principal: "local", State: hearken.ActionPending,
 		Message:   &hearken.Message{To: "Anna", Address: "anna@example.com", Platform: "email", Text: "On Friday."},
-		Connector: "email", Target: "anna@example.com", Digest: fmt.Sprint("digest ", n), Same: fmt.Sprint("same ", n),
+		Connector: "email", Target: "anna@example.com", Digest: fmt.Sprint("digest ", n), IdempotencyKey: fmt.Sprint("same ", n),
 		CreatedAt: at, ExpiresAt: at.Add(time.Hour),
 	}
 }
@@ -43,12 +43,12 @@ func fullAction() *hearken.Action {
 	a.Reminder = &hearken.Reminder{At: time.Date(2026, 3, 29, 2, 30, 0, 0, berlin), Zone: "Europe/Berlin", Note: "call", Repeat: "FREQ=DAILY"}
 	a.Evidence = []hearken.Evidence{{
 		Arg: "text", Source: hearken.Microphone, Session: id(1), Segment: "segment", Line: 7, Start: 12.3456789, End: 0.1 + 0.2,
-		At: "2026-03-14T12:00:00Z", Speaker: new(2), Quote: "on Friday", Cover: 2.0 / 3, Echo: true, Claimed: true,
+		At: "2026-03-14T12:00:00Z", Speaker: new(2), Quote: "on Friday", Coverage: 2.0 / 3, Echo: true, Claimed: true,
 	}, {Arg: "to"}}
-	a.Cautions, a.Grantable = []string{"Nobody said this.", "Zwei."}, true
+	a.Warnings, a.Grantable = []string{"Nobody said this.", "Zwei."}, true
 	a.Decision = &hearken.Decision{Allow: true, By: "owner", From: "terminal", Grant: "grant 1", Reason: "fine", At: noon.Add(1e9)}
 	a.Attempts, a.RunAt, a.EndedAt = 3, new(noon.Add(2e9)), new(noon.Add(3e9))
-	a.Receipt, a.Error, a.Owed = "<receipt@example.com>", "provider_temporary: later", hearken.AuditResult
+	a.Receipt, a.Error, a.PendingAudit = "<receipt@example.com>", "provider_temporary: later", hearken.AuditResult
 	return a
 }
 
@@ -117,7 +117,7 @@ var actionTests = []test{
 		if _, offset := got.Appointment.Start.Zone(); offset != 3600 {
 			t.Errorf("the appointment is at %v", got.Appointment.Start)
 		}
-		list, err := store.Actions(t.Context(), hearken.ActionFilter{Same: full.Same})
+		list, err := store.Actions(t.Context(), hearken.ActionFilter{IdempotencyKey: full.IdempotencyKey})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ var actionTests = []test{
 	{"Changed", func(t *testing.T, store hearken.Store) {
 		a := fullAction()
 		saveAction(t, store, a)
-		a.State, a.Decision, a.RunAt, a.EndedAt, a.Error, a.Cautions = hearken.ActionPending, nil, nil, nil, "", nil
+		a.State, a.Decision, a.RunAt, a.EndedAt, a.Error, a.Warnings = hearken.ActionPending, nil, nil, nil, "", nil
 		saveAction(t, store, a)
 		equal(t, 2, a.Version)
 		equal(t, a, findAction(t, store, a.ID))
@@ -141,7 +141,7 @@ var actionTests = []test{
 		saveAction(t, store, a)
 		a.Evidence[0].Quote, a.Message.Text, a.Decision.Allow, *a.EndedAt = "changed", "changed", false, noon
 		got := findAction(t, store, a.ID)
-		got.Cautions[0], got.Appointment.Title, got.Version = "changed", "changed", 7
+		got.Warnings[0], got.Appointment.Title, got.Version = "changed", "changed", 7
 		want := fullAction()
 		want.Version = 1
 		equal(t, want, findAction(t, store, a.ID))
@@ -248,14 +248,14 @@ func listActions(t *testing.T, store hearken.Store) {
 			a.Decision = &hearken.Decision{Allow: true, Grant: tt.grant, At: noon}
 		}
 		if a.State == hearken.ActionDone {
-			a.Owed = hearken.AuditResult
+			a.PendingAudit = hearken.AuditResult
 		}
 		saveAction(t, store, a)
 	}
 	// Created in the same moment as the fifth; the id decides.
 	for _, n := range []int{7, 6, 8} {
 		twin := message(5)
-		twin.ID, twin.Same = actionID("msg_", n), "same 5"
+		twin.ID, twin.IdempotencyKey = actionID("msg_", n), "same 5"
 		saveAction(t, store, twin)
 	}
 	at := func(n int) time.Time { return message(n).CreatedAt }
@@ -276,25 +276,25 @@ func listActions(t *testing.T, store hearken.Store) {
 		{"principal", hearken.ActionFilter{Principal: "key_1"}, "5 4 3"},
 		{"tool", hearken.ActionFilter{Tool: hearken.ReminderCreate}, "2"},
 		{"target", hearken.ActionFilter{Target: "a"}, "5 4 1"},
-		{"same", hearken.ActionFilter{Same: "same 5"}, "8 7 6 5"},
+		{"same", hearken.ActionFilter{IdempotencyKey: "same 5"}, "8 7 6 5"},
 		{"grant", hearken.ActionFilter{Grant: "g1"}, "3 2"},
 		{"no such grant", hearken.ActionFilter{Grant: "g"}, ""},
-		{"owed", hearken.ActionFilter{Owed: true}, "4 3"},
-		{"owed and principal", hearken.ActionFilter{Owed: true, Target: "b"}, "3"},
+		{"owed", hearken.ActionFilter{PendingAudit: true}, "4 3"},
+		{"owed and principal", hearken.ActionFilter{PendingAudit: true, Target: "b"}, "3"},
 		{"since", hearken.ActionFilter{Since: at(3)}, "8 7 6 5 4 3"},
 		{"since, a nanosecond later", hearken.ActionFilter{Since: at(3).Add(1)}, "8 7 6 5 4"},
 		{"since, elsewhere", hearken.ActionFilter{Since: at(3).In(time.FixedZone("", 9*3600))}, "8 7 6 5 4 3"},
 		{"principal and target", hearken.ActionFilter{Principal: "key_1", Target: "a"}, "5 4"},
 		{"grant and since", hearken.ActionFilter{Grant: "g1", Since: at(3)}, "3"},
-		{"same and principal", hearken.ActionFilter{Same: "same 5", Principal: "key_1"}, "5"},
+		{"same and principal", hearken.ActionFilter{IdempotencyKey: "same 5", Principal: "key_1"}, "5"},
 		{"tool and state", hearken.ActionFilter{Tool: hearken.MessageSend, States: states{hearken.ActionPending}}, "8 7 6 1"},
 		{"everything", hearken.ActionFilter{
 			States: states{hearken.ActionDone, hearken.ActionFailed}, Principal: "key_1", Tool: hearken.MessageSend,
-			Target: "a", Same: "same 4", Grant: "g2", Since: at(4), Limit: 1,
+			Target: "a", IdempotencyKey: "same 4", Grant: "g2", Since: at(4), Limit: 1,
 		}, "4"},
 		{"everything but one", hearken.ActionFilter{
 			States: states{hearken.ActionDone, hearken.ActionFailed}, Principal: "key_1", Tool: hearken.MessageSend,
-			Target: "a", Same: "same 4", Grant: "g1", Since: at(4), Limit: 1,
+			Target: "a", IdempotencyKey: "same 4", Grant: "g1", Since: at(4), Limit: 1,
 		}, ""},
 	} {
 		if got := actionNumbers(t, store, tt.filter); got != tt.want {

@@ -15,7 +15,7 @@ func BenchmarkActions(b *testing.B, store hearken.ActionStore) {
 	actions := make([]*hearken.Action, among)
 	for n := range actions {
 		actions[n] = fullAction()
-		actions[n].ID, actions[n].Same = actionID("msg_", n), message(n).Same
+		actions[n].ID, actions[n].IdempotencyKey = actionID("msg_", n), message(n).IdempotencyKey
 		if n%100 == 0 {
 			actions[n].State = hearken.ActionPending
 		}
@@ -41,7 +41,7 @@ func BenchmarkActions(b *testing.B, store hearken.ActionStore) {
 		filter hearken.ActionFilter
 		want   int
 	}{
-		"Same":    {hearken.ActionFilter{Same: message(7).Same}, 1},
+		"Same":    {hearken.ActionFilter{IdempotencyKey: message(7).IdempotencyKey}, 1},
 		"Pending": {hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}}, among / 100},
 		"Newest":  {hearken.ActionFilter{Limit: 50}, 50},
 	} {

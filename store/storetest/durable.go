@@ -114,7 +114,7 @@ func LeavesNoByte(t *testing.T, store hearken.Store, look func() string) {
 		for n := range count {
 			a := message(n + 1)
 			a.Version = round
-			a.Message.Text, a.Target, a.Same, a.Principal = fill(n, round), mark(n)+"@example.com", fmt.Sprint(n*37%count, mark(n)), mark(n)
+			a.Message.Text, a.Target, a.IdempotencyKey, a.Principal = fill(n, round), mark(n)+"@example.com", fmt.Sprint(n*37%count, mark(n)), mark(n)
 			a.Evidence = []hearken.Evidence{{Arg: "text", Quote: strings.Repeat(mark(n)+"_", 1+(n+round)%40)}}
 			if round == 2 {
 				a.State, a.EndedAt = hearken.ActionDone, new(end(step(n)))

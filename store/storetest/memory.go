@@ -144,7 +144,7 @@ func (m *Memory) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, er
 		for _, g := range r.segments {
 			terms := hearken.Terms(g.Text)
 			if g.Spoken() && within(g.Timestamp, q.Since, q.Until) &&
-				!slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.In(terms) }) {
+				!slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.Matches(terms) }) {
 				g.Words = nil
 				hits = append(hits, hearken.Hit{Session: id, Title: r.session.Title, StartedAt: r.session.StartedAt, Segment: g})
 			}

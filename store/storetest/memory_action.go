@@ -28,7 +28,7 @@ func copiedAction(a *hearken.Action) (*hearken.Action, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Version, c.Same = a.Version, a.Same
+	c.Version, c.IdempotencyKey = a.Version, a.IdempotencyKey
 	c.CreatedAt, c.ExpiresAt = kept(c.CreatedAt), kept(c.ExpiresAt)
 	c.RunAt, c.EndedAt = keptPtr(c.RunAt), keptPtr(c.EndedAt)
 	if c.Decision != nil {
@@ -108,9 +108,9 @@ func (m *Memory) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken
 func chosen(f *hearken.ActionFilter, a *hearken.Action) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	return (len(f.States) == 0 || slices.Contains(f.States, a.State)) &&
-		is(f.Principal, a.Principal) && is(f.Tool, a.Tool) && is(f.Target, a.Target) && is(f.Same, a.Same) &&
+		is(f.Principal, a.Principal) && is(f.Tool, a.Tool) && is(f.Target, a.Target) && is(f.IdempotencyKey, a.IdempotencyKey) &&
 		(f.Grant == "" || a.Decision != nil && a.Decision.Grant == f.Grant) &&
-		(!f.Owed || a.Owed != "") &&
+		(!f.PendingAudit || a.PendingAudit != "") &&
 		within(a.CreatedAt, f.Since, time.Time{})
 }
 
@@ -123,7 +123,7 @@ func (m *Memory) ForgetActions(ctx context.Context, before time.Time) (n int, er
 	for id, a := range m.actions {
 		alarm := m.alarms[id]
 		waits := alarm != nil && (!alarm.Next.IsZero() || alarm.Firing != nil)
-		if over := a.Over(); a.State.Final() && over != nil && over.Before(before) && !waits {
+		if over := a.OverAt(); a.State.Final() && over != nil && over.Before(before) && !waits {
 			delete(m.alarms, id)
 			delete(m.actions, id)
 			n++

@@ -102,7 +102,7 @@ var searchTests = []test{
 	{"OnlySpeech", func(t *testing.T, store hearken.Store) {
 		s := session(1)
 		event, noise, translation := said(s, 1, "gap here"), said(s, 2, "gap noise"), said(s, 3, "gap translated")
-		event.Origin, noise.Status, translation.Status = hearken.Happening, hearken.NoSpeech, hearken.Translated
+		event.Origin, noise.Status, translation.Status = hearken.EventOrigin, hearken.NoSpeech, hearken.Translated
 		save(t, store, s, event, noise, translation)
 		equal(t, "1:3", places(search(t, store, hearken.Query{Text: "gap"})))
 	}},
@@ -190,7 +190,7 @@ var searchTests = []test{
 			var want []string
 			for i, text := range slices.Backward(texts) {
 				terms := hearken.Terms(text)
-				if !slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.In(terms) }) {
+				if !slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.Matches(terms) }) {
 					want = append(want, fmt.Sprintf("1:%d", i+1))
 				}
 			}

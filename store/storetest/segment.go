@@ -28,7 +28,7 @@ func rich(s *hearken.Session, line int) hearken.Segment {
 var segmentTests = []test{
 	{"Saved", func(t *testing.T, store hearken.Store) {
 		s := session(1)
-		event := hearken.Segment{Line: 2, Origin: hearken.Happening, Status: hearken.NoSpeech}
+		event := hearken.Segment{Line: 2, Origin: hearken.EventOrigin, Status: hearken.NoSpeech}
 		want := []hearken.Segment{rich(s, 1), event}
 		save(t, store, s, want...)
 		equal(t, want, segments(t, store, s.ID, 1, 10, true))

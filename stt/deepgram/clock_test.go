@@ -200,10 +200,10 @@ func TestStream_Wild(t *testing.T) {
 		through, end := int64(start), seconds(start)
 		for e := range s.events {
 			if e.Kind == hearken.Progress || e.Kind == hearken.Final {
-				if e.Through < through || e.Through > 26*hearken.SampleRate {
-					t.Fatalf("through goes from %d to %d", through, e.Through)
+				if e.FinalUntil < through || e.FinalUntil > 26*hearken.SampleRate {
+					t.Fatalf("through goes from %d to %d", through, e.FinalUntil)
 				}
-				through = e.Through
+				through = e.FinalUntil
 			}
 			seg := e.Segment
 			if e.Kind == hearken.Partial && (seg.Text == "" || seg.StartTime < end || seg.EndTime < seg.StartTime || seg.EndTime > 26) {

@@ -70,8 +70,8 @@ func TestStream_Finalize(t *testing.T) {
 					switch {
 					case e.Kind == hearken.Final && !e.Endpoint:
 						heard = append(heard, e.Segment.Text)
-					case e.Kind == hearken.Progress && (e.Through == some || e.Through == 0 && len(heard) == 0):
-						return append(heard, fmt.Sprint(e.Through))
+					case e.Kind == hearken.Progress && (e.FinalUntil == some || e.FinalUntil == 0 && len(heard) == 0):
+						return append(heard, fmt.Sprint(e.FinalUntil))
 					}
 				}
 				return heard

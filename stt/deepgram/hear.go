@@ -143,9 +143,9 @@ func (s *stream) confirm(parts []part, through int64, paused bool) {
 			s.silence(from, start)
 		}
 		p.segment.Status, p.segment.IsFinal = hearken.Confirmed, true
-		e := hearken.StreamEvent{Kind: hearken.Final, Segment: p.segment, Through: min(end, through)}
+		e := hearken.StreamEvent{Kind: hearken.Final, Segment: p.segment, FinalUntil: min(end, through)}
 		if i == len(parts)-1 {
-			e.Through, e.Endpoint = through, paused
+			e.FinalUntil, e.Endpoint = through, paused
 		}
 		s.put(e)
 		s.said = max(s.said, end)
@@ -171,7 +171,7 @@ func (s *stream) nothing(floor, through int64) {
 
 // silence adds an entry for a stretch without speech.
 func (s *stream) silence(from, to int64) {
-	s.put(hearken.StreamEvent{Kind: hearken.Final, Through: to, Segment: hearken.Segment{
+	s.put(hearken.StreamEvent{Kind: hearken.Final, FinalUntil: to, Segment: hearken.Segment{
 		Status: hearken.NoSpeech, IsFinal: true, StartTime: seconds(from), EndTime: seconds(to), Language: s.named(),
 	}})
 	s.said = to
@@ -215,7 +215,7 @@ func (s *stream) progress() hearken.StreamEvent {
 
 func (s *stream) progressLocked() hearken.StreamEvent {
 	lag := seconds(s.clock.sent()) - s.newest - holds
-	return hearken.StreamEvent{Kind: hearken.Progress, Through: s.through, Lag: max(0, lag)}
+	return hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.through, Lag: max(0, lag)}
 }
 
 // put tells an event to whoever listens.

@@ -64,7 +64,7 @@ func finals(events []hearken.StreamEvent) string {
 		if e.Segment.Speaker != nil {
 			speaker = fmt.Sprint(*e.Segment.Speaker)
 		}
-		fmt.Fprintf(&b, "%.2f %.2f %s%s %s | %.2f\n", e.Segment.StartTime, e.Segment.EndTime, e.Segment.Status, speaker, e.Segment.Text, float64(e.Through)/hearken.SampleRate)
+		fmt.Fprintf(&b, "%.2f %.2f %s%s %s | %.2f\n", e.Segment.StartTime, e.Segment.EndTime, e.Segment.Status, speaker, e.Segment.Text, float64(e.FinalUntil)/hearken.SampleRate)
 	}
 	return b.String()
 }
@@ -93,7 +93,7 @@ func TestStream_Finals(t *testing.T) {
 		t.Error(diff)
 	}
 	last := events[len(events)-1]
-	if last.Kind != hearken.Progress || last.Through != 114*hearken.SampleRate || last.Lag != 0 {
+	if last.Kind != hearken.Progress || last.FinalUntil != 114*hearken.SampleRate || last.Lag != 0 {
 		t.Errorf("the last event is %+v", last)
 	}
 }
@@ -317,7 +317,7 @@ func TestStream_Again(t *testing.T) {
 			if e.Kind == hearken.Final && e.Segment.Spoken() {
 				words = append(words, hearken.Terms(e.Segment.Text)...)
 			}
-			cfg.Start = max(cfg.Start, e.Through)
+			cfg.Start = max(cfg.Start, e.FinalUntil)
 		}
 		f.visit(t, opened)
 		if failure(events) == nil {

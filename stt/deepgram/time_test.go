@@ -179,7 +179,7 @@ func TestStream_FirstSound(t *testing.T) {
 		if !strings.HasPrefix(finals(events), "0.60 2.80 C0 Could") {
 			t.Errorf("finals: %s", finals(events))
 		}
-		if e := events[len(events)-1]; e.Through != 14*hearken.SampleRate {
+		if e := events[len(events)-1]; e.FinalUntil != 14*hearken.SampleRate {
 			t.Errorf("the last event is %+v", e)
 		}
 	})

@@ -53,7 +53,7 @@ func (w *writer) until(through int64) (finals []hearken.StreamEvent) {
 		default:
 			continue
 		}
-		if e.Through >= through {
+		if e.FinalUntil >= through {
 			return finals
 		}
 	}
@@ -220,8 +220,8 @@ func TestStream_Progress(t *testing.T) {
 			if e.Kind != hearken.Progress {
 				continue
 			}
-			if e.Through > begun {
-				t.Errorf("through %d inside of what is said from %d on", e.Through, begun)
+			if e.FinalUntil > begun {
+				t.Errorf("through %d inside of what is said from %d on", e.FinalUntil, begun)
 			}
 			break
 		}

@@ -314,7 +314,7 @@ func (s *stream) upTo(pos int64) int64 {
 // was heard since the oldest segment ended whose words are still to come.
 func (s *stream) tell() {
 	s.told = s.nextWindow()
-	e := hearken.StreamEvent{Kind: hearken.Progress, Through: s.through()}
+	e := hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.through()}
 	if len(s.pending) > 0 {
 		e.Lag = max(0, at(s.told-s.pending[0].due))
 	}
@@ -323,7 +323,7 @@ func (s *stream) tell() {
 
 // silence adds an entry for a stretch without speech that ends at end.
 func (s *stream) silence(end, through int64) {
-	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Through: s.upTo(through), Segment: hearken.Segment{
+	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, FinalUntil: s.upTo(through), Segment: hearken.Segment{
 		Status: hearken.NoSpeech, IsFinal: true, StartTime: at(s.said), EndTime: at(end), Language: s.cfg.Language,
 	}})
 	s.said = end

@@ -199,7 +199,7 @@ func (s *stream) settle() {
 		if end-s.said >= noteSilence {
 			s.silence(end, end)
 		}
-		s.out.Put(hearken.StreamEvent{Kind: hearken.Progress, Through: s.upTo(end)})
+		s.out.Put(hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.upTo(end)})
 		s.finish()
 		return
 	}
@@ -227,7 +227,7 @@ func (s *stream) settled(u *utterance) {
 	}
 	s.said = u.last
 	s.out.Put(hearken.StreamEvent{
-		Kind: hearken.Final, Through: s.upTo(u.through), Endpoint: u.pause, Segment: s.ear.segment(u, s.cfg),
+		Kind: hearken.Final, FinalUntil: s.upTo(u.through), Endpoint: u.pause, Segment: s.ear.segment(u, s.cfg),
 	})
 }
 

@@ -38,7 +38,7 @@ func (p *Provider) TranscribeAll(ctx context.Context, pcm []int16, cfg hearken.S
 			segments = append(segments, e.Segment)
 		}
 		if progress != nil && len(pcm) > 0 && (e.Kind == hearken.Final || e.Kind == hearken.Progress) {
-			progress(float64(e.Through-cfg.Start) / float64(len(pcm)))
+			progress(float64(e.FinalUntil-cfg.Start) / float64(len(pcm)))
 		}
 	}
 	if err := ctx.Err(); err != nil {

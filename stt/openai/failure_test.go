@@ -116,8 +116,8 @@ func TestStream_Refused(t *testing.T) {
 					t.Errorf("the last event is %+v", last)
 				}
 				for _, e := range events {
-					if e.Through > int64(9.1*hearken.SampleRate) {
-						t.Errorf("dealt with up to %d, and not", e.Through)
+					if e.FinalUntil > int64(9.1*hearken.SampleRate) {
+						t.Errorf("dealt with up to %d, and not", e.FinalUntil)
 					}
 				}
 				for _, secret := range []string{testKey, "house", "friday", "ourse"} {

@@ -54,7 +54,7 @@ func TestStream_Finals(t *testing.T) {
 	if w := last.Words[3]; w.Word != "will." || fmt.Sprintf("%.2f-%.2f", w.StartTime, w.EndTime) != "6.55-6.75" || last.Estimated {
 		t.Errorf("last word %+v", w)
 	}
-	if e := events[len(events)-1]; e.Kind != hearken.Progress || e.Through != 18*hearken.SampleRate {
+	if e := events[len(events)-1]; e.Kind != hearken.Progress || e.FinalUntil != 18*hearken.SampleRate {
 		t.Errorf("last event %+v", e)
 	}
 }
@@ -168,11 +168,11 @@ func TestStream_Finalize(t *testing.T) {
 		if e.Kind == hearken.Final {
 			final = e
 		}
-		if e.Kind == hearken.Progress && e.Through == half {
+		if e.Kind == hearken.Progress && e.FinalUntil == half {
 			break
 		}
 	}
-	if final.Segment.Text != "Could you send me the plan for the." || final.Endpoint || final.Through != half {
+	if final.Segment.Text != "Could you send me the plan for the." || final.Endpoint || final.FinalUntil != half {
 		t.Errorf("final %+v", final)
 	}
 	told := collect(stream)
@@ -220,8 +220,8 @@ func TestStream_Silence(t *testing.T) {
 	}
 	through, steps := int64(0), 0
 	for _, e := range events {
-		if e.Through > through {
-			through, steps = e.Through, steps+1
+		if e.FinalUntil > through {
+			through, steps = e.FinalUntil, steps+1
 		}
 	}
 	if through != int64(len(pcm)) || steps < 3 {

@@ -36,7 +36,7 @@ func (s *stream) settle() {
 		if s.written-s.said >= noteSilence {
 			s.silence(s.written, s.written)
 		}
-		s.out.Put(hearken.StreamEvent{Kind: hearken.Progress, Through: s.written})
+		s.out.Put(hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.written})
 		s.finish()
 	case out:
 		s.tell()
@@ -60,7 +60,7 @@ func (s *stream) final(u *utterance) {
 		s.silence(start, min(before, s.through))
 	}
 	s.said = samples(seg.EndTime)
-	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, Through: s.through, Endpoint: u.paused})
+	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, FinalUntil: s.through, Endpoint: u.paused})
 }
 
 // segment is the entry for what was said.
@@ -86,12 +86,12 @@ func (s *stream) translation(u *utterance) {
 	seg := u.segment()
 	seg.Status, seg.Text, seg.Language, seg.Confidence = hearken.Translated, u.english, "en", nil
 	seg.Words, seg.Estimated = nil, false
-	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, Through: s.through})
+	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, FinalUntil: s.through})
 }
 
 // silence adds an entry for a stretch without speech that ends at end.
 func (s *stream) silence(end, through int64) {
-	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Through: through, Segment: hearken.Segment{
+	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, FinalUntil: through, Segment: hearken.Segment{
 		Status: hearken.NoSpeech, IsFinal: true, StartTime: seconds(min(s.said, end)), EndTime: seconds(end), Language: s.wish.told,
 	}})
 	s.said = end
@@ -114,7 +114,7 @@ func samples(seconds float64) int64 { return int64(math.Round(seconds * hearken.
 // oldest utterance ended that has no answer yet.
 func (s *stream) tell() {
 	s.told = s.heard()
-	e := hearken.StreamEvent{Kind: hearken.Progress, Through: s.safe()}
+	e := hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.safe()}
 	if len(s.pending) > 0 {
 		e.Lag = max(0, seconds(s.told-s.pending[0].due-holds))
 	}

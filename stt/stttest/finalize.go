@@ -103,7 +103,7 @@ func (l *listener) reach(t *testing.T, pos int64, patience time.Duration) {
 				t.Fatalf("the events ended before position %d", pos)
 			}
 			l.add(e)
-			if (e.Kind == hearken.Final || e.Kind == hearken.Progress) && e.Through >= pos {
+			if (e.Kind == hearken.Final || e.Kind == hearken.Progress) && e.FinalUntil >= pos {
 				return
 			}
 		case <-timer.C:

@@ -147,10 +147,10 @@ func (h *hearing) verify(t *testing.T, start, samples int64) {
 			}
 		}
 		if e.Kind == hearken.Final || e.Kind == hearken.Progress {
-			if e.Through < through || e.Through > start+samples {
-				t.Errorf("through went from %d to %d with sound from %d to %d", through, e.Through, start, start+samples)
+			if e.FinalUntil < through || e.FinalUntil > start+samples {
+				t.Errorf("through went from %d to %d with sound from %d to %d", through, e.FinalUntil, start, start+samples)
 			}
-			through = e.Through
+			through = e.FinalUntil
 			if e.Lag < 0 {
 				t.Errorf("lag %f", e.Lag)
 			}

@@ -45,7 +45,7 @@ func (s *nullStream) Write(f hearken.Frame) error {
 
 func (s *nullStream) tell() {
 	s.told = s.heard
-	s.out.put(hearken.StreamEvent{Kind: hearken.Progress, Through: s.heard})
+	s.out.put(hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.heard})
 }
 
 func (s *nullStream) Events() <-chan hearken.StreamEvent { return s.out.ch }

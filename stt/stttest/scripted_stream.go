@@ -114,14 +114,14 @@ func (s *scriptedStream) confirm(l Line) {
 	seg := s.segment(l, spread(l))
 	seg.Status, seg.IsFinal = hearken.Confirmed, true
 	s.through = position(l.End)
-	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, Through: s.through})
+	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, FinalUntil: s.through})
 	s.next++
 	s.shown, s.started = 0, false
 }
 
 func (s *scriptedStream) tell() {
 	s.told = s.heard
-	s.out.put(hearken.StreamEvent{Kind: hearken.Progress, Through: s.through})
+	s.out.put(hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.through})
 }
 
 func (s *scriptedStream) segment(l Line, words []hearken.Word) hearken.Segment {

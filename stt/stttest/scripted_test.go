@@ -156,7 +156,7 @@ func TestNull(t *testing.T) {
 		if e.Kind != hearken.Progress {
 			t.Errorf("kind %d", e.Kind)
 		}
-		through = e.Through
+		through = e.FinalUntil
 	}
 	if want := int64(80000 + 48000); through != want {
 		t.Errorf("through %d, want %d", through, want)

@@ -190,7 +190,7 @@ func words(segments []hearken.Segment, o hearken.Origin) (words []hearken.Word) 
 // events are what the hub noted.
 func events(segments []hearken.Segment) (texts []string) {
 	for _, s := range segments {
-		if s.Origin == hearken.Happening {
+		if s.Origin == hearken.EventOrigin {
 			texts = append(texts, s.Text)
 		}
 	}

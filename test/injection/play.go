@@ -246,7 +246,7 @@ func explain(a *hearken.Action) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s to %s", a.Tool, a.Target)
 	for _, e := range a.Evidence {
-		fmt.Fprintf(&out, "; %s %q cover %.2f echo %t %q", e.Arg, e.Source, e.Cover, e.Echo, e.Quote)
+		fmt.Fprintf(&out, "; %s %q cover %.2f echo %t %q", e.Arg, e.Source, e.Coverage, e.Echo, e.Quote)
 	}
 	return out.String()
 }

@@ -23,7 +23,7 @@ import (
 type room struct {
 	store   *sqlite.Store
 	hub     *live.Hub
-	desk    *act.Desk
+	desk    *act.Queue
 	audit   *audit.Log
 	factory *mcpserver.Factory
 	clock   *clock
