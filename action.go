@@ -225,6 +225,18 @@ type Connector interface {
 	Do(ctx context.Context, a *Action) Outcome
 }
 
+// A SingleTarget is a connector that reaches one address only, such as the
+// owner's own ntfy topic: messages by it need no recipient.
+type SingleTarget interface {
+	Target() string
+}
+
+// A MessageChecker is a connector that can say, before anybody is asked to
+// approve a message, why it could not send it.
+type MessageChecker interface {
+	Accepts(m *Message) error
+}
+
 // An Undoer is a connector whose effects can be taken back.
 type Undoer interface {
 	Undo(ctx context.Context, a *Action) Outcome

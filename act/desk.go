@@ -81,7 +81,7 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	}
 	d.book.CallingCode = cfg.CallingCode
 	for _, m := range cfg.Messengers {
-		if p, ok := m.(interface{ Target() string }); ok { // it reaches one place only
+		if p, ok := m.(hearken.SingleTarget); ok {
 			if d.book.Places == nil {
 				d.book.Places = map[string]string{}
 			}

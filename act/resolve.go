@@ -113,7 +113,7 @@ func (d *Queue) resolveMessage(ctx context.Context, a *hearken.Action, in *Messa
 	a.Message = &hearken.Message{
 		To: in.To, Name: to.Name, Address: to.Address, Platform: to.Platform, Text: in.Text, Known: to.Known,
 	}
-	if c, ok := d.connector(a).(interface{ Accepts(*hearken.Message) error }); ok {
+	if c, ok := d.connector(a).(hearken.MessageChecker); ok {
 		if err := c.Accepts(a.Message); err != nil { // before a person is asked
 			return nil, hearken.Errorf(hearken.Invalid, "%s", err.Error())
 		}

@@ -36,8 +36,8 @@ func (a *App) notifiers(messengers []hearken.Connector) ([]alarm.Notifier, error
 		switch by := by.(type) {
 		case *message.Email:
 			to = cmp.Or(to, by.Sender())
-		case interface{ Place() string }:
-			to = by.Place()
+		case hearken.SingleTarget:
+			to = by.Target()
 		}
 		out = append(out, letter(by, to))
 	}

@@ -1,0 +1,51 @@
+// Package files holds what every part of Hearken that keeps files needs:
+// replacing a file as a whole, making names durable, and locking.
+package files
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Replace writes data to path so that the file is either the old one or the
+// new one, even if the process or the machine stops halfway. Data and name are
+// on disk when it returns. A new file gets perm.
+func Replace(path string, data []byte, perm os.FileMode) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name()) // the first error is the one that matters
+		}
+	}()
+	_, err = f.Write(data)
+	if err == nil && runtime.GOOS != "windows" { // Windows knows only read-only
+		err = f.Chmod(perm)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// SyncDir makes the names in a directory durable. Windows does this by itself.
+func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(filepath.Clean(dir))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
