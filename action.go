@@ -80,7 +80,8 @@ type Action struct {
 	RunAt     *time.Time `json:"runAt,omitempty"` // not before; set while a retry waits
 	EndedAt   *time.Time `json:"endedAt,omitempty"`
 	Receipt   string     `json:"receipt,omitempty"` // the other side's id
-	Error     string     `json:"error,omitempty"`   // a stable code, a colon, a sentence
+	Code      Code       `json:"code,omitempty"`    // why it did not succeed, for programs
+	Error     string     `json:"error,omitempty"`   // the code, a colon and a sentence for people
 	// PendingAudit is the type of the audit record about the last change, until that
 	// is known to be written.
 	PendingAudit string `json:"owed,omitempty"`
@@ -142,18 +143,18 @@ type Alarm struct {
 
 // Evidence is what was said about one argument of an action.
 type Evidence struct {
-	Arg     string  `json:"arg"`    // to, text, title, note, description, location
-	Source  Origin  `json:"source"` // M, S, or empty: nobody said it
-	Session string  `json:"session,omitempty"`
-	Segment string  `json:"segment,omitempty"`
-	Line    int     `json:"line,omitempty"`
-	Start   float64 `json:"start,omitempty"` // seconds on the session's clock
-	End     float64 `json:"end,omitempty"`
-	At      string  `json:"at,omitempty"` // the same as RFC 3339
-	Speaker *int    `json:"speaker,omitempty"`
-	Quote   string  `json:"quote,omitempty"`
-	Coverage   float64 `json:"cover"` // the part of the argument's words that was said
-	Echo    bool    `json:"echo,omitempty"`
+	Arg      string  `json:"arg"`    // to, text, title, note, description, location
+	Source   Origin  `json:"source"` // M, S, or empty: nobody said it
+	Session  string  `json:"session,omitempty"`
+	Segment  string  `json:"segment,omitempty"`
+	Line     int     `json:"line,omitempty"`
+	Start    float64 `json:"start,omitempty"` // seconds on the session's clock
+	End      float64 `json:"end,omitempty"`
+	At       string  `json:"at,omitempty"` // the same as RFC 3339
+	Speaker  *int    `json:"speaker,omitempty"`
+	Quote    string  `json:"quote,omitempty"`
+	Coverage float64 `json:"cover"` // the part of the argument's words that was said
+	Echo     bool    `json:"echo,omitempty"`
 	// Claimed says that the agent named these words, and that they are there.
 	Claimed bool `json:"claimed,omitempty"`
 }
@@ -278,15 +279,15 @@ type ActionStore interface {
 
 // ActionFilter chooses actions. The zero value is every action.
 type ActionFilter struct {
-	States    []ActionState
-	Principal string
-	Tool      string
-	Target    string
-	IdempotencyKey      string
-	Grant     string    // of its decision
-	PendingAudit      bool      // only those with an audit record that may be missing
-	Since     time.Time // created at or after
-	Limit     int       // 0 for no limit
+	States         []ActionState
+	Principal      string
+	Tool           string
+	Target         string
+	IdempotencyKey string
+	Grant          string    // of its decision
+	PendingAudit   bool      // only those with an audit record that may be missing
+	Since          time.Time // created at or after
+	Limit          int       // 0 for no limit
 }
 
 // actionPrefixes begin the ids of actions.

@@ -6,9 +6,9 @@ import "time"
 type Origin string
 
 const (
-	Microphone Origin = "M" // this side: the microphone, or the only channel
-	System     Origin = "S" // the far side: system audio, or the second channel
-	EventOrigin  Origin = "E" // no sound at all: something the hub itself noted
+	Microphone  Origin = "M" // this side: the microphone, or the only channel
+	System      Origin = "S" // the far side: system audio, or the second channel
+	EventOrigin Origin = "E" // no sound at all: something the hub itself noted
 )
 
 // Status tells how settled an entry is.
@@ -19,6 +19,18 @@ const (
 	Confirmed   Status = "C" // final
 	Translated  Status = "T" // a translation of a confirmed entry
 	NoSpeech    Status = "N" // sound without speech, or speech nobody could make out
+)
+
+// An EventKind says what an event entry tells.
+type EventKind string
+
+// What the hub writes into a transcript by itself.
+const (
+	EventGap       EventKind = "gap"       // audio was lost, or has no words yet
+	EventDelay     EventKind = "delay"     // the engine failed; its audio waits for another attempt
+	EventFilled    EventKind = "filled"    // audio that had to wait was transcribed
+	EventFailover  EventKind = "failover"  // another engine goes on
+	EventForgotten EventKind = "forgotten" // entries were deleted on request
 )
 
 // A Segment is one entry of a session's transcript: a stretch of speech, a
@@ -38,7 +50,8 @@ type Segment struct {
 	IsFinal    bool      `json:"isFinal"`
 	Timestamp  time.Time `json:"timestamp"` // wall time of StartTime
 	Echo       bool      `json:"echo,omitempty"`
-	Durable    bool      `json:"durable"` // false if it could not be journaled before it was shown
+	Durable    bool      `json:"durable"`         // false if it could not be journaled before it was shown
+	Event      EventKind `json:"event,omitempty"` // of an event: what happened
 
 	// Original is the engine's own text where a vocabulary corrected it.
 	Original string `json:"original,omitempty"`
