@@ -35,7 +35,7 @@ type acting struct {
 	refusals act.RefusalThrottle
 
 	desk   *act.Queue // nil where nothing can be done
-	unable error     // and why
+	unable error      // and why
 	owner  *act.Owner
 	clock  *alarm.Clock
 	feed   *calendar.Feed // nil if it cannot be served
@@ -118,8 +118,8 @@ func (a *App) openDesk(ctx context.Context, m means, opts Options) (err error) {
 		FarRecipients: c.FarRecipients == "ask",
 		Delay:         time.Duration(c.GrantDelaySeconds * float64(time.Second)),
 		NewOwner:      strange,
-		NoNotifier:       a.unheard,
-		OnPending:         a.asked,
+		NoNotifier:    a.unheard,
+		OnPending:     a.asked,
 		Log:           a.log, Now: a.now, Fault: opts.Fault,
 	}); err != nil {
 		return err

@@ -11,9 +11,9 @@ import (
 
 type actionsCmd struct {
 	List actionsListCmd `cmd:"" default:"withargs" help:"List actions, newest first."`
-	Undo actionsUndoCmd `cmd:"" help:"Cancel an action, or take back what it did where that can be."`
+	Undo actionsUndoCmd `cmd:"" help:"Cancel an action, or undo it if it already ran and can be undone."`
 
-	Calendar actionsCalendarCmd `cmd:"" help:"Show the address of the built-in calendar, to subscribe to."`
+	Calendar actionsCalendarCmd `cmd:"" help:"Show the address at which you can subscribe to the built-in calendar."`
 }
 
 type actionsCalendarCmd struct{}
@@ -29,8 +29,8 @@ func (c *actionsCalendarCmd) Run(ctx context.Context, p *program) error {
 }
 
 type actionsListCmd struct {
-	State []string `help:"Only those in these states: pending, approved, executing, done, failed, unknown, denied, expired, cancelled, undone."`
-	Limit int      `default:"50" help:"At most so many."`
+	State []string `help:"Show only actions in these states: pending, approved, executing, done, failed, unknown, denied, expired, cancelled, undone."`
+	Limit int      `default:"50" help:"How many to show."`
 	JSON  bool     `help:"Write JSON."`
 }
 
@@ -62,7 +62,7 @@ func (c *actionsListCmd) Run(ctx context.Context, p *program) error {
 }
 
 type actionsUndoCmd struct {
-	ID string `arg:"" help:"The action."`
+	ID string `arg:"" help:"Id of the action."`
 }
 
 func (c *actionsUndoCmd) Run(ctx context.Context, p *program) error {
@@ -80,7 +80,7 @@ func (c *actionsUndoCmd) Run(ctx context.Context, p *program) error {
 
 // whyCmd tells how an action came about: words, call, decision, effect.
 type whyCmd struct {
-	ID   string `arg:"" help:"The action."`
+	ID   string `arg:"" help:"Id of the action."`
 	JSON bool   `help:"Write JSON."`
 }
 

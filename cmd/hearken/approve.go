@@ -13,10 +13,10 @@ import (
 
 // approveCmd allows what waits for its owner.
 type approveCmd struct {
-	IDs    []string      `arg:"" optional:"" name:"id" help:"Actions; without any, those that wait are listed."`
-	All    bool          `help:"All that are listed now, and nothing that comes meanwhile."`
-	For    time.Duration `help:"Allow actions like this one from now on for so long, such as 24h."`
-	PerDay int           `help:"With --for: how many a day."`
+	IDs    []string      `arg:"" optional:"" name:"id" help:"Ids of actions. Without any, list what is waiting."`
+	All    bool          `help:"Decide on everything listed now, but on nothing that arrives meanwhile."`
+	For    time.Duration `help:"Also allow actions like this one without asking, for this long, such as 24h."`
+	PerDay int           `help:"With --for: how many per day."`
 }
 
 func (c *approveCmd) Run(ctx context.Context, p *program) error {
@@ -29,9 +29,9 @@ func (c *approveCmd) Run(ctx context.Context, p *program) error {
 
 // denyCmd refuses what waits for its owner.
 type denyCmd struct {
-	IDs    []string `arg:"" optional:"" name:"id" help:"Actions; without any, those that wait are listed."`
-	All    bool     `help:"All that are listed now."`
-	Reason string   `help:"Kept with the decision."`
+	IDs    []string `arg:"" optional:"" name:"id" help:"Ids of actions. Without any, list what is waiting."`
+	All    bool     `help:"Decide on everything listed now."`
+	Reason string   `help:"Why. It is stored with the decision."`
 }
 
 func (c *denyCmd) Run(ctx context.Context, p *program) error {

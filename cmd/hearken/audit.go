@@ -14,15 +14,15 @@ import (
 // auditCmd works on the files themselves: what proves that the hub's record is
 // whole must not ask the hub.
 type auditCmd struct {
-	Verify auditVerifyCmd `cmd:"" default:"withargs" help:"Prove that nothing was changed, cut or reordered."`
-	Export auditExportCmd `cmd:"" help:"Write the records as they stand, a JSON line each."`
-	Hash   auditHashCmd   `cmd:"" help:"Show how a text stands in the audit, to find it there."`
-	Key    auditKeyCmd    `cmd:"" help:"Show the public key with which others verify."`
+	Verify auditVerifyCmd `cmd:"" default:"withargs" help:"Check that no record was changed, removed or reordered."`
+	Export auditExportCmd `cmd:"" help:"Write the records, one JSON object per line."`
+	Hash   auditHashCmd   `cmd:"" help:"Show the hash by which a text appears in the audit."`
+	Key    auditKeyCmd    `cmd:"" help:"Show the public key that others need to verify the audit."`
 }
 
 type auditVerifyCmd struct {
-	Checkpoint string `help:"File with a checkpoint that was kept elsewhere. Default: the copy beside the keys."`
-	Key        string `help:"Public key. Default: that of this computer's own."`
+	Checkpoint string `help:"File with a checkpoint that you saved elsewhere. Default: the copy next to the keys."`
+	Key        string `help:"Public key. Default: this computer's."`
 	JSON       bool   `help:"Write JSON."`
 }
 
@@ -53,8 +53,8 @@ func (c *auditVerifyCmd) Run(_ context.Context, p *program) error {
 }
 
 type auditExportCmd struct {
-	Since  string `help:"From this day on, such as 2026-11-01."`
-	Until  string `help:"Before this day."`
+	Since  string `help:"First day to include, such as 2026-11-01."`
+	Until  string `help:"First day to leave out."`
 	Type   string `help:"Only records of this type, such as action or action.result."`
 	Action string `help:"Only records of this action."`
 	Key    string `help:"Only records of this key."`

@@ -18,33 +18,33 @@ const configEnv = "HEARKEN_CONFIG"
 
 // grammar is the command line.
 type grammar struct {
-	Stdio      bool   `help:"Be an MCP server on standard input and output: join the hub of the data directory, or start it."`
-	ConfigFile string `name:"config" placeholder:"FILE" help:"Configuration file (HEARKEN_CONFIG). Default: hearken/hearken.toml in the user's configuration directory."`
-	Detached   bool   `hidden:"" help:"Be the hub that --stdio starts."`
+	Stdio      bool   `help:"Run as an MCP server on standard input and output. It connects to the running hub, or starts one."`
+	ConfigFile string `name:"config" placeholder:"FILE" help:"Configuration file (HEARKEN_CONFIG). Default: hearken/hearken.toml in your configuration directory."`
+	Detached   bool   `hidden:"" help:"Run as the hub that --stdio starts."`
 	Config     `embed:""`
 
 	Serve      serveCmd      `cmd:"" default:"1" help:"Run the hub (the default)."`
-	Transcribe transcribeCmd `cmd:"" help:"Transcribe sound files, without a hub."`
+	Transcribe transcribeCmd `cmd:"" help:"Transcribe audio files. Needs no running hub."`
 	Listen     listenCmd     `cmd:"" help:"Show live captions of this computer's microphone and system audio."`
-	Scribe     scribeCmd     `cmd:"" help:"Start, stop and follow the transcription of this computer's sound, as the pscribe CLI does."`
+	Scribe     scribeCmd     `cmd:"" help:"Control the transcription of this computer's audio, like the pscribe CLI."`
 	Sessions   sessionsCmd   `cmd:"" help:"List sessions, newest first."`
-	Show       showCmd       `cmd:"" help:"Show what was said in a session; --follow for one that goes on."`
-	Search     searchCmd     `cmd:"" help:"Find what was said, in all sessions."`
+	Show       showCmd       `cmd:"" help:"Show the transcript of a session. Use --follow while it is active."`
+	Search     searchCmd     `cmd:"" help:"Search all transcripts."`
 	Export     exportCmd     `cmd:"" help:"Write a session as txt, json, srt, vtt, md or toon."`
-	Delete     deleteCmd     `cmd:"" help:"Delete sessions with everything that belongs to them."`
-	Approve    approveCmd    `cmd:"" help:"Allow actions that wait for you."`
-	Deny       denyCmd       `cmd:"" help:"Refuse actions that wait for you."`
-	Actions    actionsCmd    `cmd:"" help:"List what agents asked to be done, and undo it."`
-	Why        whyCmd        `cmd:"" help:"Tell how an action came about: words, decision, effect."`
-	Grants     grantsCmd     `cmd:"" help:"List, make and revoke what is allowed without asking."`
-	Pause      pauseCmd      `cmd:"" help:"Stop all actions at once."`
-	Resume     resumeCmd     `cmd:"" help:"Let actions go on."`
-	Pin        pinCmd        `cmd:"" help:"Set or change the PIN with which you allow actions."`
-	Contacts   contactsCmd   `cmd:"" help:"The contact book: who may be written to by name."`
-	Audit      auditCmd      `cmd:"" help:"Prove that nothing in the record of actions was changed."`
-	Keys       keysCmd       `cmd:"" help:"Make, list and revoke keys for callers from outside."`
-	Models     modelsCmd     `cmd:"" help:"Fetch, list and remove what the offline engine needs."`
-	Settings   configCmd     `cmd:"" name:"config" help:"Show every setting, and where its value comes from."`
+	Delete     deleteCmd     `cmd:"" help:"Delete sessions and everything that belongs to them."`
+	Approve    approveCmd    `cmd:"" help:"Approve actions that are waiting for you."`
+	Deny       denyCmd       `cmd:"" help:"Deny actions that are waiting for you."`
+	Actions    actionsCmd    `cmd:"" help:"List, cancel and undo what agents requested."`
+	Why        whyCmd        `cmd:"" help:"Explain an action: the words behind it, the decision and the result."`
+	Grants     grantsCmd     `cmd:"" help:"Manage what agents may do without asking you."`
+	Pause      pauseCmd      `cmd:"" help:"Stop all actions immediately."`
+	Resume     resumeCmd     `cmd:"" help:"Allow actions again after a pause."`
+	Pin        pinCmd        `cmd:"" help:"Set or change the PIN that approves agents' requests."`
+	Contacts   contactsCmd   `cmd:"" help:"Manage the contact book, so that agents can address people by name."`
+	Audit      auditCmd      `cmd:"" help:"Verify and export the tamper-evident record of all actions."`
+	Keys       keysCmd       `cmd:"" help:"Manage the keys that let remote clients in."`
+	Models     modelsCmd     `cmd:"" help:"Manage the offline engine's models."`
+	Settings   configCmd     `cmd:"" name:"config" help:"Show every setting and where its value comes from."`
 	Version    versionCmd    `cmd:"" help:"Show the version."`
 }
 
@@ -71,14 +71,23 @@ func (p *program) open(ctx context.Context, opts Options) (*App, error) {
 	return Open(ctx, p.cfg, opts)
 }
 
-// groups gives the settings their headings in the help.
-var groups = kong.ExplicitGroups([]kong.Group{
-	{Key: "doors", Title: "Doors:"},
-	{Key: "hearing", Title: "Hearing:"},
-	{Key: "acting", Title: "Acting:"},
-	{Key: "keeping", Title: "Keeping:"},
-	{Key: "running", Title: "Running:"},
-})
+// groupTitles are the headings of the settings' groups.
+var groupTitles = map[string]string{
+	"network":       "Network",
+	"transcription": "Transcription",
+	"actions":       "Actions",
+	"storage":       "Storage",
+	"running":       "Running",
+}
+
+// helpGroups has the help show the settings in their groups.
+func helpGroups() kong.Option {
+	var groups []kong.Group
+	for key, title := range groupTitles {
+		groups = append(groups, kong.Group{Key: key, Title: title + ":"})
+	}
+	return kong.ExplicitGroups(groups)
+}
 
 // parse reads the command line and runs the command.
 func (p *program) parse(ctx context.Context) error {
@@ -86,13 +95,13 @@ func (p *program) parse(ctx context.Context) error {
 	exit := exitCode(-1)
 	parser, err := kong.New(&g,
 		kong.Name("hearken"),
-		kong.Description("Hearken hears, remembers, and lets agents and people at what was said."),
+		kong.Description("Hearken transcribes live speech, stores it, and gives you and your agents access to what was said."),
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(code int) { exit = exitCode(code) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
 		kong.ValueFormatter(describe),
 		kong.Help(helpFor),
-		groups,
+		helpGroups(),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(p, &g),
 	)

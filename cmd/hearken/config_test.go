@@ -1,8 +1,11 @@
 package main
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -178,29 +181,120 @@ func TestConfig_Secrets(t *testing.T) {
 	}
 }
 
-// TestConfig_Documented holds the reference to the settings that there are.
+var update = flag.Bool("update", false, "write the generated parts of the documentation")
+
+// TestConfig_Documented holds docs/configuration.md and hearken.example.toml to
+// the settings: their tables and comments are generated. Run with -update to
+// write them.
 func TestConfig_Documented(t *testing.T) {
-	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "configuration.md"))
-	if err != nil {
-		t.Fatal(err)
+	for path, generate := range map[string]func(*testing.T, string) string{
+		"../../docs/configuration.md": configTables,
+		"../../hearken.example.toml":  configExample,
+	} {
+		old, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := generate(t, string(old))
+		switch {
+		case want == string(old):
+		case *update:
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			t.Errorf("%s does not match the settings: run go test ./cmd/hearken -run TestConfig_Documented -update", path)
+		}
 	}
-	example, err := os.ReadFile(filepath.Join("..", "..", "hearken.example.toml"))
-	if err != nil {
-		t.Fatal(err)
+}
+
+// configTables replaces the tables of the reference, one for each group.
+func configTables(t *testing.T, doc string) string {
+	const head = "| variable | key in the file | default | what |\n|---|---|---|---|\n"
+	for group, title := range groupTitles {
+		before, rest, ok := strings.Cut(doc, "\n## "+title+"\n\n"+head)
+		if !ok {
+			t.Fatalf("docs/configuration.md has no section %q", title)
+		}
+		_, after, ok := strings.Cut(rest, "\n\n")
+		if !ok {
+			t.Fatalf("the table of %q has no end", title)
+		}
+		var rows []string
+		for _, s := range settings() {
+			if s.group == group {
+				help, def := configHelp(s)
+				rows = append(rows, fmt.Sprintf("| `%s` | `%s` | %s | %s |", s.env, s.key(), def, help))
+			}
+		}
+		doc = before + "\n## " + title + "\n\n" + head + strings.Join(rows, "\n") + "\n\n" + after
 	}
+	return doc
+}
+
+// configHelp splits what the reference says about a setting into the sentence
+// and the default.
+func configHelp(s setting) (help, def string) {
+	if s.def != "" {
+		def = "`" + s.def + "`"
+	}
+	help, rest, _ := strings.Cut(s.help, " Default: ")
+	if rest != "" {
+		def = strings.TrimSuffix(rest, ".")
+	}
+	return strings.NewReplacer("|", "\\|").Replace(help + allowedValues(s, "`")), def
+}
+
+// allowedValues says in a sentence which values a setting takes.
+func allowedValues(s setting, quote string) string {
+	several := reflect.TypeFor[Config]().Field(s.index).Type.Kind() == reflect.Slice
+	values := quote + strings.Join(s.of, quote+", "+quote) + quote
+	switch {
+	case len(s.of) > 0 && several:
+		return " One or more of " + values + "."
+	case len(s.of) > 0:
+		return " One of " + values + "."
+	case s.max != "":
+		return " From " + s.min + " to " + s.max + "."
+	}
+	return ""
+}
+
+// configExample replaces the comments of the sample file, whose values stay.
+func configExample(t *testing.T, old string) string {
+	intro, _, ok := strings.Cut(old, "\n\n")
+	if !ok {
+		t.Fatal("hearken.example.toml has no introduction")
+	}
+	var b strings.Builder
+	b.WriteString(intro + "\n")
+	group := ""
 	for _, s := range settings() {
-		row := "| `" + s.env + "` | `" + s.key() + "` |"
-		if n := strings.Count(string(doc), row); n != 1 {
-			t.Errorf("docs/configuration.md has %d rows %q", n, row)
+		if s.group != group {
+			group = s.group
+			fmt.Fprintf(&b, "\n# %s\n", groupTitles[group])
 		}
-		if n := len(regexp.MustCompile(`(?m)^#?`+s.key()+` = `).FindAll(example, -1)); n != 1 {
-			t.Errorf("hearken.example.toml has %d lines for %s", n, s.key())
+		line := regexp.MustCompile(`(?m)^#?` + s.key() + ` = .*$`).FindString(old)
+		if line == "" {
+			t.Fatalf("hearken.example.toml has no value for %s", s.key())
 		}
+		fmt.Fprintf(&b, "\n%s%s\n", comment(s.help+allowedValues(s, "")), line)
 	}
-	rows := regexp.MustCompile("(?m)^\\| `[A-Z_]+` \\| `").FindAll(doc, -1)
-	if len(rows) != len(settings()) {
-		t.Errorf("docs/configuration.md lists %d settings, there are %d", len(rows), len(settings()))
+	return b.String()
+}
+
+// comment breaks a text into comment lines of at most 78 characters.
+func comment(text string) string {
+	var b strings.Builder
+	line := "#"
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > 78 {
+			b.WriteString(line + "\n")
+			line = "#"
+		}
+		line += " " + word
 	}
+	return b.String() + line + "\n"
 }
 
 // TestConfig_Example has the sample file, with every line in force, say what

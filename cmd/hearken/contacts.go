@@ -11,8 +11,8 @@ import (
 )
 
 type contactsCmd struct {
-	List   contactsListCmd   `cmd:"" default:"withargs" help:"List the contact book."`
-	Import contactsImportCmd `cmd:"" help:"Take in contacts from a vCard file."`
+	List   contactsListCmd   `cmd:"" default:"withargs" help:"List contacts."`
+	Import contactsImportCmd `cmd:"" help:"Import contacts from a vCard file."`
 	Remove contactsRemoveCmd `cmd:"" help:"Remove a contact."`
 }
 
@@ -47,8 +47,8 @@ func (c *contactsListCmd) Run(ctx context.Context, p *program) error {
 }
 
 type contactsImportCmd struct {
-	File string `arg:"" type:"existingfile" help:"A vCard file, as phones and mail programs write it."`
-	Me   string `help:"Name of the contact in it that is yourself."`
+	File string `arg:"" type:"existingfile" help:"A vCard file, as phones and mail programs export it."`
+	Me   string `help:"Name of the contact that is you."`
 }
 
 // Run asks for the PIN: who is in the book is trusted more than who is not.

@@ -14,8 +14,8 @@ import (
 )
 
 type deleteCmd struct {
-	Sessions []string `arg:"" name:"session" help:"Ids of sessions, or their beginnings."`
-	Yes      bool     `short:"y" help:"Do not ask."`
+	Sessions []string `arg:"" name:"session" help:"Ids of sessions, or the first characters of them."`
+	Yes      bool     `short:"y" help:"Do not ask for confirmation."`
 }
 
 func (c *deleteCmd) Run(ctx context.Context, p *program) error {

@@ -10,7 +10,7 @@ import (
 )
 
 type exportCmd struct {
-	Session string `arg:"" default:"last" help:"Id of the session, its beginning, or last."`
+	Session string `arg:"" default:"last" help:"Id of the session, the first characters of it, or last."`
 	Format  string `short:"f" default:"txt" enum:"txt,json,srt,vtt,md,toon" help:"txt, json, srt, vtt, md or toon."`
 	Output  string `short:"o" placeholder:"FILE" help:"Write to a file instead of standard output."`
 }

@@ -10,8 +10,8 @@ import (
 
 type grantsCmd struct {
 	List   grantsListCmd   `cmd:"" default:"withargs" help:"List grants."`
-	Create grantsCreateCmd `cmd:"" help:"Allow a key's actions on one target from now on, within bounds."`
-	Revoke grantsRevokeCmd `cmd:"" help:"End a grant at once."`
+	Create grantsCreateCmd `cmd:"" help:"Let a key act on one target without asking you, within limits."`
+	Revoke grantsRevokeCmd `cmd:"" help:"Revoke a grant immediately."`
 }
 
 type grantsListCmd struct {
@@ -48,11 +48,11 @@ func (c *grantsListCmd) Run(ctx context.Context, p *program) error {
 }
 
 type grantsCreateCmd struct {
-	Key    string        `default:"local" help:"The key that may act: its id, or local for this computer's own agents."`
+	Key    string        `default:"local" help:"Id of the key that may act, or local for agents on this computer."`
 	Tool   string        `arg:"" help:"calendar.create, message.send or reminder.create."`
-	Target string        `arg:"" help:"builtin or caldav for calendars and reminders; for messages platform:address, such as email:bob@example.org."`
-	For    time.Duration `default:"24h" help:"How long."`
-	PerDay int           `default:"20" help:"How many a day."`
+	Target string        `arg:"" help:"For calendars and reminders: builtin or caldav. For messages: platform:address, such as email:bob@example.org."`
+	For    time.Duration `default:"24h" help:"How long the grant lasts."`
+	PerDay int           `default:"20" help:"How many actions per day."`
 }
 
 func (c *grantsCreateCmd) Run(ctx context.Context, p *program) error {
@@ -74,7 +74,7 @@ func (c *grantsCreateCmd) Run(ctx context.Context, p *program) error {
 }
 
 type grantsRevokeCmd struct {
-	ID string `arg:"" help:"The grant."`
+	ID string `arg:"" help:"Id of the grant."`
 }
 
 // Run asks for no PIN: to take a permission away is always allowed.

@@ -9,15 +9,15 @@ import (
 )
 
 type keysCmd struct {
-	Create keysCreateCmd `cmd:"" help:"Make a key. It is shown once and kept only as a hash."`
+	Create keysCreateCmd `cmd:"" help:"Create a key. Its secret is shown once; only a hash is stored."`
 	List   keysListCmd   `cmd:"" help:"List keys."`
-	Revoke keysRevokeCmd `cmd:"" help:"End a key at once, also for those who are connected with it."`
+	Revoke keysRevokeCmd `cmd:"" help:"Revoke a key immediately and disconnect its clients."`
 }
 
 type keysCreateCmd struct {
-	Name     string   `required:"" help:"What the key is for, such as the computer that uses it."`
+	Name     string   `required:"" help:"What the key is for, such as the name of the computer that uses it."`
 	Toolsets []string `name:"only" help:"Toolsets that the key may use: transcription, scribe, actions, read. Default: all."`
-	Approver string   `default:"owner" enum:"owner,client" help:"Who may allow what the key asks to be done: you alone, or also the client that asks, by asking whoever sits before it."`
+	Approver string   `default:"owner" enum:"owner,client" help:"Who may approve the key's requests: only you (owner), or also the person at the client (client)."`
 	JSON     bool     `help:"Write JSON."`
 }
 

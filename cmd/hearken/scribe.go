@@ -14,14 +14,14 @@ import (
 // scribeCmd takes the commands and flags of the pscribe CLI and prints its
 // rows, so that programs made for that one work with this one.
 type scribeCmd struct {
-	Start  scribeStartCmd  `cmd:"" help:"Begin to transcribe this computer's microphone and system audio."`
-	Stop   scribeStopCmd   `cmd:"" help:"Stop."`
-	Status scribeStatusCmd `cmd:"" help:"Tell whether it runs, in which session, and for how long."`
-	Tail   scribeTailCmd   `cmd:"" help:"Show the newest entries, or those from a line on."`
+	Start  scribeStartCmd  `cmd:"" help:"Start transcribing this computer's microphone and system audio."`
+	Stop   scribeStopCmd   `cmd:"" help:"Stop transcribing."`
+	Status scribeStatusCmd `cmd:"" help:"Show whether it is running, in which session, and for how long."`
+	Tail   scribeTailCmd   `cmd:"" help:"Show the newest entries, or all from a given line."`
 	Cat    scribeCatCmd    `cmd:"" help:"Show whole sessions."`
-	List   scribeListCmd   `cmd:"" help:"List the captures of this computer, newest first."`
-	Grep   scribeGrepCmd   `cmd:"" help:"Find entries by a regular expression."`
-	New    scribeNewCmd    `cmd:"" help:"Go on in a new session, losing no sound."`
+	List   scribeListCmd   `cmd:"" help:"List this computer's captures, newest first."`
+	Grep   scribeGrepCmd   `cmd:"" help:"Find entries with a regular expression."`
+	New    scribeNewCmd    `cmd:"" help:"Continue in a new session without losing audio."`
 }
 
 // scribeName is what the program is called where it stands in for that CLI.
@@ -85,10 +85,10 @@ func (p *program) scribeStatus(st *hearken.ScribeStatus, err error) error {
 }
 
 type scribeTailCmd struct {
-	N       string `short:"n" default:"10" help:"How many entries; +N for those from line N on."`
+	N       string `short:"n" default:"10" help:"How many entries. +N: all from line N."`
 	Status  string `default:"all" enum:"all,confirmed,unconfirmed,translated,speech" help:"all, confirmed, unconfirmed, translated or speech."`
-	Session string `help:"Id of the session; default: the current one."`
-	Echo    bool   `help:"Also what the microphone heard of the far side."`
+	Session string `help:"Id of the session. Default: the current one."`
+	Echo    bool   `help:"Also show echo: the other side's words as your microphone picked them up."`
 }
 
 func (c *scribeTailCmd) Run(ctx context.Context, p *program) error {
@@ -139,12 +139,12 @@ func (c *scribeTailCmd) count(page *hearken.ScribePage, from int) {
 const tailAll = 1_000_000
 
 type scribeCatCmd struct {
-	Sessions []string `arg:"" optional:"" help:"Ids of sessions; default: the current one."`
-	Since    string   `help:"Sessions that started at or after this time."`
-	Until    string   `help:"Sessions that started before it."`
-	Last     int      `help:"The last N sessions."`
+	Sessions []string `arg:"" optional:"" help:"Ids of sessions. Default: the current one."`
+	Since    string   `help:"Only sessions that started at or after this time."`
+	Until    string   `help:"Only sessions that started before this time."`
+	Last     int      `help:"Only the last N sessions."`
 	Status   string   `default:"confirmed" enum:"all,confirmed,unconfirmed,translated,speech" help:"all, confirmed, unconfirmed, translated or speech."`
-	Echo     bool     `help:"Also what the microphone heard of the far side."`
+	Echo     bool     `help:"Also show echo: the other side's words as your microphone picked them up."`
 }
 
 func (c *scribeCatCmd) Run(ctx context.Context, p *program) error {
@@ -184,14 +184,14 @@ func (c *scribeListCmd) Run(ctx context.Context, p *program) error {
 
 type scribeGrepCmd struct {
 	Pattern    string `arg:"" help:"Regular expression."`
-	Since      string `help:"Sessions that started at or after this time."`
-	Until      string `help:"Sessions that started before it."`
+	Since      string `help:"Only sessions that started at or after this time."`
+	Until      string `help:"Only sessions that started before this time."`
 	Status     string `default:"confirmed" enum:"all,confirmed,unconfirmed,translated,speech" help:"all, confirmed, unconfirmed, translated or speech."`
-	IgnoreCase bool   `short:"i" help:"Upper and lower case are the same."`
-	Count      bool   `short:"c" help:"Only how many, for each session."`
-	After      int    `short:"A" help:"Entries after a match."`
-	Before     int    `short:"B" help:"Entries before a match."`
-	Context    int    `short:"C" help:"Entries around a match."`
+	IgnoreCase bool   `short:"i" help:"Ignore case."`
+	Count      bool   `short:"c" help:"Show only how many matches each session has."`
+	After      int    `short:"A" help:"Also show N entries after each match."`
+	Before     int    `short:"B" help:"Also show N entries before each match."`
+	Context    int    `short:"C" help:"Also show N entries before and after each match."`
 }
 
 func (c *scribeGrepCmd) Run(ctx context.Context, p *program) error {

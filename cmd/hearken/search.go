@@ -8,12 +8,12 @@ import (
 )
 
 type searchCmd struct {
-	Query   []string `arg:"" help:"Words that must all be there, a \"phrase\", or a prefix*."`
-	Limit   int      `default:"20" help:"How many, at most 100."`
-	Session string   `help:"Only in this session."`
+	Query   []string `arg:"" help:"Words that must all occur, a \"phrase\", or a prefix*."`
+	Limit   int      `default:"20" help:"How many to show, up to 100."`
+	Session string   `help:"Search only this session."`
 	Since   string   `help:"Said at or after: a time, a date, or an age such as 2h or 7d."`
-	Until   string   `help:"Said before, likewise."`
-	Ranked  bool     `help:"Best first instead of newest first."`
+	Until   string   `help:"Said before: the same formats."`
+	Ranked  bool     `help:"Show the best matches first instead of the newest."`
 	JSON    bool     `help:"Write JSON."`
 }
 

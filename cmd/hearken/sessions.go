@@ -12,9 +12,9 @@ import (
 
 type sessionsCmd struct {
 	Status string `default:"all" enum:"all,active,stopped" help:"all, active or stopped."`
-	Limit  int    `default:"20" help:"How many, at most 200."`
+	Limit  int    `default:"20" help:"How many to show, up to 200."`
 	Since  string `help:"Started at or after: a time, a date, or an age such as 2h or 7d."`
-	Until  string `help:"Started before, likewise."`
+	Until  string `help:"Started before: the same formats."`
 	JSON   bool   `help:"Write JSON."`
 }
 

@@ -9,10 +9,10 @@ import (
 )
 
 type showCmd struct {
-	Session string `arg:"" default:"last" help:"Id of the session, its beginning, or last."`
-	Last    int    `short:"n" help:"Only the newest N entries."`
-	Follow  bool   `short:"f" help:"Wait for more until the session stops."`
-	JSON    bool   `help:"Write one JSON object for each entry."`
+	Session string `arg:"" default:"last" help:"Id of the session, the first characters of it, or last."`
+	Last    int    `short:"n" help:"Show only the newest N entries."`
+	Follow  bool   `short:"f" help:"Keep showing new entries until the session stops."`
+	JSON    bool   `help:"Write one JSON object per entry."`
 }
 
 // transcriptPage is what get_transcription says.

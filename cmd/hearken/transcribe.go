@@ -22,12 +22,12 @@ import (
 )
 
 type transcribeCmd struct {
-	Files    []string `arg:"" name:"file" help:"Recordings: wav, flac, mp3, ogg, webm, and what ffmpeg knows where it is installed; - for standard input."`
+	Files    []string `arg:"" name:"file" help:"Recordings: wav, flac, mp3, ogg or webm, and anything else if ffmpeg is installed. -: standard input."`
 	Format   string   `short:"f" default:"txt" enum:"txt,json,srt,vtt,md,toon" help:"txt, json, srt, vtt, md or toon."`
-	Language string   `short:"l" help:"Language that is spoken. Default: en."`
-	Output   string   `short:"o" placeholder:"PATH" help:"File to write to; with several recordings a directory."`
-	Separate bool     `help:"Hear the two channels apart, as of a call with one side on each."`
-	Quiet    bool     `short:"q" help:"Show no progress."`
+	Language string   `short:"l" help:"Spoken language. Default: en."`
+	Output   string   `short:"o" placeholder:"PATH" help:"File to write to, or a directory if there are several recordings."`
+	Separate bool     `help:"Transcribe the two channels separately, for a call with one side on each."`
+	Quiet    bool     `short:"q" help:"Do not show progress."`
 }
 
 // Run transcribes every file it can and fails if there was one it could not.

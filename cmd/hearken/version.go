@@ -11,7 +11,7 @@ import (
 
 type versionCmd struct {
 	JSON bool `help:"Write JSON."`
-	Hub  bool `help:"Of the hub that runs, if there is one."`
+	Hub  bool `help:"Show the version of the running hub, if any."`
 }
 
 func (c *versionCmd) Run(ctx context.Context, p *program) error {
