@@ -9,97 +9,97 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// leaveWithin is how long a device may take to let go of its sound.
-const leaveWithin = 2 * time.Second
+// deviceStopTimeout is how long a device may take to stop.
+const deviceStopTimeout = 2 * time.Second
 
-// A capture is this computer's sound on its way into one session after
-// another.
+// A capture feeds this computer's audio into one session after another.
 type capture struct {
 	scribe *Scribe
-	sound  hearken.Capture
+	audio  hearken.Capture
 	cancel context.CancelFunc
-	done   chan struct{} // closed when the sound has ended and its session knows
+	done   chan struct{} // closed when the audio has ended and the session is finished
 
-	// mu is held while sound is handed over, so that a switch to another
-	// session falls between two samples.
+	// mu is held while audio is delivered, so that a switch to another session
+	// happens between two samples.
 	mu    sync.Mutex
-	place *place
-	ended bool   // takes no more sound
-	lost  string // why the session ended under it
+	dest  *destination
+	ended bool   // accepts no more audio
+	lost  string // why the session ended during the capture
 }
 
-// A place is a session that sound goes to.
-type place struct {
-	session   string
-	since     time.Time
-	input     hearken.Input
-	described bool
-	unheard   time.Time     // since when nobody has heard anything; zero if somebody has
-	complete  chan struct{} // closed when the session has its last words
+// A destination is the session that receives the audio.
+type destination struct {
+	session     string
+	since       time.Time
+	input       hearken.Input
+	described   bool
+	silentSince time.Time     // when audio stopped in an earlier hub; zero once caught up
+	complete    chan struct{} // closed when the session has all its words
 }
 
-func newPlace(info *hearken.Session, in hearken.Input) *place {
-	return &place{session: info.ID, since: info.StartedAt, input: in, complete: make(chan struct{})}
+func newDestination(info *hearken.Session, in hearken.Input) *destination {
+	return &destination{session: info.ID, since: info.StartedAt, input: in, complete: make(chan struct{})}
 }
 
 var errEnded = errors.New("the capture has ended")
 
-// run takes sound until it ends, and then ends its session.
+// run delivers audio until it ends, and then finishes the session.
 func (c *capture) run(ctx context.Context) {
 	defer close(c.done)
 	defer c.cancel()
-	err := c.sound.Run(ctx, c.deliver)
+	err := c.audio.Run(ctx, c.deliver)
 	why := c.leave()
 	if why == "" && ctx.Err() == nil {
-		why = "The capture ended by itself."
+		why = "The capture ended unexpectedly."
 		if err != nil {
-			why = "The capture ended: " + noSound(err).Error()
+			why = "The capture ended: " + captureError(err).Error()
 		}
 	}
 	c.scribe.forget(c, why)
 }
 
-// deliver hands sound to the session of now.
+// deliver writes audio to the current session.
 func (c *capture) deliver(channels ...[]int16) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
 		return errEnded
 	}
-	p := c.place
+	p := c.dest
 	if !p.described {
 		if err := p.input.Describe("linear16", hearken.SampleRate, len(channels)); err != nil {
 			return err
 		}
 		p.described = true
-		if err := c.pass(p, len(channels[0])); err != nil {
+		if err := c.skipMissed(p, len(channels[0])); err != nil {
 			return err
 		}
 	}
 	return p.input.Write(channels...)
 }
 
-// leave finishes the session of now and tells why it was lost, if it was.
+// leave finishes the current session, or leaves it to the next hub. It returns
+// why the session ended early, if it did.
 func (c *capture) leave() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.ended {
 		c.ended = true
-		if c.scribe.leave(c.place) {
+		if c.scribe.leave(c.dest) {
 			return c.lost
 		}
-		// If the session stopped before its sound did, there is nothing to do.
-		if err := c.place.input.Finish(); err != nil {
-			c.scribe.cfg.Log.Debug("capture's session had ended", "session", c.place.session, "error", err)
+		// Nothing to do if the session stopped before its audio did.
+		if err := c.dest.input.Finish(); err != nil {
+			c.scribe.cfg.Log.Debug("capture's session had ended", "session", c.dest.session, "error", err)
 		}
 	}
 	return c.lost
 }
 
-// end stops the sound and returns the place where its last words come.
-func (c *capture) end() *place {
+// end stops the audio and returns the session that gets its last words.
+func (c *capture) end() *destination {
 	c.cancel()
-	timer := time.NewTimer(leaveWithin)
+	timer := time.NewTimer(deviceStopTimeout)
 	defer timer.Stop()
 	select {
 	case <-c.done:
@@ -109,20 +109,20 @@ func (c *capture) end() *place {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.place
+	return c.dest
 }
 
-// turnOver gives the sound from the next sample on to another session and
-// finishes the one before, which it returns.
-func (c *capture) turnOver(next *place) *place {
+// switchTo sends audio to another session from the next sample on. It finishes
+// and returns the previous one.
+func (c *capture) switchTo(next *destination) *destination {
 	c.mu.Lock()
-	old := c.place
-	c.place = next
+	old := c.dest
+	c.dest = next
 	ended := c.ended
 	c.mu.Unlock()
 	go c.watch(next)
 	finish := old
-	if ended { // just now: the new session gets no sound
+	if ended { // the capture has just ended: the new session gets no audio
 		finish = next
 	} else {
 		c.scribe.remember(next.session)
@@ -133,8 +133,8 @@ func (c *capture) turnOver(next *place) *place {
 	return old
 }
 
-// watch notices when a session ends under the capture.
-func (c *capture) watch(p *place) {
+// watch cancels the capture when its session ends.
+func (c *capture) watch(p *destination) {
 	var last hearken.InputEvent
 	for ev := range p.input.Events() {
 		last = ev
@@ -142,13 +142,13 @@ func (c *capture) watch(p *place) {
 	close(p.complete)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.place == p && !c.ended {
+	if c.dest == p && !c.ended {
 		c.lost = lostBecause(last)
 		c.cancel()
 	}
 }
 
-// lostBecause says for people why a session ended although its sound did not.
+// lostBecause explains why a session ended during a capture.
 func lostBecause(last hearken.InputEvent) string {
 	switch {
 	case last.Kind == hearken.InputReplaced:
@@ -156,21 +156,21 @@ func lostBecause(last hearken.InputEvent) string {
 	case last.Reason == hearken.StopProviderFailed:
 		return "The capture ended: the speech engine failed."
 	case last.Reason == hearken.StopShutdown:
-		return "The capture ended with the hub."
+		return "The capture ended because the hub stopped."
 	}
 	return "The capture ended: its session was stopped."
 }
 
-// forget clears the state when a capture is over.
+// forget clears the state after a capture.
 func (s *Scribe) forget(c *capture, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now != c {
+	if s.running != c {
 		return
 	}
-	s.now, s.trouble = nil, why
+	s.running, s.failure = nil, why
 	if why != "" {
-		s.cfg.Log.Warn("capture ended by itself", "session", s.last, "why", why)
+		s.cfg.Log.Warn("capture ended unexpectedly", "session", s.last, "why", why)
 	}
 }
 

@@ -10,18 +10,18 @@ import (
 	"github.com/hearken-dev/hearken/live"
 )
 
-// mostEntries bounds what one Cat holds in memory: days of talk.
-const mostEntries = 200_000
+// maxEntries bounds what one Cat holds in memory: several days of speech.
+const maxEntries = 200_000
 
-// Cat returns whole sessions, the oldest first: those that are named, or else
-// the captures of a time, the last so many, or the last one.
+// Cat returns whole sessions, oldest first: those given by id, the captures in
+// a period, the last few, or just the last one.
 func (s *Scribe) Cat(ctx context.Context, req hearken.CatRequest) ([]hearken.ScribePage, error) {
 	ids := req.Sessions
 	if len(ids) == 0 {
 		if req.Last == 0 && req.Since.IsZero() && req.Until.IsZero() {
 			req.Last = 1
 		}
-		found, err := s.between(ctx, req.Since, req.Until, req.Last)
+		found, err := s.capturesBetween(ctx, req.Since, req.Until, req.Last)
 		if err != nil {
 			return nil, err
 		}
@@ -32,24 +32,24 @@ func (s *Scribe) Cat(ctx context.Context, req hearken.CatRequest) ([]hearken.Scr
 	v := view{filter: req.Filter, echo: req.Echo}
 	pages := make([]hearken.ScribePage, 0, len(ids))
 	began := make(map[string]time.Time, len(ids))
-	room := mostEntries
+	left := maxEntries
 	for _, id := range ids {
-		id, err := s.which(ctx, id)
+		id, err := s.resolve(ctx, id)
 		if err != nil {
 			return nil, err
 		}
 		page := hearken.ScribePage{Session: id}
-		last, err := s.each(ctx, id, v.interim(), func(entries []hearken.Segment) bool {
+		last, err := s.forEachBatch(ctx, id, v.interim(), func(entries []hearken.Segment) bool {
 			before := len(page.Entries)
 			page.Entries = v.add(page.Entries, entries, before+len(entries))
-			room -= len(page.Entries) - before
-			return room >= 0
+			left -= len(page.Entries) - before
+			return left >= 0
 		})
 		if err != nil {
 			return nil, err
 		}
-		if room < 0 {
-			return nil, hearken.Errorf(hearken.Invalid, "These sessions hold more than %d entries.", mostEntries).
+		if left < 0 {
+			return nil, hearken.Errorf(hearken.Invalid, "These sessions hold more than %d entries.", maxEntries).
 				WithTry("fewer at a time: session ids, last, or since and until")
 		}
 		page.Entries = append(page.Entries, v.unconfirmed(last)...)
@@ -61,33 +61,33 @@ func (s *Scribe) Cat(ctx context.Context, req hearken.CatRequest) ([]hearken.Scr
 	return pages, nil
 }
 
-// between finds the captures that started in a time, the newest first.
-func (s *Scribe) between(ctx context.Context, since, until time.Time, last int) ([]hearken.Session, error) {
+// capturesBetween finds the captures that started in a period, newest first.
+func (s *Scribe) capturesBetween(ctx context.Context, since, until time.Time, last int) ([]hearken.Session, error) {
 	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
 		return nil, hearken.Errorf(hearken.Invalid, "since must be before until.")
 	}
 	return s.captures(ctx, hearken.SessionFilter{Since: since, Until: until}, last)
 }
 
-// each goes through a session's confirmed entries in batches until one is not
-// taken, and returns the last page that it read.
-func (s *Scribe) each(ctx context.Context, id string, interim bool, take func([]hearken.Segment) bool) (*live.Page, error) {
+// forEachBatch passes a session's confirmed entries to f in batches until f
+// returns false. It returns the last page it read.
+func (s *Scribe) forEachBatch(ctx context.Context, id string, interim bool, f func([]hearken.Segment) bool) (*live.Page, error) {
 	req := live.ReadRequest{Session: id, Limit: batch, Interim: interim}
 	for {
 		page, err := s.cfg.Hub.Read(ctx, req)
 		if err != nil {
 			return nil, err
 		}
-		if !take(page.Segments) || !page.More {
+		if !f(page.Segments) || !page.More {
 			return page, nil
 		}
 		req.From = page.Next
 	}
 }
 
-// Grep finds entries of captures by a regular expression, with those around
-// them. With a limit the newest captures are looked through first; what was
-// found comes with the oldest session first.
+// Grep finds entries of captures with a regular expression, and the entries
+// around them. With a limit, it searches the newest captures first; the result
+// has the oldest session first.
 func (s *Scribe) Grep(ctx context.Context, req hearken.GrepRequest) ([]hearken.ScribePage, error) {
 	pattern := req.Pattern
 	if pattern == "" {
@@ -101,18 +101,18 @@ func (s *Scribe) Grep(ctx context.Context, req hearken.GrepRequest) ([]hearken.S
 		return nil, hearken.Errorf(hearken.Invalid, "%.60q is not a regular expression: %w.", req.Pattern, err).
 			WithTry(`a word, or a backslash before each of \.+*?()|[]{}^$`)
 	}
-	found, err := s.between(ctx, req.Since, req.Until, 0)
+	found, err := s.capturesBetween(ctx, req.Since, req.Until, 0)
 	if err != nil {
 		return nil, err
 	}
 	g := grep{expr: expr, view: view{filter: req.Filter}, before: req.Before, after: req.After, left: req.Limit}
 	if g.left == 0 {
-		g.left = mostEntries
+		g.left = maxEntries
 	}
 	var pages []hearken.ScribePage
 	for _, info := range found {
 		g.begin()
-		last, err := s.each(ctx, info.ID, false, g.take)
+		last, err := s.forEachBatch(ctx, info.ID, false, g.add)
 		if err != nil {
 			return nil, err
 		}
@@ -127,22 +127,22 @@ func (s *Scribe) Grep(ctx context.Context, req hearken.GrepRequest) ([]hearken.S
 	return pages, nil
 }
 
-// A grep goes through a session's entries once.
+// A grep collects matches while it passes through a session's entries.
 type grep struct {
 	expr          *regexp.Regexp
 	view          view
 	before, after int
-	left          int // matches that are still wanted
+	left          int // how many more matches are wanted
 
 	out      []hearken.Segment
-	behind   []hearken.Segment // the last entries that were not taken
-	trailing int               // entries that still belong to the last match
+	behind   []hearken.Segment // the last entries before the next match
+	trailing int               // how many entries still belong to the last match
 }
 
 func (g *grep) begin() { g.out, g.behind, g.trailing = nil, nil, 0 }
 
-// take looks at the next entries and tells whether more are wanted.
-func (g *grep) take(entries []hearken.Segment) bool {
+// add examines the next entries and reports whether more are wanted.
+func (g *grep) add(entries []hearken.Segment) bool {
 	for i := range entries {
 		seg := &entries[i]
 		switch {

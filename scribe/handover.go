@@ -11,36 +11,37 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A microphone is switched on by a person or an agent that asks for it, and
-// never by a hub alone. So a capture ends with its hub, but for one case: a hub
-// that an agent started makes room for one that a person starts. Then it leaves
-// word in a file, and the next hub, if it comes soon, goes on in the same
-// session. What was said in between is a gap that the transcript shows.
+// A hub never switches a microphone on by itself, so a capture ends with its
+// hub. There is one exception: a hub that an agent started gives way to one
+// that a person starts. It then writes a handover file, and the next hub, if it
+// starts soon, continues the same session. The time in between is a gap in the
+// transcript.
 
-// handoverWithin is how old such a word may be. After as long, the hub ends a
+// handoverMaxAge is how old a handover may be: after this time the hub stops a
 // session whose sender has not returned.
-const handoverWithin = time.Minute
+const handoverMaxAge = time.Minute
 
 // A handover is what one hub leaves to the next.
 type handover struct {
 	Session string    `json:"session"`
-	Left    time.Time `json:"left"` // when the sound ended
+	Left    time.Time `json:"left"` // when the audio ended
 }
 
-// HandOver says that another hub follows: what is captured when the scribe is
-// closed goes on there.
+// HandOver announces that another hub follows: it continues the capture that is
+// running when the scribe is closed.
 func (s *Scribe) HandOver() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leaving = s.cfg.Handover != ""
+	s.handingOver = s.cfg.Handover != ""
 }
 
-// leave leaves a session to the next hub, if there will be one.
-func (s *Scribe) leave(p *place) bool {
+// leave hands a session over to the next hub, if one follows. It reports whether
+// it did.
+func (s *Scribe) leave(p *destination) bool {
 	s.mu.Lock()
-	leaving := s.leaving && s.ctx.Err() != nil // and not because of Stop
+	handingOver := s.handingOver && s.ctx.Err() != nil // and not because of Stop
 	s.mu.Unlock()
-	if !leaving {
+	if !handingOver {
 		return false
 	}
 	word, err := json.Marshal(handover{Session: p.session, Left: s.cfg.Now()})
@@ -56,9 +57,9 @@ func (s *Scribe) leave(p *place) bool {
 	return true
 }
 
-// Resume goes on with the capture that an earlier hub has left to this one, if
-// there is one. It does not wait for the sound; whoever asks for the scribe's
-// state does. It is called once, before anything else.
+// Resume continues a capture that an earlier hub handed over, if there is one.
+// It does not wait for the audio; Status does. Call it once, before anything
+// else.
 func (s *Scribe) Resume() {
 	if s.cfg.Handover == "" {
 		return
@@ -67,30 +68,30 @@ func (s *Scribe) Resume() {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	os.Remove(s.cfg.Handover) // once, whatever becomes of it
+	os.Remove(s.cfg.Handover) // use it only once
 	var h handover
 	if err == nil {
 		err = json.Unmarshal(word, &h)
 	}
-	if age := s.cfg.Now().Sub(h.Left); err != nil || age > handoverWithin || age < 0 {
+	if age := s.cfg.Now().Sub(h.Left); err != nil || age > handoverMaxAge || age < 0 {
 		s.cfg.Log.Info("an earlier hub's capture is over", "session", h.Session, "error", err)
 		return
 	}
-	s.turn <- struct{}{}
+	s.stateLock <- struct{}{}
 	s.resumed = make(chan struct{})
 	s.work.Go(func() {
 		defer close(s.resumed)
-		defer func() { <-s.turn }()
+		defer func() { <-s.stateLock }()
 		if err := s.resume(s.ctx, h); err != nil {
-			s.cfg.Log.Warn("capture does not go on in this hub", "session", h.Session, "error", err)
+			s.cfg.Log.Warn("capture not continued", "session", h.Session, "error", err)
 			s.mu.Lock()
-			s.last, s.trouble = h.Session, "The capture ended when the hub changed: "+err.Error()
+			s.last, s.failure = h.Session, "The capture ended when the hub changed: "+err.Error()
 			s.mu.Unlock()
 		}
 	})
 }
 
-// resume takes up the sound of a session that waits for it.
+// resume sends audio to a session that waits for it.
 func (s *Scribe) resume(ctx context.Context, h handover) error {
 	about, err := s.cfg.Hub.Status(ctx, h.Session)
 	if err != nil {
@@ -99,35 +100,35 @@ func (s *Scribe) resume(ctx context.Context, h handover) error {
 	if !about.Session.Config.Capture || about.Session.Principal != s.cfg.Principal {
 		return hearken.Errorf(hearken.Forbidden, "Session %s is not a capture of this computer.", h.Session)
 	}
-	sound, err := s.cfg.Capture(ctx)
+	audio, err := s.cfg.Capture(ctx)
 	if err != nil {
-		return noSound(err)
+		return captureError(err)
 	}
 	in, err := s.cfg.Hub.Attach(context.WithoutCancel(ctx), h.Session, s.cfg.Principal)
 	if err != nil {
 		return err
 	}
-	p := newPlace(&about.Session, in)
-	p.unheard = h.Left
-	s.run(sound, p)
-	s.cfg.Log.Info("capture goes on in this hub", "session", h.Session)
+	p := newDestination(&about.Session, in)
+	p.silentSince = h.Left
+	s.run(audio, p)
+	s.cfg.Log.Info("capture continued", "session", h.Session)
 	return nil
 }
 
-// A skipper lets a session's clock go on over what nobody heard; see
-// [live.Hub.Attach], whose inputs do.
+// A skipper can advance a session's clock over missing audio, as the inputs of
+// [live.Hub.Attach] can.
 type skipper interface {
 	Skip(d time.Duration, why string) error
 }
 
-// pass lets the clock of a session that comes from another hub go on to the
-// moment of the first samples that this one has for it.
-func (c *capture) pass(p *place, samples int) error {
-	if p.unheard.IsZero() {
+// skipMissed advances the clock of a session from an earlier hub to the first
+// samples of this one.
+func (c *capture) skipMissed(p *destination, samples int) error {
+	if p.silentSince.IsZero() {
 		return nil
 	}
-	missed := c.scribe.cfg.Now().Sub(p.unheard) - time.Duration(samples)*time.Second/hearken.SampleRate
-	p.unheard = time.Time{}
+	missed := c.scribe.cfg.Now().Sub(p.silentSince) - time.Duration(samples)*time.Second/hearken.SampleRate
+	p.silentSince = time.Time{}
 	if in, ok := p.input.(skipper); ok {
 		return in.Skip(missed, "the hub was changed")
 	}

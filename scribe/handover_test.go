@@ -27,9 +27,9 @@ type rowOfHouses struct {
 
 // next opens the hub that follows, and lets it live for as long as the test of
 // it takes.
-func (r *rowOfHouses) next(t *testing.T, test func(h *house)) {
+func (r *rowOfHouses) next(t *testing.T, test func(h *fixture)) {
 	t.Helper()
-	h := &house{T: t, engine: stttest.Every("scripted", 2)}
+	h := &fixture{T: t, engine: stttest.Every("scripted", 2)}
 	var err error
 	h.hub, err = live.Open(t.Context(), live.Config{Dir: r.dir, Store: r.store, Providers: []hearken.Provider{h.engine}, DefaultLanguage: "en"})
 	if err != nil {
@@ -55,7 +55,7 @@ func TestScribe_HandOver(t *testing.T) {
 		r := &rowOfHouses{dir: dir, store: storetest.NewMemory()}
 		var id string
 		began := time.Now()
-		r.next(t, func(h *house) {
+		r.next(t, func(h *fixture) {
 			id = h.start().Session
 			after(5 * time.Second)
 			h.scribe.HandOver()
@@ -64,7 +64,7 @@ func TestScribe_HandOver(t *testing.T) {
 			t.Errorf("the word to the next hub: %v, %v", info, err)
 		}
 		after(3 * time.Second)
-		r.next(t, func(h *house) {
+		r.next(t, func(h *fixture) {
 			if st := h.status(); !st.Running || st.Session != id {
 				t.Errorf("in the next hub: %+v", st)
 			}
@@ -95,12 +95,12 @@ func TestScribe_HandOver(t *testing.T) {
 func TestScribe_NoHandOver(t *testing.T) {
 	stays := func(t *testing.T, r *rowOfHouses, id string, open bool) {
 		t.Helper()
-		r.next(t, func(h *house) {
+		r.next(t, func(h *fixture) {
 			st := h.status()
-			if st.Running || len(h.rings) != 0 {
-				t.Errorf("in the next hub: %+v, %d captures", st, len(h.rings))
+			if st.Running || len(h.captures) != 0 {
+				t.Errorf("in the next hub: %+v, %d captures", st, len(h.captures))
 			}
-			if said := slices.Contains(st.Notes, "The capture ended with an earlier hub."); said != open {
+			if said := slices.Contains(st.Notes, "The capture ended when an earlier hub stopped."); said != open {
 				t.Errorf("what is said of it: %q", st.Notes)
 			}
 			after(2 * time.Minute)
@@ -109,16 +109,16 @@ func TestScribe_NoHandOver(t *testing.T) {
 			}
 		})
 	}
-	for name, test := range map[string]func(t *testing.T, r *rowOfHouses, h *house){
-		"Ended":   func(*testing.T, *rowOfHouses, *house) {},
-		"Stopped": func(t *testing.T, r *rowOfHouses, h *house) { h.scribe.HandOver(); h.stop() },
+	for name, test := range map[string]func(t *testing.T, r *rowOfHouses, h *fixture){
+		"Ended":   func(*testing.T, *rowOfHouses, *fixture) {},
+		"Stopped": func(t *testing.T, r *rowOfHouses, h *fixture) { h.scribe.HandOver(); h.stop() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
 				r := &rowOfHouses{dir: dir, store: storetest.NewMemory()}
 				var id string
-				r.next(t, func(h *house) {
+				r.next(t, func(h *fixture) {
 					id = h.start().Session
 					after(3 * time.Second)
 					test(t, r, h)
@@ -136,7 +136,7 @@ func TestScribe_NoHandOver(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &rowOfHouses{dir: dir, store: storetest.NewMemory()}
 				var id string
-				r.next(t, func(h *house) {
+				r.next(t, func(h *fixture) {
 					id = h.start().Session
 					after(3 * time.Second)
 					h.scribe.HandOver()
@@ -153,12 +153,12 @@ func TestScribe_HandOverWithoutDevice(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		r := &rowOfHouses{dir: dir, store: storetest.NewMemory()}
-		r.next(t, func(h *house) {
+		r.next(t, func(h *fixture) {
 			h.start()
 			after(3 * time.Second)
 			h.scribe.HandOver()
 		})
-		h := &house{T: t, broken: errors.New("no such device")}
+		h := &fixture{T: t, broken: errors.New("no such device")}
 		hub, err := live.Open(t.Context(), live.Config{Dir: r.dir, Store: r.store, Providers: []hearken.Provider{stttest.Every("scripted", 2)}, DefaultLanguage: "en"})
 		if err != nil {
 			t.Fatal(err)
@@ -177,11 +177,11 @@ func TestScribe_HandOverWithoutDevice(t *testing.T) {
 
 // A capture that nobody asks about says so when somebody does.
 func TestScribe_Unattended(t *testing.T) {
-	within(t, stttest.Every("scripted", 2), func(h *house) {
+	withFixture(t, stttest.Every("scripted", 2), func(h *fixture) {
 		says := func(st *hearken.ScribeStatus, text string) bool {
 			return slices.ContainsFunc(st.Notes, func(n string) bool { return strings.Contains(n, text) })
 		}
-		if st := h.start(); !says(st, "goes on until it is stopped") || says(st, "Nobody") {
+		if st := h.start(); !says(st, "runs until somebody stops it") || says(st, "Nobody") {
 			h.Errorf("started: %q", st.Notes)
 		}
 		after(42 * time.Minute)

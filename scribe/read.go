@@ -10,19 +10,18 @@ import (
 	"github.com/hearken-dev/hearken/live"
 )
 
-// batch is how many entries are read at a time.
+// batch is how many entries one read returns.
 const batch = 500
 
-// Tail returns the newest entries of a session, or those from a line on.
+// Tail returns the newest entries of a session, or those from a given line.
 //
-// Text that is not yet confirmed stands at the end and carries the number of
-// the last confirmed entry: whoever goes on from the last number that was seen
-// plus one gets each confirmed entry exactly once, whether or not it looks at
-// unconfirmed ones. A line beyond the end, as when another session began since,
-// starts over with the session's first entries.
+// Unconfirmed entries come last and carry the line of the last confirmed one.
+// So a caller that continues from the last line it saw plus one gets each
+// confirmed entry exactly once, with or without unconfirmed ones. A line beyond
+// the end, as after a new session began, starts again at the first entry.
 func (s *Scribe) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.ScribePage, error) {
-	defer s.look()
-	id, err := s.which(ctx, req.Session)
+	defer s.asked()
+	id, err := s.resolve(ctx, req.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +40,9 @@ func (s *Scribe) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.Sc
 	return s.follow(ctx, id, v, req)
 }
 
-// which finds the session that is meant.
-func (s *Scribe) which(ctx context.Context, id string) (string, error) {
+// resolve returns the id of the requested session: the given one, the current
+// one or the last one.
+func (s *Scribe) resolve(ctx context.Context, id string) (string, error) {
 	if id != "" {
 		lower := strings.ToLower(id)
 		if !hearken.ValidID(lower) {
@@ -66,7 +66,7 @@ func (s *Scribe) which(ctx context.Context, id string) (string, error) {
 	return found[0].ID, nil
 }
 
-// A view is which entries a reader wants to see.
+// A view selects the entries that a reader wants.
 type view struct {
 	filter hearken.StatusFilter
 	echo   bool
@@ -76,10 +76,10 @@ func (v view) shows(seg *hearken.Segment) bool {
 	return v.filter.Matches(seg.Status) && (v.echo || !seg.Echo)
 }
 
-// interim tells whether unconfirmed entries are wanted.
+// interim reports whether unconfirmed entries are wanted.
 func (v view) interim() bool { return v.filter.Matches(hearken.Unconfirmed) }
 
-// add appends the entries that are wanted, until there are n.
+// add appends matching entries until there are n.
 func (v view) add(to, entries []hearken.Segment, n int) []hearken.Segment {
 	for i := range entries {
 		if len(to) < n && v.shows(&entries[i]) {
@@ -89,7 +89,7 @@ func (v view) add(to, entries []hearken.Segment, n int) []hearken.Segment {
 	return to
 }
 
-// unconfirmed is what a page shows beyond its confirmed entries.
+// unconfirmed returns the matching unconfirmed entries of a page.
 func (v view) unconfirmed(page *live.Page) []hearken.Segment {
 	var out []hearken.Segment
 	for _, seg := range page.Interim {
@@ -100,8 +100,8 @@ func (v view) unconfirmed(page *live.Page) []hearken.Segment {
 	return out
 }
 
-// follow reads from a line on, the oldest first, and waits for something to
-// show if there is nothing.
+// follow reads from a line, oldest first, and waits for new entries if there
+// are none.
 func (s *Scribe) follow(ctx context.Context, id string, v view, req hearken.TailRequest) (*hearken.ScribePage, error) {
 	out := &hearken.ScribePage{Session: id}
 	read := live.ReadRequest{Session: id, From: req.SinceLine - 1, Limit: batch, Interim: v.interim(), Wait: req.Wait}
@@ -110,7 +110,7 @@ func (s *Scribe) follow(ctx context.Context, id string, v view, req hearken.Tail
 	if err != nil {
 		return nil, err
 	}
-	if read.From > at.Total { // that is news already
+	if read.From > at.Total { // another session began
 		read.From, read.Wait, deadline = 0, 0, time.Time{}
 	}
 	for {
@@ -132,7 +132,7 @@ func (s *Scribe) follow(ctx context.Context, id string, v view, req hearken.Tail
 		out.Next = page.Next + 1
 		shown := v.unconfirmed(page)
 		out.Entries = append(out.Entries, shown[:min(len(shown), req.N-len(out.Entries))]...)
-		// A hub that ends has nobody wait any longer.
+		// A hub that is shutting down ends the wait early.
 		left := time.Until(deadline)
 		if len(out.Entries) > 0 || left <= 0 || early || page.Session.Status == hearken.Stopped {
 			return out, nil
@@ -141,7 +141,7 @@ func (s *Scribe) follow(ctx context.Context, id string, v view, req hearken.Tail
 	}
 }
 
-// newest reads the last n entries that are wanted, from the end.
+// newest reads the last n matching entries.
 func (s *Scribe) newest(ctx context.Context, id string, v view, n int) (*hearken.ScribePage, error) {
 	window := min(max(n, 64), batch)
 	page, err := s.cfg.Hub.Read(ctx, live.ReadRequest{Session: id, From: -window, Limit: window, Interim: v.interim()})
@@ -157,7 +157,7 @@ func (s *Scribe) newest(ctx context.Context, id string, v view, n int) (*hearken
 				found = append(found, seg)
 			}
 		}
-		before -= window // some of these lines may have been forgotten
+		before -= window // some of these lines may have been deleted
 		if len(found) >= n || before <= 1 {
 			break
 		}

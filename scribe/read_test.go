@@ -17,7 +17,7 @@ import (
 )
 
 // other makes a session that is no capture.
-func (h *house) other() string {
+func (h *fixture) other() string {
 	h.Helper()
 	after(time.Millisecond)
 	s := must[*hearken.Session](h)(h.hub.Start(h.Context(), live.StartRequest{Principal: "local"}))
@@ -36,7 +36,7 @@ func TestTail_EachEntryOnce(t *testing.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 6), 1, 5).Draw(r, "sizes")
 		pauses := rapid.SliceOfN(rapid.IntRange(50, 7000), 1, 5).Draw(r, "pauses")
 		wait, echo := rapid.Bool().Draw(r, "wait"), rapid.Bool().Draw(r, "echo")
-		within(t, engine, func(h *house) {
+		withFixture(t, engine, func(h *fixture) {
 			id := h.start().Session
 			stopped := make(chan struct{})
 			go func() {
@@ -91,7 +91,7 @@ func TestTail_EachEntryOnce(t *testing.T) {
 // A call that asks for news waits for it, and no longer.
 func TestTail_Waits(t *testing.T) {
 	engine := stttest.NewScripted("scripted", []stttest.Line{{Start: 10, End: 12, Text: "at last somebody speaks"}})
-	within(t, engine, func(h *house) {
+	withFixture(t, engine, func(h *fixture) {
 		h.start()
 		began := time.Now()
 		if page := h.tail(hearken.TailRequest{Wait: 3 * time.Second}); len(page.Entries) != 0 || page.Next != 1 {
@@ -119,7 +119,7 @@ func TestTail_Waits(t *testing.T) {
 // Whoever waits when the hub ends is sent away, and does not ask again and
 // again. On this test's clock that would take for ever.
 func TestTail_HubEnds(t *testing.T) {
-	within(t, stttest.NewScripted("scripted", nil), func(h *house) {
+	withFixture(t, stttest.NewScripted("scripted", nil), func(h *fixture) {
 		h.start()
 		go h.scribe.Tail(context.Background(), hearken.TailRequest{SinceLine: 1, Wait: time.Hour, Filter: hearken.OnlyConfirmed})
 		after(time.Second)

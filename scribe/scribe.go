@@ -1,10 +1,9 @@
-// Package scribe lets an agent or a person start, stop and follow the
-// transcription of this computer's own microphone and system audio, wherever
-// the hub itself can hear it.
+// Package scribe starts, stops and follows the transcription of this computer's
+// own microphone and system audio.
 //
-// A [Scribe] joins a [hearken.Capture] to the hub: each capture is an ordinary
-// session, which every other way of reading, searching and exporting knows,
-// too. It offers what the pscribe CLI offers on a Mac, as [hearken.Scribe]:
+// A [Scribe] feeds a [hearken.Capture] into the hub. Each capture is an
+// ordinary session that can be read, searched and exported like any other. The
+// commands are those of the pscribe CLI on a Mac; see [hearken.Scribe]:
 //
 //	s := scribe.New(scribe.Config{Hub: hub, Capture: mic.Open, Principal: "local"})
 //	defer s.Close(ctx)
@@ -37,45 +36,46 @@ type Hub interface {
 // Config is what a [Scribe] is made of. Hub and Capture are required.
 type Config struct {
 	Hub Hub
-	// Capture opens this computer's sound. It is called for each capture, so
-	// that a device that was plugged in since is found.
+	// Capture opens this computer's audio devices. It is called for each
+	// capture, so that a device plugged in since then is found.
 	Capture func(ctx context.Context) (hearken.Capture, error)
-	// Principal is who the sessions belong to.
+	// Principal owns the sessions.
 	Principal string
 	Title     string // of the sessions; may be empty
 	Provider  string // empty for the hub's own
 	Language  string // empty for the provider's own
-	// Handover is the file by which one hub leaves its capture to the next.
+	// Handover is the file with which one hub hands its capture over to the
+	// next; empty for none.
 	Handover string
 
 	Now func() time.Time // time.Now unless a test says otherwise
 	Log *slog.Logger
 }
 
-// lastWords is how long Stop and New wait for the words of the last sound, so
-// that whoever reads next finds the session complete.
-const lastWords = 10 * time.Second
+// finalWordsTimeout is how long Stop and New wait for the last words, so that
+// the next read finds the session complete.
+const finalWordsTimeout = 10 * time.Second
 
-// A Scribe transcribes what this computer hears and plays. What changes its
-// state, Start, Stop and New, takes turns; everything else waits for nobody.
+// A Scribe transcribes this computer's microphone and what it plays. Start,
+// Stop and New run one at a time; all other methods never wait for them.
 type Scribe struct {
-	cfg  Config
-	turn chan struct{} // whoever puts something in may change the state
-	work sync.WaitGroup
-	ctx  context.Context // ends with the scribe
-	stop context.CancelFunc
+	cfg       Config
+	stateLock chan struct{} // holds one value while Start, Stop or New runs
+	work      sync.WaitGroup
+	ctx       context.Context // ends with the scribe
+	stop      context.CancelFunc
 
-	mu      sync.Mutex
-	now     *capture // nil if nothing is captured
-	last    string   // the session of now, or of the last capture
-	trouble string   // why the last capture ended by itself; empty if it did not
-	leaving bool     // to the next hub, which goes on with the capture
-	seen    time.Time
+	mu          sync.Mutex
+	running     *capture // nil if nothing is captured
+	last        string   // session of the running or the last capture
+	failure     string   // why the last capture ended unexpectedly
+	handingOver bool     // the next hub continues the capture
+	lastAsked   time.Time
 
-	resumed chan struct{} // closed when an earlier hub's capture goes on, or does not
+	resumed chan struct{} // closed once it is clear whether an earlier hub's capture continues
 }
 
-// New makes a scribe that does not capture anything yet.
+// New returns a scribe that captures nothing yet.
 func New(cfg Config) *Scribe {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -83,15 +83,14 @@ func New(cfg Config) *Scribe {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Scribe{cfg: cfg, turn: make(chan struct{}, 1), resumed: make(chan struct{})}
+	s := &Scribe{cfg: cfg, stateLock: make(chan struct{}, 1), resumed: make(chan struct{})}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	close(s.resumed)
 	return s
 }
 
-// Close ends the capture: a microphone that is on belongs to a program that
-// runs. It waits a while for the words of the last sound, so that no sound is
-// left behind; the hub is to be closed later.
+// Close ends the capture and waits a few seconds for its last words. Close it
+// before the hub.
 func (s *Scribe) Close(ctx context.Context) error {
 	last := s.current()
 	s.stop()
@@ -107,9 +106,9 @@ func (s *Scribe) Close(ctx context.Context) error {
 	}
 	if last != nil {
 		last.mu.Lock()
-		complete := last.place.complete
+		complete := last.dest.complete
 		last.mu.Unlock()
-		timer := time.NewTimer(lastWords / 2) // the hub wants some of the time that there is
+		timer := time.NewTimer(finalWordsTimeout / 2) // leave some of the time to the hub
 		defer timer.Stop()
 		select {
 		case <-complete:
@@ -120,12 +119,12 @@ func (s *Scribe) Close(ctx context.Context) error {
 	return nil
 }
 
-// takeTurn waits until the caller may change the state.
-func (s *Scribe) takeTurn(ctx context.Context) error {
+// lockState waits until no other Start, Stop or New runs.
+func (s *Scribe) lockState(ctx context.Context) error {
 	select {
-	case s.turn <- struct{}{}:
+	case s.stateLock <- struct{}{}:
 		if s.ctx.Err() != nil {
-			<-s.turn
+			<-s.stateLock
 			return hearken.Errorf(hearken.Busy, "The hub is shutting down.")
 		}
 		return nil
@@ -134,13 +133,13 @@ func (s *Scribe) takeTurn(ctx context.Context) error {
 	}
 }
 
-// Start begins a capture in a session of its own. If one runs, it only tells
-// so.
+// Start begins a capture in a new session. If one is running, it only reports
+// that.
 func (s *Scribe) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
-	if err := s.takeTurn(ctx); err != nil {
+	if err := s.lockState(ctx); err != nil {
 		return nil, err
 	}
-	defer func() { <-s.turn }()
+	defer func() { <-s.stateLock }()
 	if s.current() != nil {
 		return s.Status(ctx)
 	}
@@ -150,43 +149,43 @@ func (s *Scribe) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
 	return s.Status(ctx)
 }
 
-// begin opens the sound first and a session then: without a device there is
-// nothing to be transcribed.
+// begin opens the devices before it starts a session: without a device there is
+// nothing to transcribe.
 func (s *Scribe) begin(ctx context.Context) error {
-	sound, err := s.cfg.Capture(ctx)
+	audio, err := s.cfg.Capture(ctx)
 	if err != nil {
-		return noSound(err)
+		return captureError(err)
 	}
 	info, in, err := s.session(ctx)
 	if err != nil {
 		return err
 	}
-	s.run(sound, newPlace(info, in))
+	s.run(audio, newDestination(info, in))
 	s.cfg.Log.Info("capture started", "session", info.ID)
 	return nil
 }
 
-// run begins to take sound.
-func (s *Scribe) run(sound hearken.Capture, p *place) {
+// run starts taking audio.
+func (s *Scribe) run(audio hearken.Capture, p *destination) {
 	run, cancel := context.WithCancel(s.ctx)
-	c := &capture{scribe: s, sound: sound, cancel: cancel, place: p, done: make(chan struct{})}
+	c := &capture{scribe: s, audio: audio, cancel: cancel, dest: p, done: make(chan struct{})}
 	s.mu.Lock()
-	s.now, s.last, s.trouble, s.seen = c, p.session, "", s.cfg.Now()
+	s.running, s.last, s.failure, s.lastAsked = c, p.session, "", s.cfg.Now()
 	s.mu.Unlock()
 	go c.watch(p)
 	s.work.Go(func() { c.run(run) })
 }
 
-// noSound gives the failure of a device its code.
-func noSound(err error) error {
+// captureError adds a code and advice to the failure of a device.
+func captureError(err error) error {
 	if hearken.CodeOf(err) != "" || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return hearken.Errorf(hearken.NotFound, "This computer's sound cannot be captured: %w.", err).
+	return hearken.Errorf(hearken.NotFound, "This computer's audio cannot be captured: %w.", err).
 		WithTry("the name of another device as MICROPHONE, or MICROPHONE=off")
 }
 
-// session makes a session with a place for its sound.
+// session starts a session and attaches to it.
 func (s *Scribe) session(ctx context.Context) (*hearken.Session, hearken.Input, error) {
 	info, err := s.cfg.Hub.Start(ctx, live.StartRequest{
 		Principal: s.cfg.Principal, Title: s.cfg.Title, Provider: s.cfg.Provider, Language: s.cfg.Language, Capture: true,
@@ -201,19 +200,19 @@ func (s *Scribe) session(ctx context.Context) (*hearken.Session, hearken.Input, 
 	return info, in, nil
 }
 
-// Stop ends the capture. It waits a while for the words of the last sound;
-// those that take longer follow.
+// Stop ends the capture. It waits a few seconds for the last words; any that
+// take longer are still added to the session.
 func (s *Scribe) Stop(ctx context.Context) (*hearken.ScribeStatus, error) {
-	if err := s.takeTurn(ctx); err != nil {
+	if err := s.lockState(ctx); err != nil {
 		return nil, err
 	}
 	c := s.current()
 	if c == nil {
-		<-s.turn
+		<-s.stateLock
 		return nil, notRunning()
 	}
 	old := c.end()
-	<-s.turn
+	<-s.stateLock
 	s.cfg.Log.Info("capture stopped", "session", old.session)
 	s.await(ctx, old.complete)
 	return s.Status(ctx)
@@ -223,16 +222,15 @@ func notRunning() error {
 	return hearken.Errorf(hearken.SessionAlreadyStopped, "Nothing is being transcribed: the scribe is not running.").WithTry("pscribe_start")
 }
 
-// New goes on in a new session. The old one has every sample before the
-// switch, the new one every sample from it on. If nothing is captured yet, it
-// begins.
+// New continues in a new session without losing a sample. If nothing is being
+// captured, it starts.
 func (s *Scribe) New(ctx context.Context) (*hearken.ScribeStatus, error) {
-	if err := s.takeTurn(ctx); err != nil {
+	if err := s.lockState(ctx); err != nil {
 		return nil, err
 	}
 	c := s.current()
 	if c == nil {
-		defer func() { <-s.turn }()
+		defer func() { <-s.stateLock }()
 		if err := s.begin(ctx); err != nil {
 			return nil, err
 		}
@@ -240,19 +238,19 @@ func (s *Scribe) New(ctx context.Context) (*hearken.ScribeStatus, error) {
 	}
 	info, in, err := s.session(ctx)
 	if err != nil {
-		<-s.turn
+		<-s.stateLock
 		return nil, err
 	}
-	old := c.turnOver(newPlace(info, in))
-	<-s.turn
-	s.cfg.Log.Info("capture goes on in a new session", "session", info.ID)
+	old := c.switchTo(newDestination(info, in))
+	<-s.stateLock
+	s.cfg.Log.Info("capture continues in a new session", "session", info.ID)
 	s.await(ctx, old.complete)
 	return s.Status(ctx)
 }
 
-// await waits for a session's last words, within reason.
+// await waits for a session's last words, but not for long.
 func (s *Scribe) await(ctx context.Context, complete <-chan struct{}) {
-	timer := time.NewTimer(lastWords)
+	timer := time.NewTimer(finalWordsTimeout)
 	defer timer.Stop()
 	select {
 	case <-complete:
@@ -265,5 +263,5 @@ func (s *Scribe) await(ctx context.Context, complete <-chan struct{}) {
 func (s *Scribe) current() *capture {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.now
+	return s.running
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func TestScribe_Life(t *testing.T) {
-	within(t, stttest.Every("scripted", 2), func(h *house) {
+	withFixture(t, stttest.Every("scripted", 2), func(h *fixture) {
 		if st := h.status(); st.Running || st.Session != "" {
 			h.Errorf("before the first capture: %+v", st)
 		}
@@ -31,12 +31,12 @@ func TestScribe_Life(t *testing.T) {
 		}
 
 		first := h.start()
-		if !first.Running || !hearken.ValidID(first.Session) || first.Notes[0] != scribe.Consent || !slices.Contains(first.Notes, "Microphone: a ring of numbers.") {
+		if !first.Running || !hearken.ValidID(first.Session) || first.Notes[0] != scribe.Consent || !slices.Contains(first.Notes, "Microphone: a fakeCapture of numbers.") {
 			h.Errorf("started: %+v", first)
 		}
 		after(5 * time.Second)
-		if again := h.start(); again.Session != first.Session || len(h.rings) != 1 {
-			h.Errorf("a second start: %+v, %d captures", again, len(h.rings))
+		if again := h.start(); again.Session != first.Session || len(h.captures) != 1 {
+			h.Errorf("a second start: %+v, %d captures", again, len(h.captures))
 		}
 		if st := h.status(); !st.Running || st.Length < 4900*time.Millisecond || st.Length > 5100*time.Millisecond {
 			h.Errorf("after five seconds: %+v", st)
@@ -60,7 +60,7 @@ func TestScribe_Life(t *testing.T) {
 		}
 
 		second := h.start()
-		if second.Session == first.Session || len(h.rings) != 2 {
+		if second.Session == first.Session || len(h.captures) != 2 {
 			h.Errorf("start after stop: %+v", second)
 		}
 		after(time.Second)
@@ -73,7 +73,7 @@ func TestScribe_Life(t *testing.T) {
 
 // Sessions that came in by other doors are not captures of this computer.
 func TestScribe_SessionsAreCaptures(t *testing.T) {
-	within(t, stttest.Every("scripted", 2), func(h *house) {
+	withFixture(t, stttest.Every("scripted", 2), func(h *fixture) {
 		h.start()
 		h.stop()
 		for range 100 {
@@ -94,7 +94,7 @@ func TestScribe_SessionsAreCaptures(t *testing.T) {
 // New cuts between two samples: the sessions together hold all that was heard.
 func TestScribe_NewLosesNoSound(t *testing.T) {
 	engine := &tape{heard: map[string][]int16{}}
-	within(t, engine, func(h *house) {
+	withFixture(t, engine, func(h *fixture) {
 		ids := []string{h.start().Session}
 		for i := range 5 {
 			after(time.Duration(300*i+137) * time.Millisecond)
@@ -107,8 +107,8 @@ func TestScribe_NewLosesNoSound(t *testing.T) {
 		after(time.Second)
 		h.stop()
 		synctest.Wait()
-		if len(h.rings) != 1 {
-			h.Errorf("the sound was opened %d times", len(h.rings))
+		if len(h.captures) != 1 {
+			h.Errorf("the sound was opened %d times", len(h.captures))
 		}
 		for _, side := range []string{"M", "S"} {
 			var next int16
@@ -126,15 +126,15 @@ func TestScribe_NewLosesNoSound(t *testing.T) {
 				}
 				total += int64(len(heard))
 			}
-			if total != h.rings[0].sent {
-				h.Errorf("%s: %d of %d samples", side, total, h.rings[0].sent)
+			if total != h.captures[0].sent {
+				h.Errorf("%s: %d of %d samples", side, total, h.captures[0].sent)
 			}
 		}
 	})
 }
 
 func TestScribe_NewWithoutACapture(t *testing.T) {
-	within(t, stttest.Every("scripted", 2), func(h *house) {
+	withFixture(t, stttest.Every("scripted", 2), func(h *fixture) {
 		if st := must[*hearken.ScribeStatus](h)(h.scribe.New(h.Context())); !st.Running {
 			h.Errorf("new: %+v", st)
 		}
@@ -142,7 +142,7 @@ func TestScribe_NewWithoutACapture(t *testing.T) {
 }
 
 func TestScribe_NoDevice(t *testing.T) {
-	within(t, stttest.Every("scripted", 2), func(h *house) {
+	withFixture(t, stttest.Every("scripted", 2), func(h *fixture) {
 		h.broken = errors.New("connection refused")
 		_, err := h.scribe.Start(h.Context())
 		if hearken.CodeOf(err) != hearken.NotFound || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "Try: ") {
@@ -163,10 +163,10 @@ func TestScribe_NoDevice(t *testing.T) {
 }
 
 func TestScribe_DeviceFails(t *testing.T) {
-	within(t, stttest.Every("scripted", 2), func(h *house) {
+	withFixture(t, stttest.Every("scripted", 2), func(h *fixture) {
 		id := h.start().Session
 		after(3 * time.Second)
-		h.rings[0].failed <- errors.New("no such device")
+		h.captures[0].failed <- errors.New("no such device")
 		synctest.Wait()
 		st := h.status()
 		if st.Running || st.Session != id || !slices.ContainsFunc(st.Notes, func(n string) bool { return strings.Contains(n, "no such device") }) {
@@ -183,14 +183,14 @@ func TestScribe_DeviceFails(t *testing.T) {
 }
 
 func TestScribe_SessionLost(t *testing.T) {
-	for name, take := range map[string]func(h *house, id string){
-		"Stopped": func(h *house, id string) { must[*hearken.Session](h)(h.hub.Stop(h.Context(), id)) },
-		"Deleted": func(h *house, id string) {
+	for name, take := range map[string]func(h *fixture, id string){
+		"Stopped": func(h *fixture, id string) { must[*hearken.Session](h)(h.hub.Stop(h.Context(), id)) },
+		"Deleted": func(h *fixture, id string) {
 			if err := h.hub.Delete(h.Context(), id); err != nil {
 				h.Fatal(err)
 			}
 		},
-		"TakenOver": func(h *house, id string) {
+		"TakenOver": func(h *fixture, id string) {
 			in := must[hearken.Input](h)(h.hub.Attach(h.Context(), id, "local"))
 			go func() {
 				for range in.Events() {
@@ -199,7 +199,7 @@ func TestScribe_SessionLost(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			within(t, stttest.Every("scripted", 2), func(h *house) {
+			withFixture(t, stttest.Every("scripted", 2), func(h *fixture) {
 				id := h.start().Session
 				after(time.Second)
 				take(h, id)
@@ -224,7 +224,7 @@ func TestScribe_SessionLost(t *testing.T) {
 
 // Whoever calls what at once, there is one capture at most, and none is lost.
 func TestScribe_Concurrent(t *testing.T) {
-	within(t, stttest.Every("scripted", 2), func(h *house) {
+	withFixture(t, stttest.Every("scripted", 2), func(h *fixture) {
 		var calls sync.WaitGroup
 		for i := range 40 {
 			calls.Go(func() {

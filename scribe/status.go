@@ -10,38 +10,38 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Consent is what is said whenever something is being recorded.
+// Consent is part of every status while something is being recorded.
 const Consent = "Recording: everybody on the call should know that it is transcribed."
 
-// unseenFor is how long nobody may ask before that is worth a word.
-const unseenFor = 5 * time.Minute
+// unattendedAfter is how long nobody asks before the status mentions it.
+const unattendedAfter = 5 * time.Minute
 
-// goesOn is what is said of every capture.
-const goesOn = "It goes on until it is stopped, also when whoever started it has left."
+// runsUntilStopped is part of every status of a running capture.
+const runsUntilStopped = "It runs until somebody stops it, even if the client that started it disconnects."
 
-// Status tells what is captured, and from evidence how its session is doing.
+// Status reports what is being captured and how its session is doing.
 func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 	select {
 	case <-s.resumed:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	unseen := s.look()
+	unattended := s.asked()
 	s.mu.Lock()
-	c, last, trouble := s.now, s.last, s.trouble
+	c, last, failure := s.running, s.last, s.failure
 	s.mu.Unlock()
 	st := &hearken.ScribeStatus{Running: c != nil, Session: last}
 	if c != nil {
 		c.mu.Lock()
-		st.Session, st.Since = c.place.session, c.place.since
+		st.Session, st.Since = c.dest.session, c.dest.since
 		c.mu.Unlock()
-		if st.Notes = c.sound.Notes(); !slices.ContainsFunc(st.Notes, asksConsent) {
+		if st.Notes = c.audio.Notes(); !slices.ContainsFunc(st.Notes, asksConsent) {
 			st.Notes = append([]string{Consent}, st.Notes...)
 		}
-		if unseen >= unseenFor {
-			st.Notes = append(st.Notes, fmt.Sprintf("Nobody has asked about it for %.0f minutes.", unseen.Minutes()))
+		if unattended >= unattendedAfter {
+			st.Notes = append(st.Notes, fmt.Sprintf("Nobody has asked about it for %.0f minutes.", unattended.Minutes()))
 		}
-		st.Notes = append(st.Notes, goesOn)
+		st.Notes = append(st.Notes, runsUntilStopped)
 	}
 	if st.Session == "" {
 		found, err := s.captures(ctx, hearken.SessionFilter{}, 1)
@@ -53,12 +53,12 @@ func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 		}
 		st.Session = found[0].ID
 	}
-	if trouble != "" {
-		st.Notes = append(st.Notes, trouble)
+	if failure != "" {
+		st.Notes = append(st.Notes, failure)
 	}
 	about, err := s.cfg.Hub.Status(ctx, st.Session)
 	switch {
-	case hearken.CodeOf(err) == hearken.SessionNotFound: // deleted since
+	case hearken.CodeOf(err) == hearken.SessionNotFound: // deleted meanwhile
 		if !st.Running {
 			st.Session = ""
 		}
@@ -70,45 +70,46 @@ func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 	st.Length = time.Duration(about.Session.Duration * float64(time.Second))
 	if !st.Running && about.Session.Status == hearken.Active {
 		if last == "" {
-			st.Notes = append(st.Notes, "The capture ended with an earlier hub.")
+			st.Notes = append(st.Notes, "The capture ended when an earlier hub stopped.")
 		}
-		st.Notes = append(st.Notes, "The last words are still to come.")
+		st.Notes = append(st.Notes, "The last words are still being transcribed.")
 	}
 	if st.Running {
 		switch about.Health {
 		case "provider_trouble":
-			st.Notes = append(st.Notes, "The speech engine does not answer; the sound waits for it.")
+			st.Notes = append(st.Notes, "The speech engine does not respond. The audio is kept until it does.")
 		case "storage_trouble":
 			st.Notes = append(st.Notes, "The transcript cannot be written to disk at the moment.")
 		case "lagging":
 			st.Notes = append(st.Notes, fmt.Sprintf("The speech engine is %.0f s behind.", about.Lag))
 		case "waiting_for_audio":
 			if st.Length > 0 {
-				st.Notes = append(st.Notes, "No sound has come for a while.")
+				st.Notes = append(st.Notes, "No audio has arrived for a while.")
 			}
 		}
 	}
 	return st, nil
 }
 
-// look notes that somebody looks, and tells how long nobody has.
-func (s *Scribe) look() time.Duration {
+// asked records that somebody asks for the state, and returns how long nobody
+// had.
+func (s *Scribe) asked() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.cfg.Now()
-	unseen := now.Sub(s.seen)
-	s.seen = now
-	return unseen
+	unattended := now.Sub(s.lastAsked)
+	s.lastAsked = now
+	return unattended
 }
 
 // asksConsent reports whether a note says what [Consent] says.
 func asksConsent(note string) bool { return strings.Contains(note, "on the call should know") }
 
-// Levels are how loud each channel is now, from 0 to 1: none if nothing is
-// captured.
+// Levels returns how loud each channel is now, from 0 to 1, or nil if nothing is
+// being captured.
 func (s *Scribe) Levels() []float64 {
 	if c := s.current(); c != nil {
-		return c.sound.Levels()
+		return c.audio.Levels()
 	}
 	return nil
 }
@@ -122,7 +123,7 @@ func (s *Scribe) Sessions(ctx context.Context, limit int) ([]hearken.ScribeSessi
 	running := ""
 	if c := s.current(); c != nil {
 		c.mu.Lock()
-		running = c.place.session
+		running = c.dest.session
 		c.mu.Unlock()
 	}
 	list := make([]hearken.ScribeSession, len(found))

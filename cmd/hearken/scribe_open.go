@@ -21,7 +21,7 @@ func (a *App) openScribe(capture func(context.Context) (hearken.Capture, error))
 		if err == nil || c.ScribeBackend == "pscribe" { // without it, each call says what is missing
 			a.scribe = pscribe.New(pscribe.Config{Path: c.PscribePath, Log: a.log})
 			if c.ScribeKeep {
-				k := scribe.Record(a.scribe, scribe.RecorderConfig{Shelf: a.hub, Principal: Local, Log: a.log})
+				k := scribe.Record(a.scribe, scribe.RecorderConfig{Store: a.hub, Principal: Local, Log: a.log})
 				a.scribe, a.endScribe = k, k.Close
 			}
 			return

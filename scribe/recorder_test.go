@@ -71,7 +71,7 @@ func (f *foreign) Tail(_ context.Context, req hearken.TailRequest) (*hearken.Scr
 func TestKeep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, f := storetest.NewMemory(), &foreign{}
-		k := scribe.Record(f, scribe.RecorderConfig{Shelf: store, Principal: "local"})
+		k := scribe.Record(f, scribe.RecorderConfig{Store: store, Principal: "local"})
 		kept := func(want int) []hearken.Session {
 			t.Helper()
 			list, err := store.Sessions(t.Context(), hearken.SessionFilter{})

@@ -15,23 +15,23 @@ import (
 	"github.com/hearken-dev/hearken/stt/stttest"
 )
 
-// A house is a scribe with its hub and a computer's sound, on a clock of its
+// A fixture is a scribe with its hub and a computer's sound, on a clock of its
 // own.
-type house struct {
+type fixture struct {
 	*testing.T
-	hub    *live.Hub
-	scribe *scribe.Scribe
-	engine hearken.Provider
-	rings  []*ring // one for each capture that was opened
-	broken error   // why no capture can be opened
+	hub      *live.Hub
+	scribe   *scribe.Scribe
+	engine   hearken.Provider
+	captures []*fakeCapture // one for each capture that was opened
+	broken   error          // why no capture can be opened
 }
 
-// within runs a test on synctest's clock.
-func within(t *testing.T, engine hearken.Provider, test func(h *house)) {
+// withFixture runs a test on synctest's clock.
+func withFixture(t *testing.T, engine hearken.Provider, test func(h *fixture)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{T: t, engine: engine}
+		h := &fixture{T: t, engine: engine}
 		store := storetest.NewMemory()
 		var err error
 		h.hub, err = live.Open(t.Context(), live.Config{
@@ -56,18 +56,18 @@ func within(t *testing.T, engine hearken.Provider, test func(h *house)) {
 }
 
 // open is the scribe's way to this computer's sound.
-func (h *house) open(context.Context) (hearken.Capture, error) {
+func (h *fixture) open(context.Context) (hearken.Capture, error) {
 	if h.broken != nil {
 		return nil, h.broken
 	}
-	r := &ring{failed: make(chan error, 1), channels: 2}
-	h.rings = append(h.rings, r)
+	r := &fakeCapture{failed: make(chan error, 1), channels: 2}
+	h.captures = append(h.captures, r)
 	return r, nil
 }
 
-// A ring is sound in real time: 20 ms at a time, each sample with the next
+// A fakeCapture is sound in real time: 20 ms at a time, each sample with the next
 // number, the same on both channels.
-type ring struct {
+type fakeCapture struct {
 	failed   chan error
 	channels int
 
@@ -76,7 +76,7 @@ type ring struct {
 	sent int64
 }
 
-func (r *ring) Run(ctx context.Context, deliver func(channels ...[]int16) error) error {
+func (r *fakeCapture) Run(ctx context.Context, deliver func(channels ...[]int16) error) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -102,11 +102,11 @@ func (r *ring) Run(ctx context.Context, deliver func(channels ...[]int16) error)
 	}
 }
 
-func (r *ring) Notes() []string   { return []string{"Microphone: a ring of numbers."} }
-func (r *ring) Levels() []float64 { return []float64{0.5, 0.25}[:r.channels] }
+func (r *fakeCapture) Notes() []string   { return []string{"Microphone: a fakeCapture of numbers."} }
+func (r *fakeCapture) Levels() []float64 { return []float64{0.5, 0.25}[:r.channels] }
 
 // must returns what a call returned that may not fail.
-func must[T any](h *house) func(T, error) T {
+func must[T any](h *fixture) func(T, error) T {
 	h.Helper()
 	return func(v T, err error) T {
 		h.Helper()
@@ -117,22 +117,22 @@ func must[T any](h *house) func(T, error) T {
 	}
 }
 
-func (h *house) start() *hearken.ScribeStatus {
+func (h *fixture) start() *hearken.ScribeStatus {
 	h.Helper()
 	return must[*hearken.ScribeStatus](h)(h.scribe.Start(h.Context()))
 }
 
-func (h *house) stop() *hearken.ScribeStatus {
+func (h *fixture) stop() *hearken.ScribeStatus {
 	h.Helper()
 	return must[*hearken.ScribeStatus](h)(h.scribe.Stop(h.Context()))
 }
 
-func (h *house) status() *hearken.ScribeStatus {
+func (h *fixture) status() *hearken.ScribeStatus {
 	h.Helper()
 	return must[*hearken.ScribeStatus](h)(h.scribe.Status(h.Context()))
 }
 
-func (h *house) tail(req hearken.TailRequest) *hearken.ScribePage {
+func (h *fixture) tail(req hearken.TailRequest) *hearken.ScribePage {
 	h.Helper()
 	return must[*hearken.ScribePage](h)(h.scribe.Tail(h.Context(), req))
 }

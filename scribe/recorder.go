@@ -1,0 +1,206 @@
+package scribe
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// A SessionStore stores the words of a foreign scribe. It is the hub, so that
+// its lists show them at once.
+type SessionStore interface {
+	Session(ctx context.Context, id string) (*hearken.Session, error)
+	Save(ctx context.Context, info *hearken.Session, entries []hearken.Segment) error
+}
+
+// RecorderConfig configures [Record]. Store is required.
+type RecorderConfig struct {
+	Store     SessionStore
+	Principal string // owns the sessions
+	Log       *slog.Logger
+}
+
+// pollWait is how long one poll waits for new entries, and retryPause how long
+// to wait after a foreign scribe failed.
+const (
+	pollWait   = 30 * time.Second
+	retryPause = 5 * time.Second
+)
+
+// A Recorder also saves what a foreign scribe such as ParrotScribe transcribes.
+// By default the hub stores nothing of it; if the owner asks for it, the
+// Recorder copies each session, so that it can be searched, exported and cited
+// like any other. A copy that was deleted stays deleted.
+type Recorder struct {
+	hearken.Scribe
+	cfg  RecorderConfig
+	work sync.WaitGroup
+	ctx  context.Context
+	stop context.CancelFunc
+
+	mu       sync.Mutex
+	followed map[string]bool // sessions that are being copied
+}
+
+// Record wraps a foreign scribe and saves its sessions.
+func Record(s hearken.Scribe, cfg RecorderConfig) *Recorder {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	k := &Recorder{Scribe: s, cfg: cfg, followed: map[string]bool{}}
+	k.ctx, k.stop = context.WithCancel(context.Background())
+	return k
+}
+
+// Close stops saving. The foreign scribe keeps running.
+func (k *Recorder) Close(context.Context) error {
+	k.stop()
+	k.work.Wait()
+	return nil
+}
+
+// Start starts or continues a capture, and saves the session from its first
+// word.
+func (k *Recorder) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
+	return k.follow(k.Scribe.Start(ctx))
+}
+
+// New continues in a new session, which is saved as well.
+func (k *Recorder) New(ctx context.Context) (*hearken.ScribeStatus, error) {
+	return k.follow(k.Scribe.New(ctx))
+}
+
+// Status reports what the foreign scribe is doing. A session that it started by
+// itself is saved from now on.
+func (k *Recorder) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
+	return k.follow(k.Scribe.Status(ctx))
+}
+
+// follow starts copying the session of a status that says one is running.
+func (k *Recorder) follow(st *hearken.ScribeStatus, err error) (*hearken.ScribeStatus, error) {
+	if err != nil || !st.Running || st.Session == "" {
+		return st, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.followed[st.Session] && k.ctx.Err() == nil {
+		k.followed[st.Session] = true
+		since := st.Since
+		k.work.Go(func() { k.copy(st.Session, since) })
+	}
+	return st, nil
+}
+
+// copy saves a session until it ends.
+func (k *Recorder) copy(foreign string, since time.Time) {
+	c := &copiedSession{id: uuid.NewSHA1(uuid.NameSpaceURL, []byte("pscribe:"+foreign)).String(), foreign: foreign, since: since}
+	for next, over := 1, false; k.ctx.Err() == nil; {
+		page, err := k.Scribe.Tail(k.ctx, hearken.TailRequest{Session: foreign, N: batch, SinceLine: next, Wait: pollWait, Echo: true})
+		if err == nil {
+			var deleted bool
+			if deleted, err = k.save(c, page.Entries); deleted {
+				return // the user deleted the copy
+			}
+		}
+		switch {
+		case err != nil && k.ctx.Err() == nil:
+			k.cfg.Log.Warn("session of a foreign scribe not saved", "session", c.id, "error", err)
+			sleep(k.ctx, retryPause)
+			continue
+		case err != nil:
+			return
+		}
+		if page.Next > next {
+			next = page.Next
+			continue
+		}
+		switch running := k.isRunning(foreign); {
+		case running:
+			sleep(k.ctx, time.Second) // some scribes return at once
+		case over:
+			k.unfollow(foreign)
+			return
+		default: // its last words may still arrive
+			over = true
+			sleep(k.ctx, finalWordsTimeout)
+		}
+	}
+}
+
+// isRunning reports whether the foreign scribe still works on a session.
+func (k *Recorder) isRunning(foreign string) bool {
+	st, err := k.Scribe.Status(k.ctx)
+	return err == nil && st.Running && st.Session == foreign
+}
+
+// unfollow lets a session be followed again if it restarts.
+func (k *Recorder) unfollow(foreign string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.followed, foreign)
+}
+
+// copiedSession is the copy of a foreign session.
+type copiedSession struct {
+	id, foreign string
+	since       time.Time
+	lines       int
+	saved       bool
+	end         float64
+}
+
+// save appends the confirmed entries. It renumbers them, since a foreign
+// translation has the line of its original. It reports whether the copy was
+// deleted meanwhile.
+func (k *Recorder) save(c *copiedSession, entries []hearken.Segment) (deleted bool, err error) {
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e hearken.Segment) bool { return e.Status == hearken.Unconfirmed })
+	if len(entries) == 0 {
+		return false, nil
+	}
+	if c.saved {
+		if _, err := k.cfg.Store.Session(k.ctx, c.id); err != nil {
+			return hearken.CodeOf(err) == hearken.SessionNotFound, err
+		}
+	}
+	if c.since.IsZero() {
+		c.since = entries[0].Timestamp
+	}
+	lines, end := c.lines, c.end
+	for i := range entries {
+		e := &entries[i]
+		lines++
+		length := e.EndTime - e.StartTime
+		e.Line, e.ID = lines, fmt.Sprintf("%s0-%d", e.Origin, lines)
+		e.StartTime = max(0, e.Timestamp.Sub(c.since).Seconds())
+		e.EndTime = e.StartTime + length
+		e.IsFinal, e.Durable = true, true
+		end = max(end, e.EndTime)
+	}
+	last := entries[len(entries)-1].Timestamp
+	err = k.cfg.Store.Save(k.ctx, &hearken.Session{
+		ID: c.id, Title: "ParrotScribe " + c.foreign, Status: hearken.Stopped, StopReason: hearken.StopFinished,
+		Language: entries[0].Language, Provider: "pscribe", StartedAt: c.since.UTC(), StoppedAt: &last, Duration: end,
+		SegmentCount: lines, Config: hearken.SessionConfig{Capture: true}, Principal: k.cfg.Principal,
+	}, entries)
+	if err == nil {
+		c.lines, c.end, c.saved = lines, end, true
+	}
+	return false, err
+}
+
+// sleep waits for d or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
