@@ -8,14 +8,14 @@ import (
 )
 
 // noDevice says that there is no device of a name, and which there are.
-func noDevice(lane int, name string, there []string) error {
+func noDevice(track int, name string, there []string) error {
 	kind := "input"
-	if lane == systemLane {
+	if track == systemTrack {
 		kind = "output"
 	}
 	err := hearken.Errorf(hearken.NotFound, "There is no %s device %q.", kind, name)
 	if len(there) == 0 {
-		return err.WithTry("plug one in; there is none now")
+		return err.WithTry("connect one; there is none now")
 	}
 	return err.WithTry("one of: %s", strings.Join(there, ", "))
 }
@@ -37,9 +37,9 @@ func plain(err error) string {
 	return err.Error() + "."
 }
 
-// optional reports whether a lane may be missing at the start: it was not
+// optional reports whether a track may be missing at the start: it was not
 // named, and is what the computer plays, or a microphone that is not there. A
 // microphone that refuses is what people must hear of first.
-func optional(lane int, name string, err error) bool {
-	return name == "" && (lane == systemLane || hearken.CodeOf(err) == hearken.NotFound)
+func optional(track int, name string, err error) bool {
+	return name == "" && (track == systemTrack || hearken.CodeOf(err) == hearken.NotFound)
 }

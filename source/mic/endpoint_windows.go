@@ -18,9 +18,9 @@ type endpoint struct {
 	title  string
 }
 
-// flows are the direction of a lane's devices: for what the computer plays
+// flows are the direction of a track's devices: for what the computer plays
 // they are outputs, which Windows lets one listen to.
-var flows = [...]uintptr{microphoneLane: 1, systemLane: 0}
+var flows = [...]uintptr{microphoneTrack: 1, systemTrack: 0}
 
 // Methods of IMMDeviceEnumerator, IMMDeviceCollection, IMMDevice and
 // IPropertyStore.
@@ -35,13 +35,13 @@ const (
 	propertiesGet     = 5
 )
 
-// pickEndpoint finds the device for a lane: by its id, its title, or as the
+// pickEndpoint finds the device for a track: by its id, its title, or as the
 // default. The caller releases it.
-func pickEndpoint(enumerator *object, lane int, name string) (*endpoint, error) {
+func pickEndpoint(enumerator *object, track int, name string) (*endpoint, error) {
 	if name == "" {
-		return defaultEndpoint(enumerator, lane)
+		return defaultEndpoint(enumerator, track)
 	}
-	all, err := listEndpoints(enumerator, lane)
+	all, err := listEndpoints(enumerator, track)
 	if err != nil {
 		return nil, err
 	}
@@ -56,20 +56,20 @@ func pickEndpoint(enumerator *object, lane int, name string) (*endpoint, error) 
 		e.device.release()
 	}
 	if found == nil {
-		return nil, noDevice(lane, name, names)
+		return nil, noDevice(track, name, names)
 	}
 	return found, nil
 }
 
-func defaultEndpoint(enumerator *object, lane int) (*endpoint, error) {
+func defaultEndpoint(enumerator *object, track int) (*endpoint, error) {
 	var device *object
-	err := enumerator.call(enumeratorDefault, flows[lane], 0, uintptr(unsafe.Pointer(&device)))
+	err := enumerator.call(enumeratorDefault, flows[track], 0, uintptr(unsafe.Pointer(&device)))
 	if errors.Is(err, notFound) {
 		what := "there is no microphone."
-		if lane == systemLane {
+		if track == systemTrack {
 			what = "there is no output device."
 		}
-		return nil, hearken.Errorf(hearken.NotFound, "%s", what).WithTry("plug one in, or switch one on in the sound settings")
+		return nil, hearken.Errorf(hearken.NotFound, "%s", what).WithTry("connect one, or enable one in the sound settings")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask for the default device: %w", err)
@@ -77,11 +77,11 @@ func defaultEndpoint(enumerator *object, lane int) (*endpoint, error) {
 	return describe(device)
 }
 
-// listEndpoints lists the devices of a lane that can be used now.
-func listEndpoints(enumerator *object, lane int) ([]*endpoint, error) {
+// listEndpoints lists the devices of a track that can be used now.
+func listEndpoints(enumerator *object, track int) ([]*endpoint, error) {
 	const active = 1
 	var collection *object
-	if err := enumerator.call(enumeratorList, flows[lane], active, uintptr(unsafe.Pointer(&collection))); err != nil {
+	if err := enumerator.call(enumeratorList, flows[track], active, uintptr(unsafe.Pointer(&collection))); err != nil {
 		return nil, fmt.Errorf("list sound devices: %w", err)
 	}
 	defer collection.release()

@@ -41,8 +41,8 @@ func (f *ffmpeg) program() (string, error) {
 	if err == nil {
 		return path, nil
 	}
-	e := hearken.Errorf(hearken.NotFound, "On this system ffmpeg captures the sound, and it is not installed (%w).", err)
-	return "", e.WithTry("brew install ffmpeg; or install ParrotScribe and set SCRIBE_BACKEND=pscribe; or send sound to the audio WebSocket from another program")
+	e := hearken.Errorf(hearken.NotFound, "Capturing audio on this system needs ffmpeg, which is not installed (%w).", err)
+	return "", e.WithTry("brew install ffmpeg; or install ParrotScribe and set SCRIBE_BACKEND=pscribe; or send audio to the audio WebSocket from another program")
 }
 
 func (f *ffmpeg) devices(ctx context.Context) ([]Device, error) {
@@ -63,11 +63,11 @@ func (f *ffmpeg) devices(ctx context.Context) ([]Device, error) {
 	return f.parse(printed.String()), nil
 }
 
-// pick finds the device for a lane. For any lane every device may be named.
-func (f *ffmpeg) pick(lane int, all []Device) (Device, error) {
-	name := f.cfg.wants(lane)
+// pick finds the device for a track. For any track every device may be named.
+func (f *ffmpeg) pick(track int, all []Device) (Device, error) {
+	name := f.cfg.wants(track)
 	i := slices.IndexFunc(all, func(d Device) bool {
-		return name == "" && d.Default && d.Origin == origins[lane] || name != "" && strings.EqualFold(d.Name, name)
+		return name == "" && d.Default && d.Origin == origins[track] || name != "" && strings.EqualFold(d.Name, name)
 	})
 	switch {
 	case i >= 0:
@@ -77,12 +77,12 @@ func (f *ffmpeg) pick(lane int, all []Device) (Device, error) {
 		for _, d := range all {
 			names = append(names, d.Name)
 		}
-		return Device{}, noDevice(lane, name, names)
-	case lane == microphoneLane:
-		return Device{}, hearken.Errorf(hearken.NotFound, "there is no microphone.").WithTry("plug one in")
+		return Device{}, noDevice(track, name, names)
+	case track == microphoneTrack:
+		return Device{}, hearken.Errorf(hearken.NotFound, "there is no microphone.").WithTry("connect one")
 	}
-	return Device{}, hearken.Errorf(hearken.NotFound, "macOS gives ffmpeg what it plays only through a loopback device such as BlackHole, and there is none.").
-		WithTry("install BlackHole and make a multi-output device with it; or use ParrotScribe, which needs none")
+	return Device{}, hearken.Errorf(hearken.NotFound, "On macOS, ffmpeg can capture system audio only through a loopback device such as BlackHole, and none is installed.").
+		WithTry("install BlackHole and create a multi-output device with it, or use ParrotScribe, which needs neither")
 }
 
 func (f *ffmpeg) check(ctx context.Context) error {
@@ -92,20 +92,20 @@ func (f *ffmpeg) check(ctx context.Context) error {
 	}
 	var missing error
 	found := 0
-	for lane := range origins {
-		if f.cfg.wants(lane) == Off {
-			f.notes.captured(lane, Off)
+	for track := range origins {
+		if f.cfg.wants(track) == Off {
+			f.notes.captured(track, Off)
 			continue
 		}
-		d, err := f.pick(lane, all)
+		d, err := f.pick(track, all)
 		switch {
 		case err == nil:
 			found++
-			f.notes.captured(lane, d.Title)
-		case f.cfg.wants(lane) != "":
+			f.notes.captured(track, d.Title)
+		case f.cfg.wants(track) != "":
 			return err
 		default:
-			f.notes.absent(lane, err)
+			f.notes.absent(track, err)
 			missing = cmp.Or(missing, err)
 		}
 	}
@@ -115,24 +115,24 @@ func (f *ffmpeg) check(ctx context.Context) error {
 	return nil
 }
 
-func (f *ffmpeg) run(ctx context.Context, d *desk) error {
-	var lanes sync.WaitGroup
+func (f *ffmpeg) run(ctx context.Context, d *mixer) error {
+	var tracks sync.WaitGroup
 	var mu sync.Mutex
 	var first error
-	var heard atomic.Int64 // when any lane was, in nanoseconds
+	var heard atomic.Int64 // when any track was, in nanoseconds
 	heard.Store(time.Now().UnixNano())
-	for lane := range origins {
-		if f.cfg.wants(lane) == Off {
+	for track := range origins {
+		if f.cfg.wants(track) == Off {
 			continue
 		}
-		lanes.Go(func() {
-			err := f.keep(ctx, lane, d, &heard)
+		tracks.Go(func() {
+			err := f.keep(ctx, track, d, &heard)
 			mu.Lock()
 			defer mu.Unlock()
 			first = cmp.Or(first, err)
 		})
 	}
-	lanes.Wait()
+	tracks.Wait()
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -143,19 +143,19 @@ func (f *ffmpeg) run(ctx context.Context, d *desk) error {
 // a process each time.
 const relist = 3 * time.Second
 
-// keep captures a lane, and again after it ended, until ctx ends or no lane had
+// keep captures a track, and again after it ended, until ctx ends or no track had
 // any sound for too long.
-func (f *ffmpeg) keep(ctx context.Context, lane int, d *desk, heard *atomic.Int64) error {
+func (f *ffmpeg) keep(ctx context.Context, track int, d *mixer, heard *atomic.Int64) error {
 	for {
-		err := f.capture(ctx, lane, func(samples []int16) {
+		err := f.capture(ctx, track, func(samples []int16) {
 			heard.Store(time.Now().UnixNano())
-			d.add(lane, samples)
+			d.add(track, samples)
 		})
-		d.gone(lane)
+		d.gone(track)
 		if ctx.Err() != nil {
 			return nil
 		}
-		f.notes.absent(lane, err)
+		f.notes.absent(track, err)
 		if time.Now().UnixNano()-heard.Load() >= int64(patience) {
 			return err
 		}
@@ -167,13 +167,13 @@ func (f *ffmpeg) keep(ctx context.Context, lane int, d *desk, heard *atomic.Int6
 	}
 }
 
-// capture lets ffmpeg capture a lane for as long as it does.
-func (f *ffmpeg) capture(ctx context.Context, lane int, take func([]int16)) error {
+// capture lets ffmpeg capture a track for as long as it does.
+func (f *ffmpeg) capture(ctx context.Context, track int, take func([]int16)) error {
 	all, err := f.devices(ctx)
 	if err != nil {
 		return err
 	}
-	device, err := f.pick(lane, all)
+	device, err := f.pick(track, all)
 	if err != nil {
 		return err
 	}
@@ -201,15 +201,15 @@ func (f *ffmpeg) capture(ctx context.Context, lane int, take func([]int16)) erro
 			break
 		}
 		if samples == nil {
-			f.notes.captured(lane, device.Title)
+			f.notes.captured(track, device.Title)
 		}
 		samples = audio.AppendPCM16(samples[:0], buf)
 		take(samples)
 	}
 	cancel()
 	_ = cmd.Wait() // how it ended is in what it said
-	return hearken.Errorf(hearken.Busy, "ffmpeg stopped to capture %s (%s).", device.Title, complaint.last()).
-		WithTry("allow the terminal or app that runs hearken to use the microphone in the privacy settings, and end programs that keep it to themselves")
+	return hearken.Errorf(hearken.Busy, "ffmpeg stopped capturing %s (%s).", device.Title, complaint.last()).
+		WithTry("in the privacy settings, let the app that runs hearken use the microphone, and close programs that use it exclusively")
 }
 
 // A tail keeps the last bytes of what is written to it.

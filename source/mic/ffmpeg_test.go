@@ -124,7 +124,7 @@ func TestFFmpeg_Ends(t *testing.T) {
 	}
 	c := standIn(t, avfoundation, Config{FFmpeg: program, System: Off})
 	h := run(t, c)
-	h.says(t, "ffmpeg stopped to capture the default input (device is busy)")
+	h.says(t, "ffmpeg stopped capturing the default input (device is busy)")
 	installed, err := exec.LookPath("ffmpeg")
 	if err != nil {
 		t.Skip("ffmpeg is not installed")

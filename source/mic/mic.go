@@ -1,5 +1,5 @@
-// Package mic hears this computer: its microphone, and what it plays, as the
-// two sides of a call.
+// Package mic captures this computer's audio: its microphone and what it plays,
+// as the two sides of a call.
 //
 //	capture, err := mic.Open(ctx, mic.Config{})
 //	...
@@ -7,19 +7,19 @@
 //
 // On Linux it speaks PulseAudio's own protocol, which PipeWire speaks too. The
 // microphone is the default source; what the computer plays is the monitor of
-// the default sink, asked for by name, and looked up again once the stream is
-// there: a sound server that answers with something else, as they do when a
-// device is missing, must not make one side of a call out of the other. A
-// stream that turns out to be elsewhere gives silence until it is back.
+// the default sink. When a device is missing, a sound server may connect a
+// stream to another one. So each stream is checked once it exists, and gives
+// silence while it is connected to the wrong device: one side of a call must
+// never be taken for the other.
 //
-// On Windows it is WASAPI, with the output listened to. On macOS ffmpeg
-// captures, where it is installed: the microphone always, what the computer
-// plays only where there is a loopback device. With PULSE_SERVER set, that
-// server is used on every system.
+// On Windows it uses WASAPI with loopback capture. On macOS it runs ffmpeg if that
+// is installed: it always captures the microphone, and what the computer plays
+// only through a loopback device. If PULSE_SERVER is set, that server is used on
+// every system.
 //
-// Defaults that change are followed. Devices come and go, and so may the sound
-// server for a minute; meanwhile there is silence, and the session's clock
-// goes on. To capture one device whatever the default is, name it.
+// A change of the default device is followed. Devices, and for a minute the sound
+// server, may disappear and return; meanwhile the audio is silent and the
+// session's clock continues. To capture a fixed device, name it.
 package mic
 
 import (
@@ -35,55 +35,54 @@ import (
 
 var _ hearken.Capture = (*Capture)(nil)
 
-// Off is the name of no device.
+// Off as a device name turns a channel off.
 const Off = "off"
 
-// Config says what to capture. The zero value is good.
+// Config says what to capture. The zero value captures the default devices.
 type Config struct {
 	// Microphone and System are the name or the title of a device (see
 	// [Devices]), empty for the default one, or [Off].
 	Microphone, System string
-	// FFmpeg is the program that captures on macOS. If it is empty, ffmpeg is
-	// looked for in PATH.
+	// FFmpeg is the program that captures on macOS; empty for ffmpeg in PATH.
 	FFmpeg string
 	Log    *slog.Logger // may be nil
 }
 
-// wants is the device for a lane.
-func (c Config) wants(lane int) string {
-	if lane == systemLane {
+// wants returns the configured device of a track.
+func (c Config) wants(track int) string {
+	if track == systemTrack {
 		return c.System
 	}
 	return c.Microphone
 }
 
-// The lanes, in the order in which they are delivered.
+// The tracks, in the order of the delivered channels.
 const (
-	microphoneLane = iota
-	systemLane
+	microphoneTrack = iota
+	systemTrack
 )
 
-// A Device is something to capture.
+// A Device can be captured.
 type Device struct {
 	Name    string         // for a [Config]
 	Title   string         // for people
 	Origin  hearken.Origin // [hearken.Microphone] or [hearken.System]
-	Default bool           // it is what a Config without a name gets
+	Default bool           // used if the Config names none
 }
 
-// A backend is a way to reach devices.
+// A backend captures from devices on one kind of system.
 type backend interface {
 	devices(ctx context.Context) ([]Device, error)
-	// check says whether the configured devices can be captured, and notes
-	// which they are.
+	// check reports whether the configured devices can be captured, and
+	// records which they are.
 	check(ctx context.Context) error
-	// run brings sound to the desk until ctx ends. An error says that nothing
-	// can be captured any more.
-	run(ctx context.Context, d *desk) error
+	// run feeds the mixer until ctx ends. An error means that nothing can be
+	// captured any more.
+	run(ctx context.Context, d *mixer) error
 }
 
-// newBackend chooses by what can be reached, and not by the system alone: a
-// sound server may be across a pipe, as under WSL.
+// newBackend prefers a configured sound server to the system's own devices: under
+// WSL, for example, it may run on the host.
 func newBackend(cfg Config, n *notes) backend {
 	if os.Getenv("PULSE_SERVER") != "" {
 		return &pulse{cfg: cfg, notes: n}
@@ -91,31 +90,31 @@ func newBackend(cfg Config, n *notes) backend {
 	return platform(cfg, n)
 }
 
-// Devices lists what can be captured.
+// Devices lists the devices that can be captured.
 func Devices(ctx context.Context) ([]Device, error) {
 	return newBackend(Config{Log: slog.New(slog.DiscardHandler)}, &notes{}).devices(ctx)
 }
 
-// A Capture is the sound of this computer. It holds no device but while Run
-// runs, so it needs no closing.
+// A Capture is this computer's audio. It uses devices only while Run runs, so it
+// needs no Close.
 type Capture struct {
 	cfg     Config
 	backend backend
 	notes   *notes
 	running atomic.Bool
-	desk    atomic.Pointer[desk]
+	mixer   atomic.Pointer[mixer]
 }
 
-// Open looks for the devices and tries whether they can be captured. A device
-// that was named has to be there. Of the default ones one is enough; the other
-// is captured once it is there.
+// Open finds the devices and checks that they can be captured. A device given by
+// name must exist. Of the default devices one is enough; the other is captured
+// when it appears.
 func Open(ctx context.Context, cfg Config) (*Capture, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Microphone == Off && cfg.System == Off {
-		return nil, hearken.Errorf(hearken.Invalid, "Both the microphone and the system audio are switched off.").
-			WithTry("leave one of them on")
+		return nil, hearken.Errorf(hearken.Invalid, "Both the microphone and the system audio are turned off.").
+			WithTry("turn one of them on")
 	}
 	n := &notes{log: cfg.Log}
 	c := &Capture{cfg: cfg, notes: n, backend: newBackend(cfg, n)}
@@ -125,8 +124,8 @@ func Open(ctx context.Context, cfg Config) (*Capture, error) {
 	return c, nil
 }
 
-// channels is how many are delivered: the microphone's is there even if it is
-// silent, so that the second one is always what the computer plays.
+// channels returns how many channels are delivered. The microphone's is always
+// present, even if silent, so that the second is always what the computer plays.
 func (c *Capture) channels() int {
 	if c.cfg.System == Off {
 		return 1
@@ -140,13 +139,13 @@ func (c *Capture) channels() int {
 // Run may be called again after it has returned, but not meanwhile.
 func (c *Capture) Run(ctx context.Context, deliver func(channels ...[]int16) error) error {
 	if !c.running.CompareAndSwap(false, true) {
-		return hearken.Errorf(hearken.Busy, "This capture is running already.")
+		return hearken.Errorf(hearken.Busy, "This capture is already running.")
 	}
 	defer c.running.Store(false)
 	ctx, cancel := context.WithCancel(ctx)
-	d := newDesk(c.channels())
-	c.desk.Store(d)
-	defer c.desk.Store(nil)
+	d := newMixer(c.channels())
+	c.mixer.Store(d)
+	defer c.mixer.Store(nil)
 
 	var ended sync.WaitGroup
 	defer ended.Wait()
@@ -188,7 +187,7 @@ func (c *Capture) Notes() []string { return c.notes.list() }
 // can be and 0 is 60 dB below that or less, in between as people hear it:
 // speech is in the upper half. All are 0 while Run does not run.
 func (c *Capture) Levels() []float64 {
-	if d := c.desk.Load(); d != nil {
+	if d := c.mixer.Load(); d != nil {
 		return d.levels()
 	}
 	return make([]float64, c.channels())

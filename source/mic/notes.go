@@ -14,10 +14,10 @@ const consent = "Everybody on the call should know that it is transcribed."
 // maxChanges is how many changes are remembered.
 const maxChanges = 8
 
-var laneTitles = [...]string{microphoneLane: "Microphone", systemLane: "System audio"}
+var trackTitles = [...]string{microphoneTrack: "Microphone", systemTrack: "System audio"}
 
-// notes keep what people are told of a capture: what each lane is now, and
-// the changes since it was opened.
+// notes collects what the status says about a capture: the state of each track,
+// and what changed since it was opened.
 type notes struct {
 	log *slog.Logger
 
@@ -27,41 +27,41 @@ type notes struct {
 	lost    time.Duration
 }
 
-// captured says where the sound of a lane comes from.
-func (n *notes) captured(lane int, from string) {
-	n.set(lane, fmt.Sprintf("%s: %s.", laneTitles[lane], from))
+// captured records where a track's audio comes from.
+func (n *notes) captured(track int, from string) {
+	n.set(track, fmt.Sprintf("%s: %s.", trackTitles[track], from))
 }
 
-// missing says why a lane is silent.
-func (n *notes) missing(lane int, why string) {
-	n.set(lane, fmt.Sprintf("%s is not captured: %s", laneTitles[lane], why))
+// missing records why a track is silent.
+func (n *notes) missing(track int, why string) {
+	n.set(track, fmt.Sprintf("%s is not captured: %s", trackTitles[track], why))
 }
 
-// absent says that there is no device for a lane.
-func (n *notes) absent(lane int, why error) {
-	n.missing(lane, plain(why)+" There is silence until there is one.")
+// absent records that a track has no device.
+func (n *notes) absent(track int, why error) {
+	n.missing(track, plain(why)+" This channel stays silent until one is available.")
 }
 
-// set tells of a lane. What is new, though not the first news, is a change.
-func (n *notes) set(lane int, state string) {
+// set records a track's state. A new state after the first counts as a change.
+func (n *notes) set(track int, state string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	before := n.state[lane]
+	before := n.state[track]
 	if before == state {
 		return
 	}
-	n.state[lane] = state
+	n.state[track] = state
 	if before == "" {
 		return
 	}
-	n.log.Info("capture changed", "channel", laneTitles[lane], "state", state)
+	n.log.Info("capture changed", "channel", trackTitles[track], "state", state)
 	n.changes = append(n.changes, time.Now().Format(time.TimeOnly)+" "+state)
 	if over := len(n.changes) - maxChanges; over > 0 {
 		n.changes = slices.Delete(n.changes, 0, over)
 	}
 }
 
-// setLost tells how much sound nobody took in time.
+// setLost records how much audio nobody read in time.
 func (n *notes) setLost(d time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -79,7 +79,7 @@ func (n *notes) list() []string {
 	}
 	all = append(all, n.changes...)
 	if n.lost > 0 {
-		all = append(all, fmt.Sprintf("%v of sound were lost because they were not taken in time.", n.lost.Round(time.Millisecond)))
+		all = append(all, fmt.Sprintf("%v of audio was lost because it was not read in time.", n.lost.Round(time.Millisecond)))
 	}
 	return append(all, consent)
 }

@@ -38,15 +38,15 @@ func (p *pulse) devices(ctx context.Context) ([]Device, error) {
 	return w.devices(), nil
 }
 
-// lanes are those that are to be captured.
-func (p *pulse) lanes() []int {
-	var lanes []int
-	for lane := range origins {
-		if p.cfg.wants(lane) != Off {
-			lanes = append(lanes, lane)
+// tracks are those that are to be captured.
+func (p *pulse) tracks() []int {
+	var tracks []int
+	for track := range origins {
+		if p.cfg.wants(track) != Off {
+			tracks = append(tracks, track)
 		}
 	}
-	return lanes
+	return tracks
 }
 
 func (p *pulse) check(ctx context.Context) error {
@@ -61,25 +61,25 @@ func (p *pulse) check(ctx context.Context) error {
 	}
 	var missing error
 	found := 0
-	for lane := range origins {
-		name := p.cfg.wants(lane)
+	for track := range origins {
+		name := p.cfg.wants(track)
 		if name == Off {
-			p.notes.captured(lane, Off)
+			p.notes.captured(track, Off)
 			continue
 		}
-		t, err := w.pick(lane, name)
+		t, err := w.pick(track, name)
 		if err == nil {
-			err = try(&conn.client, lane, t, p.movable)
+			err = try(&conn.client, track, t, p.movable)
 		}
 		if err == nil {
-			p.notes.captured(lane, t.note())
+			p.notes.captured(track, t.note())
 			found++
 			continue
 		}
-		if !optional(lane, name, err) {
+		if !optional(track, name, err) {
 			return err
 		}
-		p.notes.absent(lane, err)
+		p.notes.absent(track, err)
 		missing = cmp.Or(missing, err)
 	}
 	if found == 0 {
@@ -89,16 +89,16 @@ func (p *pulse) check(ctx context.Context) error {
 }
 
 // try opens a stream for a moment, to learn whether it can be had.
-func try(c *proto.Client, lane int, t target, movable bool) error {
-	s, err := open(c, lane, t, movable)
+func try(c *proto.Client, track int, t target, movable bool) error {
+	s, err := open(c, track, t, movable)
 	if err != nil {
-		return streamError(lane, t, err)
+		return streamError(track, t, err)
 	}
 	s.close(c)
 	return nil
 }
 
-func (p *pulse) run(ctx context.Context, d *desk) error {
+func (p *pulse) run(ctx context.Context, d *mixer) error {
 	lost := time.Now()
 	for {
 		err := p.follow(ctx, d, func() { lost = time.Time{} })
@@ -108,9 +108,9 @@ func (p *pulse) run(ctx context.Context, d *desk) error {
 		if lost.IsZero() {
 			lost = time.Now()
 		}
-		for _, lane := range p.lanes() {
-			d.gone(lane)
-			p.notes.missing(lane, "the sound server is gone. There is silence until it is back.")
+		for _, track := range p.tracks() {
+			d.gone(track)
+			p.notes.missing(track, "the sound server is gone. There is silence until it is back.")
 		}
 		if time.Since(lost) >= patience {
 			return err
@@ -124,8 +124,8 @@ func (p *pulse) run(ctx context.Context, d *desk) error {
 }
 
 // follow captures over one connection for as long as that lasts.
-func (p *pulse) follow(ctx context.Context, d *desk, connected func()) error {
-	f := &follower{pulse: p, desk: d, news: make(chan struct{}, 1), streams: map[uint32]*stream{}}
+func (p *pulse) follow(ctx context.Context, d *mixer, connected func()) error {
+	f := &follower{pulse: p, mixer: d, news: make(chan struct{}, 1), streams: map[uint32]*stream{}}
 	conn, err := dial(ctx, f.hear)
 	if err != nil {
 		return err
@@ -155,13 +155,13 @@ func (p *pulse) follow(ctx context.Context, d *desk, connected func()) error {
 	}
 }
 
-// A follower keeps each lane on its device while one connection lasts.
+// A follower keeps each track on its device while one connection lasts.
 type follower struct {
 	*pulse
-	desk   *desk
+	mixer  *mixer
 	client *proto.Client
 	news   chan struct{} // something has changed on the server
-	lane   [2]struct {
+	track  [2]struct {
 		stream   *stream
 		tried    string    // the source that was asked last,
 		retry    time.Time // not to be asked again before this,
@@ -177,7 +177,7 @@ func (f *follower) hear(message any) {
 	switch m := message.(type) {
 	case *proto.DataPacket:
 		if s := f.stream(m.StreamIndex); s != nil {
-			s.take(m.Data, f.desk)
+			s.take(m.Data, f.mixer)
 		}
 		return
 	case *proto.RecordStreamKilled:
@@ -202,42 +202,42 @@ func (f *follower) stream(index uint32) *stream {
 	return f.streams[index]
 }
 
-// tune brings every lane to the device that it should come from now. An error
+// tune brings every track to the device that it should come from now. An error
 // says that the server cannot be talked to.
 func (f *follower) tune() error {
 	w, err := look(f.client)
 	if err != nil {
 		return err
 	}
-	for _, lane := range f.lanes() {
-		if err := f.tuneLane(lane, w); err != nil {
+	for _, track := range f.tracks() {
+		if err := f.tuneTrack(track, w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *follower) tuneLane(lane int, w *world) error {
-	on := &f.lane[lane]
-	t, err := w.pick(lane, f.cfg.wants(lane))
+func (f *follower) tuneTrack(track int, w *world) error {
+	on := &f.track[track]
+	t, err := w.pick(track, f.cfg.wants(track))
 	if err != nil {
-		f.drop(lane)
-		f.notes.absent(lane, err)
+		f.drop(track)
+		f.notes.absent(track, err)
 		return nil
 	}
 	if s := on.stream; s != nil && (s.killed.Load() || s.target.index != t.index || s.target.name != t.name || s.target.sink != t.sink) {
-		f.drop(lane)
+		f.drop(track)
 	}
 	if on.stream == nil {
 		if t.name == on.tried && time.Now().Before(on.retry) {
 			return nil
 		}
 		on.tried, on.retry = t.name, time.Now().Add(again)
-		s, err := open(f.client, lane, t, f.movable)
+		s, err := open(f.client, track, t, f.movable)
 		if refused, ok := errors.AsType[proto.Error](err); ok {
 			// Once is what happens while a device goes.
 			if on.failures++; on.failures > 1 {
-				f.notes.missing(lane, plain(streamError(lane, t, refused)))
+				f.notes.missing(track, plain(streamError(track, t, refused)))
 			}
 			return nil
 		}
@@ -254,12 +254,12 @@ func (f *follower) tuneLane(lane int, w *world) error {
 	}
 	err = on.stream.verify(f.client)
 	if elsewhere, ok := errors.AsType[errElsewhere](err); ok {
-		f.drop(lane)
-		f.notes.missing(lane, fmt.Sprintf("the sound server connected it to %s and not to the %s; trying again.", w.titleOf(elsewhere.source), t.title))
+		f.drop(track)
+		f.notes.missing(track, fmt.Sprintf("the sound server connected it to %s and not to the %s; trying again.", w.titleOf(elsewhere.source), t.title))
 		return nil
 	}
 	if _, refused := errors.AsType[proto.Error](err); refused {
-		f.drop(lane)
+		f.drop(track)
 		return nil
 	}
 	switch {
@@ -267,21 +267,21 @@ func (f *follower) tuneLane(lane int, w *world) error {
 		return err
 	case t.suspended && time.Since(on.stream.since) > 2*again:
 		// A device sleeps when nobody listens, but now somebody does.
-		f.notes.missing(lane, t.title+" is suspended, because another program has taken it or it was switched off. There is silence until it is back.")
+		f.notes.missing(track, t.title+" is suspended, because another program has taken it or it was switched off. There is silence until it is back.")
 	case on.stream.right.Load():
-		f.notes.captured(lane, t.note())
+		f.notes.captured(track, t.note())
 	}
 	return nil
 }
 
-// drop ends the stream of a lane.
-func (f *follower) drop(lane int) {
-	f.desk.gone(lane)
-	s := f.lane[lane].stream
+// drop ends the stream of a track.
+func (f *follower) drop(track int) {
+	f.mixer.gone(track)
+	s := f.track[track].stream
 	if s == nil {
 		return
 	}
-	f.lane[lane].stream = nil
+	f.track[track].stream = nil
 	f.mu.Lock()
 	delete(f.streams, s.index)
 	f.mu.Unlock()

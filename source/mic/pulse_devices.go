@@ -33,7 +33,7 @@ func look(c *proto.Client) (*world, error) {
 	return &world{sink: server.DefaultSinkName, source: server.DefaultSourceName, sinks: sinks, sources: sources}, nil
 }
 
-// A target is a source of the server that a lane is to be taken from.
+// A target is a source of the server that a track is to be taken from.
 type target struct {
 	index uint32
 	name  string
@@ -51,7 +51,7 @@ func newTarget(s *proto.GetSourceInfoReply) target {
 		sink: s.MonitorSourceIndex, rate: int(s.Rate), muted: s.Mute, suspended: s.State == stateSuspended}
 }
 
-// note is what people are told of a lane that is taken from here.
+// note is what people are told of a track that is taken from here.
 func (t target) note() string {
 	if t.muted {
 		return t.title + ", which is muted in the system's sound settings"
@@ -66,10 +66,10 @@ func title(description, name string) string {
 	return description
 }
 
-// pick finds what a lane is to be taken from: the named device or the default
+// pick finds what a track is to be taken from: the named device or the default
 // one.
-func (w *world) pick(lane int, name string) (target, error) {
-	if lane == systemLane {
+func (w *world) pick(track int, name string) (target, error) {
+	if track == systemTrack {
 		return w.system(name)
 	}
 	return w.microphone(name)
@@ -82,7 +82,7 @@ func (w *world) microphone(name string) (target, error) {
 				return newTarget(s), nil
 			}
 		}
-		return target{}, w.unknown(microphoneLane, name)
+		return target{}, w.unknown(microphoneTrack, name)
 	}
 	for _, s := range w.sources {
 		// Where there is no microphone the server takes the monitor of the
@@ -92,7 +92,7 @@ func (w *world) microphone(name string) (target, error) {
 		}
 	}
 	return target{}, hearken.Errorf(hearken.NotFound, "there is no microphone.").
-		WithTry("plug one in, or switch its profile on in the system's sound settings")
+		WithTry("connect one, or enable its profile in the system's sound settings")
 }
 
 func (w *world) system(name string) (target, error) {
@@ -114,24 +114,24 @@ func (w *world) system(name string) (target, error) {
 		return target{}, hearken.Errorf(hearken.NotFound, "%s has no monitor.", title(s.Device, s.SinkName))
 	}
 	if name != "" {
-		return target{}, w.unknown(systemLane, name)
+		return target{}, w.unknown(systemTrack, name)
 	}
 	return target{}, hearken.Errorf(hearken.NotFound, "there is no output device.").
-		WithTry("plug one in, or switch its profile on in the system's sound settings")
+		WithTry("connect one, or enable its profile in the system's sound settings")
 }
 
 // unknown says that there is no device of a name, and which there are.
-func (w *world) unknown(lane int, name string) error {
+func (w *world) unknown(track int, name string) error {
 	var names []string
 	for _, d := range w.devices() {
-		if d.Origin == origins[lane] {
+		if d.Origin == origins[track] {
 			names = append(names, d.Name)
 		}
 	}
-	return noDevice(lane, name, names)
+	return noDevice(track, name, names)
 }
 
-var origins = [...]hearken.Origin{microphoneLane: hearken.Microphone, systemLane: hearken.System}
+var origins = [...]hearken.Origin{microphoneTrack: hearken.Microphone, systemTrack: hearken.System}
 
 // devices lists inputs, then outputs. Monitors are left out: as a microphone
 // they are no use but to those who know their names.

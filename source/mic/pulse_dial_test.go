@@ -208,7 +208,7 @@ func TestOpen_Refuses(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the other side is enough: %v", err)
 	}
-	want := []string{"Microphone is not captured: there is no microphone. There is silence until there is one.", "System audio: monitor of Speakers.", consent}
+	want := []string{"Microphone is not captured: there is no microphone. This channel stays silent until one is available.", "System audio: monitor of Speakers.", consent}
 	if diff := cmp.Diff(want, capture.Notes()); diff != "" {
 		t.Error(diff)
 	}
@@ -220,7 +220,7 @@ func TestStreamError(t *testing.T) {
 		proto.ErrDeviceOrEesourceBusy: hearken.Busy,
 		proto.ErrNoSuchEntity:         hearken.NotFound,
 	} {
-		if got := streamError(microphoneLane, target{title: "Mike"}, err); hearken.CodeOf(got) != code || !errors.Is(got, err) {
+		if got := streamError(microphoneTrack, target{title: "Mike"}, err); hearken.CodeOf(got) != code || !errors.Is(got, err) {
 			t.Errorf("%v gives %v", err, got)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 // fragment is how much sound the server sends at a time.
 const fragment = 40 * time.Millisecond
 
-// A stream is the sound of one source on its way to a lane.
+// A stream is the sound of one source on its way to a track.
 type stream struct {
-	lane   int
+	track  int
 	target target
 	since  time.Time
 	index  uint32      // on this connection
@@ -35,7 +35,7 @@ type stream struct {
 // It may not move the stream: a stream whose device is unplugged shall end and
 // not, say, turn from the speakers' monitor into the microphone. No role is
 // given, because servers route by it.
-func open(c *proto.Client, lane int, t target, movable bool) (*stream, error) {
+func open(c *proto.Client, track int, t target, movable bool) (*stream, error) {
 	rate := t.rate
 	if rate < audio.MinRate || rate > audio.MaxRate {
 		rate = audio.MaxRate
@@ -53,12 +53,12 @@ func open(c *proto.Client, lane int, t target, movable bool) (*stream, error) {
 		AdjustLatency:      true,
 		Corked:             true,
 		NoMove:             !movable,
-		Properties:         proto.PropList{"media.name": proto.PropListString(laneTitles[lane] + ", transcribed")},
+		Properties:         proto.PropList{"media.name": proto.PropListString(trackTitles[track] + ", transcribed")},
 	}, &reply)
 	if err != nil {
 		return nil, err
 	}
-	s := &stream{lane: lane, target: t, since: time.Now(), index: reply.StreamIndex, output: reply.SourceOutputIndex}
+	s := &stream{track: track, target: t, since: time.Now(), index: reply.StreamIndex, output: reply.SourceOutputIndex}
 	if rate != hearken.SampleRate {
 		s.resampler = audio.NewResampler(rate)
 	}
@@ -105,16 +105,16 @@ func (s *stream) verify(c *proto.Client) error {
 	return err
 }
 
-// take brings sound to its lane.
-func (s *stream) take(data []byte, d *desk) {
+// take brings sound to its track.
+func (s *stream) take(data []byte, d *mixer) {
 	if !s.right.Load() {
 		return
 	}
 	s.in = audio.AppendPCM16(s.in[:0], data)
 	if s.resampler == nil {
-		d.add(s.lane, s.in)
+		d.add(s.track, s.in)
 		return
 	}
 	s.out = s.resampler.Append(s.out[:0], s.in)
-	d.add(s.lane, s.out)
+	d.add(s.track, s.out)
 }

@@ -22,7 +22,7 @@ func TestCapture_BothSides(t *testing.T) {
 	}
 	for i, l := range h.Levels() {
 		if l < 0.5 || l > 1 {
-			t.Errorf("the level of %s is %v", laneTitles[i], l)
+			t.Errorf("the level of %s is %v", trackTitles[i], l)
 		}
 	}
 	if err := h.stop(); err != nil {
@@ -141,15 +141,15 @@ func TestCapture_NamedUnplugged(t *testing.T) {
 	h.hears(t, 0, 700)
 }
 
-// outputOn is the stream of a lane on the server.
-func (s *soundServer) outputOn(lane int) *proto.GetSourceOutputInfoReply {
+// outputOn is the stream of a track on the server.
+func (s *soundServer) outputOn(track int) *proto.GetSourceOutputInfoReply {
 	s.t.Helper()
 	for _, o := range s.outputs() {
-		if strings.HasPrefix(o.MediaName, laneTitles[lane]) {
+		if strings.HasPrefix(o.MediaName, trackTitles[track]) {
 			return o
 		}
 	}
-	s.t.Fatalf("no stream for %s", laneTitles[lane])
+	s.t.Fatalf("no stream for %s", trackTitles[track])
 	return nil
 }
 
@@ -172,7 +172,7 @@ func TestCapture_Moved(t *testing.T) {
 	t.Run("Refused", func(t *testing.T) {
 		h := listen(t, Config{})
 		h.hears(t, 400, 1000)
-		move := &proto.MoveSourceOutput{SourceOutputIndex: s.outputOn(systemLane).SourceOutpuIndex,
+		move := &proto.MoveSourceOutput{SourceOutputIndex: s.outputOn(systemTrack).SourceOutpuIndex,
 			DeviceIndex: s.source("mike.monitor")}
 		if err := s.conn.client.Request(move, nil); err == nil {
 			t.Error("the stream could be moved")
@@ -182,12 +182,12 @@ func TestCapture_Moved(t *testing.T) {
 	t.Run("Noticed", func(t *testing.T) {
 		h := listen(t, Config{}, func(p *pulse) { p.movable = true })
 		h.hears(t, 400, 1000)
-		before := s.outputOn(systemLane).SourceOutpuIndex
+		before := s.outputOn(systemTrack).SourceOutpuIndex
 		s.do(&proto.MoveSourceOutput{SourceOutputIndex: before, DeviceIndex: s.source("mike.monitor")})
 		h.says(t, "the sound server connected it to Monitor of Mike and not to the monitor of Speakers")
 		eventually(t, "there is another stream", func() bool {
 			for _, o := range s.outputs() {
-				if strings.HasPrefix(o.MediaName, laneTitles[systemLane]) && o.SourceOutpuIndex != before {
+				if strings.HasPrefix(o.MediaName, trackTitles[systemTrack]) && o.SourceOutpuIndex != before {
 					return o.SourceIndex == s.source("speakers.monitor")
 				}
 			}

@@ -214,23 +214,23 @@ func (h *heard) take(channels ...[]int16) error {
 	return nil
 }
 
-// last is the last sound of a lane, nil if there is not as much yet.
-func (h *heard) last(lane int, d time.Duration) []int16 {
+// last is the last sound of a track, nil if there is not as much yet.
+func (h *heard) last(track int, d time.Duration) []int16 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := int(d.Milliseconds() * millisecond)
-	if lane >= len(h.channels) || len(h.channels[lane]) < n {
+	if track >= len(h.channels) || len(h.channels[track]) < n {
 		return nil
 	}
-	return append([]int16(nil), h.channels[lane][len(h.channels[lane])-n:]...)
+	return append([]int16(nil), h.channels[track][len(h.channels[track])-n:]...)
 }
 
 const pitchWindow = 300 * time.Millisecond
 
-// pitch is which of the tones that the tests play a lane holds just now, with
+// pitch is which of the tones that the tests play a track holds just now, with
 // nothing of the others: 0 for silence, -1 for something else.
-func (h *heard) pitch(lane int) int {
-	samples := h.last(lane, pitchWindow)
+func (h *heard) pitch(track int) int {
+	samples := h.last(track, pitchWindow)
 	if samples == nil {
 		return -1
 	}
@@ -267,7 +267,7 @@ func pitch(samples []int16) int {
 	return which
 }
 
-// hears waits until the lanes hold the tones, microphone first.
+// hears waits until the tracks hold the tones, microphone first.
 func (h *heard) hears(t *testing.T, want ...int) {
 	t.Helper()
 	var got []int
@@ -276,8 +276,8 @@ func (h *heard) hears(t *testing.T, want ...int) {
 	deadline := time.After(30 * time.Second)
 	for {
 		got = got[:0]
-		for lane := range want {
-			got = append(got, h.pitch(lane))
+		for track := range want {
+			got = append(got, h.pitch(track))
 		}
 		if cmp.Equal(got, want) {
 			return

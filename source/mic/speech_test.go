@@ -89,7 +89,7 @@ func TestCapture_Speech(t *testing.T) {
 func (h *heard) hearsSpeech(t *testing.T, s *soundServer, spoken []int16) int {
 	t.Helper()
 	s.play("speakers", spoken)
-	eventually(t, "the speech begins", func() bool { return h.pitch(microphoneLane) != 0 })
+	eventually(t, "the speech begins", func() bool { return h.pitch(microphoneTrack) != 0 })
 	h.mu.Lock()
 	began := len(h.channels[0])
 	h.mu.Unlock()
@@ -100,7 +100,7 @@ func (h *heard) hearsSpeech(t *testing.T, s *soundServer, spoken []int16) int {
 	})
 	h.mu.Lock()
 	quiet := began - int(pitchWindow.Milliseconds()*millisecond) // here it was silent still
-	m, sys := slices.Clone(h.channels[microphoneLane][quiet:]), slices.Clone(h.channels[systemLane][quiet:])
+	m, sys := slices.Clone(h.channels[microphoneTrack][quiet:]), slices.Clone(h.channels[systemTrack][quiet:])
 	h.mu.Unlock()
 
 	// Where the middle is, and then the rest, in short pieces: drift may move

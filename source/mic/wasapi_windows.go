@@ -23,13 +23,13 @@ func platform(cfg Config, n *notes) backend { return &wasapi{cfg, n} }
 func (w *wasapi) devices(context.Context) ([]Device, error) {
 	var all []Device
 	err := withEnumerator(func(enumerator *object) error {
-		for lane, origin := range origins {
+		for track, origin := range origins {
 			usual := ""
-			if e, err := defaultEndpoint(enumerator, lane); err == nil {
+			if e, err := defaultEndpoint(enumerator, track); err == nil {
 				usual = e.id
 				e.device.release()
 			}
-			list, err := listEndpoints(enumerator, lane)
+			list, err := listEndpoints(enumerator, track)
 			if err != nil {
 				return err
 			}
@@ -47,27 +47,27 @@ func (w *wasapi) check(context.Context) error {
 	return withEnumerator(func(enumerator *object) error {
 		var missing error
 		found := 0
-		for lane := range origins {
-			name := w.cfg.wants(lane)
+		for track := range origins {
+			name := w.cfg.wants(track)
 			if name == Off {
-				w.notes.captured(lane, Off)
+				w.notes.captured(track, Off)
 				continue
 			}
 			var s *endpointStream
-			e, err := pickEndpoint(enumerator, lane, name)
+			e, err := pickEndpoint(enumerator, track, name)
 			if err == nil {
-				s, err = openEndpoint(lane, e)
+				s, err = openEndpoint(track, e)
 			}
 			if err == nil {
-				w.notes.captured(lane, s.note())
+				w.notes.captured(track, s.note())
 				s.close()
 				found++
 				continue
 			}
-			if !optional(lane, name, err) {
+			if !optional(track, name, err) {
 				return err
 			}
-			w.notes.absent(lane, err)
+			w.notes.absent(track, err)
 			missing = cmp.Or(missing, err)
 		}
 		if found == 0 {
@@ -77,20 +77,20 @@ func (w *wasapi) check(context.Context) error {
 	})
 }
 
-func (w *wasapi) run(ctx context.Context, d *desk) error {
-	var lanes sync.WaitGroup
-	for lane := range origins {
-		if w.cfg.wants(lane) == Off {
+func (w *wasapi) run(ctx context.Context, d *mixer) error {
+	var tracks sync.WaitGroup
+	for track := range origins {
+		if w.cfg.wants(track) == Off {
 			continue
 		}
-		lanes.Go(func() {
+		tracks.Go(func() {
 			for ctx.Err() == nil {
-				err := withEnumerator(func(enumerator *object) error { return w.follow(ctx, enumerator, lane, d) })
-				d.gone(lane)
+				err := withEnumerator(func(enumerator *object) error { return w.follow(ctx, enumerator, track, d) })
+				d.gone(track)
 				if err == nil {
 					continue // ended, or another device
 				}
-				w.notes.absent(lane, err)
+				w.notes.absent(track, err)
 				select {
 				case <-ctx.Done():
 				case <-time.After(again):
@@ -98,18 +98,18 @@ func (w *wasapi) run(ctx context.Context, d *desk) error {
 			}
 		})
 	}
-	lanes.Wait()
+	tracks.Wait()
 	return nil
 }
 
-// follow captures a lane from the device that it should come from now, until
+// follow captures a track from the device that it should come from now, until
 // that is another one.
-func (w *wasapi) follow(ctx context.Context, enumerator *object, lane int, d *desk) error {
-	e, err := pickEndpoint(enumerator, lane, w.cfg.wants(lane))
+func (w *wasapi) follow(ctx context.Context, enumerator *object, track int, d *mixer) error {
+	e, err := pickEndpoint(enumerator, track, w.cfg.wants(track))
 	if err != nil {
 		return err
 	}
-	s, err := openEndpoint(lane, e)
+	s, err := openEndpoint(track, e)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (w *wasapi) follow(ctx context.Context, enumerator *object, lane int, d *de
 	if err := s.client.call(clientStart); err != nil {
 		return endpointError(e, err)
 	}
-	w.notes.captured(lane, s.note())
+	w.notes.captured(track, s.note())
 	sound, look := time.NewTicker(20*time.Millisecond), time.NewTicker(again)
 	defer sound.Stop()
 	defer look.Stop()
@@ -129,16 +129,16 @@ func (w *wasapi) follow(ctx context.Context, enumerator *object, lane int, d *de
 		case <-sound.C:
 			err := s.read(func(samples []int16) {
 				heard = time.Now()
-				d.add(lane, samples)
+				d.add(track, samples)
 			})
 			if err != nil {
 				return endpointError(e, err)
 			}
 			if time.Since(heard) > 200*time.Millisecond {
-				d.gone(lane) // an output that plays nothing is not worth waiting for
+				d.gone(track) // an output that plays nothing is not worth waiting for
 			}
 		case <-look.C:
-			now, err := pickEndpoint(enumerator, lane, w.cfg.wants(lane))
+			now, err := pickEndpoint(enumerator, track, w.cfg.wants(track))
 			if err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func (w *wasapi) follow(ctx context.Context, enumerator *object, lane int, d *de
 
 // An endpointStream is the sound of one device.
 type endpointStream struct {
-	lane    int
+	track   int
 	from    *endpoint
 	client  *object
 	capture *object
@@ -189,8 +189,8 @@ const (
 )
 
 // openEndpoint asks a device for a stream. It takes the device over.
-func openEndpoint(lane int, e *endpoint) (*endpointStream, error) {
-	s := &endpointStream{lane: lane, from: e}
+func openEndpoint(track int, e *endpoint) (*endpointStream, error) {
+	s := &endpointStream{track: track, from: e}
 	if err := s.open(); err != nil {
 		s.close()
 		return nil, endpointError(e, err)
@@ -204,7 +204,7 @@ func (s *endpointStream) open() error {
 	}
 	format := waveFormat{kind: 1, channels: 1, rate: hearken.SampleRate, bytesPerSecond: 2 * hearken.SampleRate, frameSize: 2, bits: 16}
 	flags := uintptr(autoConvert | defaultQuality)
-	if s.lane == systemLane {
+	if s.track == systemTrack {
 		flags |= loopback
 	}
 	const half = 5_000_000 // a second, in units of 100 ns: what may wait for us
@@ -230,7 +230,7 @@ func (s *endpointStream) close() {
 }
 
 func (s *endpointStream) note() string {
-	if s.lane == systemLane {
+	if s.track == systemTrack {
 		return "what " + s.from.title + " plays"
 	}
 	return s.from.title
@@ -268,8 +268,8 @@ func endpointError(e *endpoint, err error) error {
 		return hearken.Errorf(hearken.Forbidden, "Windows does not allow this program to use %s (%w).", e.title, err).
 			WithTry("Settings > Privacy & security > Microphone: let desktop apps access it")
 	case errors.Is(err, deviceInUse), errors.Is(err, exclusiveOnly):
-		return hearken.Errorf(hearken.Busy, "%s is taken by another program (%w).", e.title, err).
-			WithTry("end the program that keeps it to itself, or name another device")
+		return hearken.Errorf(hearken.Busy, "Another program is using %s (%w).", e.title, err).
+			WithTry("close the program that uses it exclusively, or choose another device")
 	case errors.Is(err, serviceNotReady):
 		return hearken.Errorf(hearken.NotFound, "The Windows Audio service is not running (%w).", err).
 			WithTry("net start Audiosrv")

@@ -42,5 +42,5 @@ func TestWASAPI(t *testing.T) {
 		h.hears(t, want...)
 		return
 	}
-	eventually(t, "a second was delivered", func() bool { return h.last(systemLane, 1e9) != nil })
+	eventually(t, "a second was delivered", func() bool { return h.last(systemTrack, 1e9) != nil })
 }

@@ -41,7 +41,7 @@ func checkPattern(pattern string) error {
 	case pattern == "":
 		return hearken.Errorf(hearken.Invalid, "The pattern is empty.")
 	case strings.HasPrefix(pattern, "-"):
-		return hearken.Errorf(hearken.Invalid, "The pattern %q begins with a dash and would be taken for a flag.", pattern).
+		return hearken.Errorf(hearken.Invalid, "The pattern %q begins with a dash and would be read as a flag.", pattern).
 			WithTry("[-]%s", pattern[1:])
 	case !printable(pattern):
 		return hearken.Errorf(hearken.Invalid, "The pattern %q has control characters or is not UTF-8.", pattern)
@@ -56,7 +56,7 @@ func printable(s string) bool {
 // atLeast checks a number that the caller chose.
 func atLeast(name string, value, least int) error {
 	if value < least {
-		return hearken.Errorf(hearken.Invalid, "%s is %d. It must be at least %d.", name, value, least)
+		return hearken.Errorf(hearken.Invalid, "%s must be at least %d, not %d.", name, least, value)
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func withFilter(args []string, filter hearken.StatusFilter) ([]string, error) {
 	case hearken.OnlyConfirmed, hearken.OnlyUnconfirmed, hearken.OnlyTranslations, hearken.OnlySpeech:
 		return append(args, "--status", string(filter)), nil
 	}
-	return nil, hearken.Errorf(hearken.Invalid, "The status %q is not known.", string(filter)).
+	return nil, hearken.Errorf(hearken.Invalid, "Unknown status %q.", string(filter)).
 		WithTry("all, confirmed, unconfirmed, translated or speech.")
 }
 
@@ -87,7 +87,7 @@ func withTimes(args []string, since, until time.Time) ([]string, error) {
 			continue
 		}
 		if _, err := bound.t.MarshalText(); err != nil {
-			return nil, hearken.Errorf(hearken.Invalid, "%s is no time that can be written: %w.", bound.flag[2:], err).
+			return nil, hearken.Errorf(hearken.Invalid, "%s is not a valid time: %w.", bound.flag[2:], err).
 				WithTry("a timestamp such as 2026-01-15T09:00:00+01:00.")
 		}
 		args = append(args, bound.flag, bound.t.Format(time.RFC3339))

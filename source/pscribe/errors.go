@@ -19,23 +19,23 @@ func (s *Scribe) startFailure(command string, err error) error {
 	}
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return hearken.Errorf(hearken.Busy, "`pscribe %s` was given up: %w.", command, err)
+		return hearken.Errorf(hearken.Busy, "`pscribe %s` was cancelled: %w.", command, err)
 	case errors.Is(err, errTimeout):
-		return hearken.Errorf(hearken.Busy, "`pscribe %s` did not end within %s and was stopped: %w.", command, s.timeout, err).
-			WithTry("the same once more; if it hangs again, restart ParrotScribe.")
+		return hearken.Errorf(hearken.Busy, "`pscribe %s` did not finish within %s and was stopped: %w.", command, s.timeout, err).
+			WithTry("again; if it hangs again, restart ParrotScribe.")
 	case errors.Is(err, errFlood):
 		return hearken.Errorf(hearken.BufferOverflow, "`pscribe %s` printed more than %d MiB and was stopped: %w.", command, maxOutput>>20, err).
 			WithTry("asking for less: fewer sessions, a smaller n, or a later since_line.")
 	case errors.Is(err, errKilled):
 		return hearken.Errorf(hearken.ProviderConnectionFailed, "`pscribe %s` was %w by a signal.", command, err).
-			WithTry("the same once more; if it happens again, install ParrotScribe anew.")
+			WithTry("again; if it happens again, reinstall ParrotScribe.")
 	case errors.Is(err, syscall.E2BIG):
 		return hearken.Errorf(hearken.Invalid, "The arguments of `pscribe %s` are too long: %w.", command, err).
 			WithTry("fewer session ids, or a shorter pattern.")
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.ENOEXEC):
 		return notExecutable(s.path, err)
 	}
-	return hearken.Errorf(hearken.ProviderConnectionFailed, "`pscribe %s` could not be run to its end: %w.", command, err).
+	return hearken.Errorf(hearken.ProviderConnectionFailed, "`pscribe %s` could not finish: %w.", command, err).
 		WithTry("`pscribe status` in a terminal.")
 }
 
@@ -83,10 +83,10 @@ func known(command, words string) error {
 	switch {
 	case denied && says("microphone", "audio input"):
 		return hearken.Errorf(hearken.Forbidden, "macOS does not let ParrotScribe use the microphone: %s", words).
-			WithTry("System Settings > Privacy & Security > Microphone: switch ParrotScribe on, and the program that runs Hearken; then start again.")
+			WithTry("System Settings > Privacy & Security > Microphone: enable ParrotScribe and the program that runs Hearken, then start again.")
 	case denied && says("screen", "system audio"):
 		return hearken.Errorf(hearken.Forbidden, "macOS does not let ParrotScribe record system audio: %s", words).
-			WithTry("System Settings > Privacy & Security > Screen & System Audio Recording: switch ParrotScribe on; then start again.")
+			WithTry("System Settings > Privacy & Security > Screen & System Audio Recording: enable ParrotScribe, then start again.")
 	case says("no active transcript", "no active session", "no current session"):
 		return hearken.Errorf(hearken.SessionNotFound, "There is no active session: %s", words).WithTry("%s", startFirst)
 	case says("not running", "isn't running") && (command == "start" || command == "new"):

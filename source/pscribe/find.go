@@ -31,11 +31,11 @@ func Find(path string) (string, error) {
 	case err == nil:
 		return found, nil
 	case errors.Is(err, exec.ErrDot):
-		return "", hearken.Errorf(hearken.Forbidden, "%q was found in the current directory only, where nothing is run from by its mere name: %w.", path, err).
-			WithTry("set PSCRIBE_PATH to its whole path.")
+		return "", hearken.Errorf(hearken.Forbidden, "%q exists only in the current directory, from which Hearken runs nothing by name: %w.", path, err).
+			WithTry("set PSCRIBE_PATH to its full path.")
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return "", hearken.Errorf(hearken.NotFound, "The ParrotScribe CLI was not found at %q: %w.", path, err).
-			WithTry("install ParrotScribe (macOS) with its command line program, or set PSCRIBE_PATH to where pscribe is, %s.", useInstead)
+			WithTry("install ParrotScribe (macOS) with its command-line tool, or set PSCRIBE_PATH to where pscribe is, %s.", useInstead)
 	}
 	return "", notExecutable(path, err)
 }

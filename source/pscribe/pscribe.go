@@ -103,7 +103,7 @@ func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 // without an id.
 func (s *Scribe) Sessions(ctx context.Context, limit int) ([]hearken.ScribeSession, error) {
 	if limit < 0 {
-		return nil, hearken.Errorf(hearken.Invalid, "The limit is %d. It must be at least 1.", limit)
+		return nil, hearken.Errorf(hearken.Invalid, "The limit must be at least 1, not %d.", limit)
 	}
 	args := []string{"list"}
 	if limit > 0 {

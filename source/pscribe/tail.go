@@ -20,7 +20,7 @@ func (s *Scribe) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.Sc
 		return nil, err
 	}
 	if req.Wait < 0 {
-		return nil, hearken.Errorf(hearken.Invalid, "The time to wait is %s. It must not be negative.", req.Wait)
+		return nil, hearken.Errorf(hearken.Invalid, "The wait must not be negative: %s.", req.Wait)
 	}
 	deadline := s.now().Add(req.Wait)
 	for {

@@ -16,11 +16,11 @@ import (
 )
 
 // A script is a backend that plays what a test says.
-type script func(ctx context.Context, d *desk) error
+type script func(ctx context.Context, d *mixer) error
 
 func (s script) devices(context.Context) ([]Device, error) { return nil, nil }
 func (s script) check(context.Context) error               { return nil }
-func (s script) run(ctx context.Context, d *desk) error    { return s(ctx, d) }
+func (s script) run(ctx context.Context, d *mixer) error   { return s(ctx, d) }
 func wait(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -68,17 +68,17 @@ func runFor(t *testing.T, c *Capture, d time.Duration) [][]int16 {
 	return h.channels
 }
 
-// every sends a piece to a lane again and again, for as long as d.
-func every(ctx context.Context, d *desk, lane int, v int16, step, length time.Duration) {
+// every sends a piece to a track again and again, for as long as d.
+func every(ctx context.Context, d *mixer, track int, v int16, step, length time.Duration) {
 	for range int(length / step) {
 		wait(ctx, step)
-		d.add(lane, level(v, step))
+		d.add(track, level(v, step))
 	}
 }
 
-func TestDesk_SilenceWhereNothingComes(t *testing.T) {
+func TestMixer_SilenceWhereNothingComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := scripted(func(ctx context.Context, d *desk) error {
+		c := scripted(func(ctx context.Context, d *mixer) error {
 			every(ctx, d, 0, 5, 20*time.Millisecond, time.Second)
 			wait(ctx, 2*time.Second) // the device says nothing
 			every(ctx, d, 0, 7, 20*time.Millisecond, time.Second)
@@ -105,9 +105,9 @@ func TestDesk_SilenceWhereNothingComes(t *testing.T) {
 }
 
 // What comes late, but within the wait, is neither lost nor moved.
-func TestDesk_Late(t *testing.T) {
+func TestMixer_Late(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := scripted(func(ctx context.Context, d *desk) error {
+		c := scripted(func(ctx context.Context, d *mixer) error {
 			every(ctx, d, 0, 1, 20*time.Millisecond, time.Second)
 			wait(ctx, 900*time.Millisecond) // the computer is busy
 			for v := range int16(45) {
@@ -129,9 +129,9 @@ func TestDesk_Late(t *testing.T) {
 }
 
 // Of what comes too late, the newest is kept, in its place.
-func TestDesk_TooLate(t *testing.T) {
+func TestMixer_TooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := scripted(func(ctx context.Context, d *desk) error {
+		c := scripted(func(ctx context.Context, d *mixer) error {
 			every(ctx, d, 0, 1, 20*time.Millisecond, time.Second)
 			wait(ctx, 2*time.Second)
 			for v := range int16(100) {
@@ -157,9 +157,9 @@ func TestDesk_TooLate(t *testing.T) {
 	})
 }
 
-func TestDesk_SlowReader(t *testing.T) {
+func TestMixer_SlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := scripted(func(ctx context.Context, d *desk) error {
+		c := scripted(func(ctx context.Context, d *mixer) error {
 			every(ctx, d, 0, 1, 20*time.Millisecond, time.Hour)
 			return nil
 		})
@@ -191,11 +191,11 @@ func TestDesk_SlowReader(t *testing.T) {
 func TestCapture_RunEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
-		c := scripted(func(ctx context.Context, d *desk) error { <-ctx.Done(); return nil })
+		c := scripted(func(ctx context.Context, d *mixer) error { <-ctx.Done(); return nil })
 		if err := c.Run(t.Context(), func(...[]int16) error { return broken }); !errors.Is(err, broken) {
 			t.Errorf("an error of the reader: %v", err)
 		}
-		c = scripted(func(ctx context.Context, d *desk) error {
+		c = scripted(func(ctx context.Context, d *mixer) error {
 			d.add(0, level(3, 10*time.Millisecond))
 			wait(ctx, 30*time.Millisecond)
 			return broken
@@ -209,7 +209,7 @@ func TestCapture_RunEnds(t *testing.T) {
 			t.Errorf("the last sound was %d samples", len(got))
 		}
 		started := make(chan struct{})
-		c = scripted(func(ctx context.Context, d *desk) error { close(started); <-ctx.Done(); return nil })
+		c = scripted(func(ctx context.Context, d *mixer) error { close(started); <-ctx.Done(); return nil })
 		ctx, cancel := context.WithCancel(t.Context())
 		go c.Run(ctx, func(...[]int16) error { return nil })
 		<-started
@@ -224,10 +224,10 @@ func TestCapture_RunEnds(t *testing.T) {
 // Whatever two devices do, clocks that are off by 0.05 %, arrivals that are
 // late, the beat that both hear at the same moment stays together and in its
 // place on the session's clock.
-func TestLane_Drift(t *testing.T) {
+func TestDeviceTrack_Drift(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const length = 60 * hearken.SampleRate
-		l := &lane{}
+		l := &deviceTrack{}
 		skew := rapid.Float64Range(-0.0005, 0.0005).Draw(t, "skew")
 		size := rapid.Int64Range(5, 45).Draw(t, "fragment") * millisecond
 		late := rapid.SliceOfN(rapid.Int64Range(0, 60*millisecond), 50, 50).Draw(t, "late")
@@ -266,7 +266,7 @@ func TestLane_Drift(t *testing.T) {
 }
 
 // checkBeats looks for each beat near its place, but for the first seconds,
-// in which a lane finds its own.
+// in which a track finds its own.
 func checkBeats(t *rapid.T, out []int16) {
 	beats := 0
 	for second := int64(8); (second+1)*hearken.SampleRate < int64(len(out)); second++ {
@@ -289,8 +289,8 @@ func checkBeats(t *rapid.T, out []int16) {
 }
 
 // A computer that is too busy for a while delays sound, and tears nothing.
-func TestLane_Busy(t *testing.T) {
-	l := &lane{}
+func TestDeviceTrack_Busy(t *testing.T) {
+	l := &deviceTrack{}
 	const size = 20 * millisecond
 	chunk := make([]int16, size)
 	var want []int16
@@ -312,8 +312,8 @@ func TestLane_Busy(t *testing.T) {
 	}
 }
 
-func TestLane_Lost(t *testing.T) {
-	l := &lane{}
+func TestDeviceTrack_Lost(t *testing.T) {
+	l := &deviceTrack{}
 	at := int64(0)
 	feed := func(d time.Duration, v int16) {
 		for range d / (20 * time.Millisecond) {
@@ -325,7 +325,7 @@ func TestLane_Lost(t *testing.T) {
 	at += 200 * millisecond // the server threw this away
 	feed(time.Minute, 2)
 	if off := l.end() - at; off < -tolerance || off > tolerance {
-		t.Errorf("after a loss the lane is off by %d ms", off/millisecond)
+		t.Errorf("after a loss the track is off by %d ms", off/millisecond)
 	}
 }
 

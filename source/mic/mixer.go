@@ -11,29 +11,29 @@ import (
 
 const (
 	tick  = 100 * time.Millisecond
-	block = 100 * millisecond  // is delivered at least,
-	large = 500 * millisecond  // and at most, after a pause
-	lag   = 40 * millisecond   // how far behind the clock sound is delivered
-	hold  = hearken.SampleRate // how long a device that was heard is waited for
+	block = 100 * millisecond  // smallest block to deliver
+	large = 500 * millisecond  // largest block, after a pause
+	lag   = 40 * millisecond   // how far behind the clock to deliver
+	hold  = hearken.SampleRate // how long to wait for a device that was active
 )
 
-// A desk brings the lanes together: at each moment it knows how much sound
-// there has to be, whatever the devices do, and gives all lanes that much.
-type desk struct {
+// A mixer keeps the devices in step: at each moment it knows how much audio
+// should have arrived, and takes that much from every track.
+type mixer struct {
 	began time.Time
 
 	mu        sync.Mutex
-	lanes     []*lane
+	tracks    []*deviceTrack
 	delivered int64
 	out       [][]int16
-	recent    [][]int16 // the last 100 ms of each lane
+	recent    [][]int16 // the last 100 ms of each track
 }
 
-// newDesk starts a session's clock.
-func newDesk(lanes int) *desk {
-	d := &desk{began: time.Now()}
-	for range lanes {
-		d.lanes = append(d.lanes, &lane{})
+// newMixer returns a mixer whose clock starts now.
+func newMixer(tracks int) *mixer {
+	d := &mixer{began: time.Now()}
+	for range tracks {
+		d.tracks = append(d.tracks, &deviceTrack{})
 		d.out = append(d.out, make([]int16, large))
 		d.recent = append(d.recent, make([]int16, 100*millisecond))
 	}
@@ -41,33 +41,32 @@ func newDesk(lanes int) *desk {
 }
 
 // now is the position of this moment.
-func (d *desk) now() int64 {
+func (d *mixer) now() int64 {
 	return time.Since(d.began).Microseconds() * millisecond / 1000
 }
 
-// add takes sound of a lane that has arrived just now.
-func (d *desk) add(lane int, samples []int16) {
+// add takes audio that has just arrived on a track.
+func (d *mixer) add(track int, samples []int16) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.lanes[lane].add(samples, d.now())
+	d.tracks[track].add(samples, d.now())
 }
 
-// gone says that nothing more comes on a lane for now: it is silence from here
-// on, without waiting.
-func (d *desk) gone(lane int) {
+// gone marks a track as silent: the mixer no longer waits for it.
+func (d *mixer) gone(track int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.lanes[lane].live = false
+	d.tracks[track].live = false
 }
 
-// next is the next block of all lanes, valid until the following call, or nil
-// if it is not yet time for one.
-func (d *desk) next() [][]int16 {
+// next returns the next block of all tracks, valid until the following call, or
+// nil if it is too early.
+func (d *mixer) next() [][]int16 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.now()
 	upTo := now - lag
-	for _, l := range d.lanes {
+	for _, l := range d.tracks {
 		switch {
 		case !l.live || l.end() >= upTo:
 		case now-l.last < hold:
@@ -82,12 +81,12 @@ func (d *desk) next() [][]int16 {
 	return d.takeTo(upTo)
 }
 
-// rest is like next, for the end: it waits for nothing.
-func (d *desk) rest() [][]int16 {
+// rest returns what is left at the end, without waiting.
+func (d *mixer) rest() [][]int16 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	upTo := d.delivered
-	for _, l := range d.lanes {
+	for _, l := range d.tracks {
 		upTo = max(upTo, l.end())
 	}
 	if upTo = min(upTo, d.now()); upTo == d.delivered {
@@ -96,9 +95,9 @@ func (d *desk) rest() [][]int16 {
 	return d.takeTo(upTo)
 }
 
-func (d *desk) takeTo(upTo int64) [][]int16 {
+func (d *mixer) takeTo(upTo int64) [][]int16 {
 	n := min(upTo-d.delivered, large)
-	for i, l := range d.lanes {
+	for i, l := range d.tracks {
 		d.out[i] = d.out[i][:n]
 		l.take(d.out[i], d.delivered)
 		recent := d.recent[i]
@@ -116,9 +115,9 @@ func (d *desk) takeTo(upTo int64) [][]int16 {
 // quietest is the level, in dB below full scale, that shows as 0.
 const quietest = 60
 
-// levels are how loud the last 100 ms of each lane were: 1 is full scale, 0 is
+// levels returns how loud the last 100 ms of each track were: 1 is full scale, 0 is
 // 60 dB below that, and speech is in the upper half.
-func (d *desk) levels() []float64 {
+func (d *mixer) levels() []float64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	levels := make([]float64, len(d.recent))
@@ -128,12 +127,12 @@ func (d *desk) levels() []float64 {
 	return levels
 }
 
-// lost is how much sound was thrown away because nobody took it.
-func (d *desk) lost() time.Duration {
+// lost returns how much audio was dropped because nobody read it.
+func (d *mixer) lost() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var most int64
-	for _, l := range d.lanes {
+	for _, l := range d.tracks {
 		most = max(most, l.lost)
 	}
 	return time.Duration(most) * time.Second / hearken.SampleRate
