@@ -1,11 +1,11 @@
-// Package hearken holds the words of the Hearken speech-to-action hub: what a
-// session is, what a segment is, and what the parts that hear, remember and
-// act promise each other.
+// Package hearken defines the vocabulary of the Hearken speech-to-action hub:
+// sessions and segments, providers and stores, actions and grants, and the
+// interfaces by which the other packages work together.
 //
-// The package has no behaviour of its own and imports only the standard
-// library. Behaviour lives in the verb packages ([live] hears and remembers);
-// everything that talks to the world (engines, stores, sources) lives in leaf
-// packages that import this one and never each other.
+// It contains no behaviour and imports only the standard library. [live] runs
+// sessions and [act] runs actions. Adapters for engines, stores, sources and
+// connectors import this package and never each other.
 //
 // [live]: https://pkg.go.dev/github.com/hearken-dev/hearken/live
+// [act]: https://pkg.go.dev/github.com/hearken-dev/hearken/act
 package hearken

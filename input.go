@@ -1,33 +1,33 @@
 package hearken
 
-// An Input is the receiving end of a session, where a source puts its sound.
-// It is made by the hub when a source attaches and belongs to one source at a
-// time. Nothing that infers or stores runs inside Write.
+// An Input is the hub's end of a source: where a source writes a session's
+// audio. The hub creates it when a source attaches; it belongs to one source at
+// a time. No inference and no storage happens inside Write.
 type Input interface {
-	// Received is how much sound of the session is safe with the hub, in
-	// samples at [SampleRate]: a sender that returns goes on from there.
+	// Received is how much of the session's audio the hub has safely stored,
+	// in samples at [SampleRate]. A sender that reconnects continues there.
 	Received() int64
-	// Epoch is the session's epoch.
+	// Epoch returns the session's epoch.
 	Epoch() int
-	// Describe tells the hub what the sender sends, before the first sound.
-	// One channel is the microphone; of two, the first is the microphone and
-	// the second the far side.
+	// Describe declares the sender's format before the first audio. One
+	// channel is the microphone. Of two, the first is the microphone and the
+	// second the far side.
 	Describe(encoding string, sampleRate, channels int) error
-	// Write takes sound at [SampleRate], one slice for each channel, all of
-	// the same length. It never waits for an engine. It fails when the
-	// session has stopped or another sender took over.
+	// Write takes audio at [SampleRate], one slice per channel, all of the same
+	// length. It never waits for an engine. It fails if the session has stopped
+	// or another sender took over.
 	Write(channels ...[]int16) error
-	// Events delivers what the sender is told about: text, lag, drops, the
-	// end. It is closed when the input ends. Events are dropped, the oldest
-	// partials first, when the sender does not take them.
+	// Events reports text, lag, drops and the end to the sender. The channel is
+	// closed when the input ends. If the sender does not read them, events are
+	// dropped, the oldest partials first.
 	Events() <-chan InputEvent
-	// Finalize asks for the words of everything sent so far on these channels,
-	// or on all if none is named, without the pause that the engine would wait
-	// for. They come as events like any others.
+	// Finalize requests the words of all audio sent so far on these channels,
+	// or on all channels if none is given, without waiting for a pause. They
+	// arrive as events.
 	Finalize(channels ...Origin) error
-	// Finish says that the sound is complete: the session drains and stops.
+	// Finish ends the audio: the session transcribes the rest and stops.
 	Finish() error
-	// Detach leaves the session, which waits for a sender to return.
+	// Detach leaves the session, which then waits for a sender to return.
 	Detach()
 }
 
@@ -36,22 +36,22 @@ type InputEventKind string
 
 const (
 	InputPartial       InputEventKind = "partial"       // Segment
-	InputFinal         InputEventKind = "final"         // Segment; Seconds is how far the words are final with it
+	InputFinal         InputEventKind = "final"         // Segment; Seconds is the time up to which words are final
 	InputSpeechStarted InputEventKind = "speechStarted" // Seconds is the time; Origin
-	InputProgress      InputEventKind = "progress"      // Seconds is how far the words are final; Origin
+	InputProgress      InputEventKind = "progress"      // Seconds is the time up to which words are final; Origin
 	InputLag           InputEventKind = "lag"           // Seconds
 	InputDropped       InputEventKind = "dropped"       // Seconds
 	InputError         InputEventKind = "error"         // Err
-	InputReplaced      InputEventKind = "replaced"      // the same principal came again
+	InputReplaced      InputEventKind = "replaced"      // the same principal connected again
 	InputClosed        InputEventKind = "closed"        // Reason; the last one
 )
 
-// An InputEvent is one thing a sender is told.
+// An InputEvent is reported to a sender.
 type InputEvent struct {
 	Kind     InputEventKind
 	Segment  *Segment
-	Endpoint bool   // of a final: the speaker paused there
-	Origin   Origin // whose speech or progress it is
+	Endpoint bool   // of a final: the speaker paused after it
+	Origin   Origin // the channel
 	Seconds  float64
 	Reason   string
 	Err      error

@@ -6,48 +6,49 @@ import (
 )
 
 // A Scribe transcribes this computer's own microphone and system audio: one
-// capture at a time, each a session. All methods may be called concurrently,
-// and none waits for another. What people see of a failure is an [*Error].
+// capture at a time, each a session. All methods may be called concurrently.
+// Failures that a person should see are an [*Error].
 type Scribe interface {
-	// Start begins a capture, or goes on with a paused one; a second Start
+	// Start begins a capture, or continues a paused one. If one is running, it
 	// changes nothing.
 	Start(ctx context.Context) (*ScribeStatus, error)
-	// Stop ends the capture that runs. The words of the last sound follow.
+	// Stop ends the running capture. Its last words may still follow.
 	Stop(ctx context.Context) (*ScribeStatus, error)
-	// New ends the session of now and goes on in a new one, losing no sound.
+	// New ends the current session and continues in a new one without losing
+	// audio.
 	New(ctx context.Context) (*ScribeStatus, error)
 	Status(ctx context.Context) (*ScribeStatus, error)
-	// Sessions lists the captures of this computer, the newest first.
+	// Sessions lists this computer's captures, newest first.
 	Sessions(ctx context.Context, limit int) ([]ScribeSession, error)
 	Tail(ctx context.Context, req TailRequest) (*ScribePage, error)
-	// Cat returns whole sessions, the oldest first.
+	// Cat returns whole sessions, oldest first.
 	Cat(ctx context.Context, req CatRequest) ([]ScribePage, error)
 	Grep(ctx context.Context, req GrepRequest) ([]ScribePage, error)
 }
 
-// A Capture is this computer's sound while somebody takes it.
+// A Capture records this computer's audio.
 type Capture interface {
-	// Run delivers sound in real time, at [SampleRate], until ctx ends or
-	// nothing can be captured any more: first the microphone and, if there are
-	// two channels, then what the computer plays, both of the same length. A
-	// device that is gone is silence until it comes back.
+	// Run delivers audio in real time, at [SampleRate], until ctx ends or
+	// nothing can be captured any more. The first channel is the microphone;
+	// the second, if there is one, is what the computer plays. A device that
+	// disappears is silent until it returns.
 	Run(ctx context.Context, deliver func(channels ...[]int16) error) error
-	// Notes say for people what is captured from where, and what is not.
+	// Notes describes what is captured from where, and what is not.
 	Notes() []string
-	// Levels are how loud each channel is now, from 0 to 1.
+	// Levels returns how loud each channel is now, from 0 to 1.
 	Levels() []float64
 }
 
-// ScribeStatus tells what a scribe is doing.
+// ScribeStatus describes what a scribe is doing.
 type ScribeStatus struct {
 	Running bool
-	Session string // the id of the current or last session; empty if there is none
+	Session string // id of the current or last session; empty if none
 	Since   time.Time
 	Length  time.Duration // of the session so far
-	// Notes are for people: what is recorded from where, what is missing, and
-	// that everybody on the call should know of it.
+	// Notes are sentences for people: what is recorded from where, what is
+	// missing, and that everyone on the call should know.
 	Notes []string
-	Raw   string // what a foreign scribe said in its own words; may be empty
+	Raw   string // the foreign scribe's own output; may be empty
 }
 
 // A ScribeSession is one capture in a list.
@@ -55,12 +56,12 @@ type ScribeSession struct {
 	ID        string
 	StartedAt time.Time
 	Length    time.Duration
-	Entries   int // -1 if it is not known
+	Entries   int // -1 if unknown
 	Running   bool
-	Raw       string // what a foreign scribe said in its own words; may be empty
+	Raw       string // the foreign scribe's own output; may be empty
 }
 
-// A StatusFilter chooses entries by how settled they are.
+// A StatusFilter selects entries by [Status].
 type StatusFilter string
 
 const (
@@ -68,10 +69,10 @@ const (
 	OnlyConfirmed    StatusFilter = "confirmed"
 	OnlyUnconfirmed  StatusFilter = "unconfirmed"
 	OnlyTranslations StatusFilter = "translated"
-	OnlySpeech       StatusFilter = "speech" // all but stretches without speech
+	OnlySpeech       StatusFilter = "speech" // everything except stretches without speech
 )
 
-// Matches reports whether the filter lets an entry through.
+// Matches reports whether the filter selects entries with this status.
 func (f StatusFilter) Matches(s Status) bool {
 	switch f {
 	case OnlyConfirmed:
@@ -86,41 +87,40 @@ func (f StatusFilter) Matches(s Status) bool {
 	return true
 }
 
-// TailRequest asks for the newest entries of a session, or for those from a
-// line on.
+// TailRequest requests the newest entries of a session, or those from a given
+// line.
 type TailRequest struct {
-	Session   string // empty for the current one, or else the last
-	N         int    // at most so many; with SinceLine the oldest of them
+	Session   string // empty for the current or the last one
+	N         int    // maximum; with SinceLine the oldest are returned
 	SinceLine int    // 0 for the newest
 	Filter    StatusFilter
-	Wait      time.Duration // how long to wait for news if there is none
-	Echo      bool          // also what the microphone heard of the far side
+	Wait      time.Duration // how long to wait for new entries if there are none
+	Echo      bool          // include echo
 }
 
-// CatRequest chooses whole sessions: by id, by when they started, or the last
-// so many.
+// CatRequest selects whole sessions: by id, by start time, or the last few.
 type CatRequest struct {
 	Sessions     []string
-	Since, Until time.Time // zero for no bound
-	Last         int       // 0 for no bound
+	Since, Until time.Time // zero for no limit
+	Last         int       // 0 for no limit
 	Filter       StatusFilter
 	Echo         bool
 }
 
-// GrepRequest looks for a regular expression in what was said.
+// GrepRequest searches transcripts with a regular expression.
 type GrepRequest struct {
 	Pattern       string
 	Since, Until  time.Time // of when a session started; zero for no bound
 	Filter        StatusFilter
 	IgnoreCase    bool
 	Before, After int // entries around a match
-	Limit         int // matches at most; 0 for no bound
+	Limit         int // most matches; 0 for no limit
 }
 
-// A ScribePage is entries of one session.
+// A ScribePage holds entries of one session.
 type ScribePage struct {
 	Session string
 	Entries []Segment
-	Next    int    // the line to go on from
-	Raw     string // what a foreign scribe said that could not be read
+	Next    int    // the line to continue from
+	Raw     string // a foreign scribe's output that could not be parsed
 }
