@@ -27,7 +27,7 @@ const (
 	NotFound     Code = "not_found"    // something other than a session
 	Busy         Code = "busy"         // no room now; try later
 	Undecodable  Code = "undecodable"  // sound that cannot be decoded
-	RateLimited      Code = "rate_limited" // too many requests in too short a time
+	RateLimited  Code = "rate_limited" // too many requests in too short a time
 )
 
 // The errors of actions, as agents see them in front of a colon.

@@ -119,7 +119,7 @@ type StreamEvent struct {
 	// FinalUntil is the position before which all sound is dealt with: its words
 	// have come out as finals, and it will not be needed again.
 	FinalUntil int64
-	Lag     float64 // seconds of sound written but not yet dealt with beyond what the engine always holds
+	Lag        float64 // seconds of sound written but not yet dealt with beyond what the engine always holds
 	// Endpoint says of a Final that the speaker paused there, in contrast to
 	// one that ends because it was long or because Finalize asked for it.
 	Endpoint bool

@@ -179,18 +179,18 @@ func (r *room) evidence(source hearken.Origin, m match) hearken.Evidence {
 		quote = append(quote, strings.TrimSpace(e.seg.Text))
 	}
 	return hearken.Evidence{
-		Source:  source,
-		Session: main.session,
-		Segment: main.seg.ID,
-		Line:    main.seg.Line,
-		Start:   m.entries[0].seg.StartTime,
-		End:     m.entries[len(m.entries)-1].seg.EndTime,
-		At:      m.entries[0].begin().Format(time.RFC3339),
-		Speaker: main.seg.Speaker,
-		Quote:   short(strings.Join(quote, " ")),
-		Coverage:   m.cover,
-		Echo:    m.echo,
-		Claimed: r.claims(m.entries),
+		Source:   source,
+		Session:  main.session,
+		Segment:  main.seg.ID,
+		Line:     main.seg.Line,
+		Start:    m.entries[0].seg.StartTime,
+		End:      m.entries[len(m.entries)-1].seg.EndTime,
+		At:       m.entries[0].begin().Format(time.RFC3339),
+		Speaker:  main.seg.Speaker,
+		Quote:    short(strings.Join(quote, " ")),
+		Coverage: m.cover,
+		Echo:     m.echo,
+		Claimed:  r.claims(m.entries),
 	}
 }
 
