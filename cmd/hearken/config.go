@@ -113,7 +113,7 @@ func (c *Config) resolve() error {
 	if c.DataDir == "" {
 		dir, err := userDataDir()
 		if err != nil {
-			return hearken.Errorf(hearken.Invalid, "There is no data directory: %w.", err).WithTry("set HEARKEN_DATA_DIR to a directory")
+			return hearken.Errorf(hearken.Invalid, "Cannot find the data directory: %w.", err).WithTry("set HEARKEN_DATA_DIR to a directory")
 		}
 		c.DataDir = dir
 	}
@@ -159,7 +159,7 @@ func (c *Config) resolve() error {
 func (c *Config) checkTogether() error {
 	for i, name := range c.TranscriptionProvider {
 		if slices.Contains(c.TranscriptionProvider[:i], name) {
-			return badValue("TRANSCRIPTION_PROVIDER", strings.Join(c.TranscriptionProvider, ","), "each engine once")
+			return badValue("TRANSCRIPTION_PROVIDER", strings.Join(c.TranscriptionProvider, ","), "a list that names each engine once")
 		}
 	}
 	if c.StorageBackend == "postgres" && c.DatabaseURL == "" {
@@ -233,5 +233,5 @@ func isPort(s string) bool {
 }
 
 func badValue(name, value, allowed string) *hearken.Error {
-	return hearken.Errorf(hearken.Invalid, "%s is %q; allowed is %s.", name, value, allowed)
+	return hearken.Errorf(hearken.Invalid, "%s is %q. It must be %s.", name, value, allowed)
 }

@@ -100,19 +100,19 @@ func TestConfig_Defaults(t *testing.T) {
 
 func TestConfig_BadValues(t *testing.T) {
 	for _, tt := range []struct{ env, value, want string }{
-		{"PORT", "abc", `PORT is "abc"; allowed is a whole number from 0 to 65535.`},
-		{"PORT", "65536", `PORT is "65536"; allowed is a whole number from 0 to 65535.`},
-		{"TRANSPORT", "carrier-pigeon", `TRANSPORT is "carrier-pigeon"; allowed is one of http, stdio.`},
-		{"STORAGE_BACKEND", "mysql", `STORAGE_BACKEND is "mysql"; allowed is one of sqlite, postgres, json.`},
-		{"STORAGE_BACKEND", "postgres", `DATABASE_URL is ""; allowed is a connection string such as postgres://user@host/hearken, since STORAGE_BACKEND is postgres.`},
-		{"TRANSCRIPTION_PROVIDER", "ear", `TRANSCRIPTION_PROVIDER is "ear"; allowed is one or more of local, deepgram, openai, null.`},
-		{"TRANSCRIPTION_PROVIDER", "local,local", `TRANSCRIPTION_PROVIDER is "local,local"; allowed is each engine once.`},
-		{"KEEP_AUDIO", "perhaps", `KEEP_AUDIO is "perhaps"; allowed is true or false.`},
-		{"TOOLSETS", "read,write", `TOOLSETS is "read,write"; allowed is one or more of all, transcription, scribe, actions, read.`},
-		{"WS_LISTEN", "7777", `WS_LISTEN is "7777"; allowed is host:port, or off.`},
-		{"PUBLIC_URL", "hearken.example.org", `PUBLIC_URL is "hearken.example.org"; allowed is an http or https address without a query.`},
-		{"TLS_CERT", "/c.pem", `TLS_KEY is ""; allowed is the file with the key of TLS_CERT.`},
-		{"IDLE_MINUTES", "NaN", `IDLE_MINUTES is "NaN"; allowed is a number from 0.01 to 10000.`},
+		{"PORT", "abc", `PORT is "abc". It must be a whole number from 0 to 65535.`},
+		{"PORT", "65536", `PORT is "65536". It must be a whole number from 0 to 65535.`},
+		{"TRANSPORT", "carrier-pigeon", `TRANSPORT is "carrier-pigeon". It must be one of http, stdio.`},
+		{"STORAGE_BACKEND", "mysql", `STORAGE_BACKEND is "mysql". It must be one of sqlite, postgres, json.`},
+		{"STORAGE_BACKEND", "postgres", `DATABASE_URL is "". It must be a connection string such as postgres://user@host/hearken, since STORAGE_BACKEND is postgres.`},
+		{"TRANSCRIPTION_PROVIDER", "ear", `TRANSCRIPTION_PROVIDER is "ear". It must be one or more of local, deepgram, openai, null.`},
+		{"TRANSCRIPTION_PROVIDER", "local,local", `TRANSCRIPTION_PROVIDER is "local,local". It must be a list that names each engine once.`},
+		{"KEEP_AUDIO", "perhaps", `KEEP_AUDIO is "perhaps". It must be true or false.`},
+		{"TOOLSETS", "read,write", `TOOLSETS is "read,write". It must be one or more of all, transcription, scribe, actions, read.`},
+		{"WS_LISTEN", "7777", `WS_LISTEN is "7777". It must be host:port, or off.`},
+		{"PUBLIC_URL", "hearken.example.org", `PUBLIC_URL is "hearken.example.org". It must be an http or https address without a query.`},
+		{"TLS_CERT", "/c.pem", `TLS_KEY is "". It must be the file with the key of TLS_CERT.`},
+		{"IDLE_MINUTES", "NaN", `IDLE_MINUTES is "NaN". It must be a number from 0.01 to 10000.`},
 	} {
 		t.Run(tt.env+"="+tt.value, func(t *testing.T) {
 			cleanEnv(t)

@@ -73,7 +73,7 @@ func (c *contactsImportCmd) Run(ctx context.Context, p *program) error {
 		}
 	}
 	if c.Me != "" && mine != 1 {
-		return hearken.Errorf(hearken.Invalid, "%d contacts in the file are named %q.", mine, c.Me)
+		return hearken.Errorf(hearken.Invalid, "The file has %d contacts named %q.", mine, c.Me)
 	}
 	req, err := p.asOwner(ctx, controlRequest{Op: "contacts.import", Contacts: cards})
 	if err != nil {

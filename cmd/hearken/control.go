@@ -65,7 +65,7 @@ func (a *App) serveControl(ctx context.Context, conn net.Conn) {
 		}
 	}
 	if errors.Is(in.Err(), bufio.ErrTooLong) {
-		_ = out.Encode(controlResult{Error: pipe.Refuse(hearken.Errorf(hearken.Invalid, "The request is longer than %d MB.", maxControl>>20))}) // it is the last word
+		_ = out.Encode(controlResult{Error: pipe.Refuse(hearken.Errorf(hearken.Invalid, "The request is longer than %d MB.", maxControl>>20))})
 	}
 }
 
@@ -85,7 +85,7 @@ func (a *App) control(ctx context.Context, req controlRequest) (any, error) {
 	switch req.Op {
 	case "yield":
 		if a.yield == nil {
-			return nil, hearken.Errorf(hearken.Forbidden, "This hub was started by a person and stays.")
+			return nil, hearken.Errorf(hearken.Forbidden, "A person started this hub, so it does not give way.")
 		}
 		a.yield()
 		return struct{}{}, nil
@@ -101,6 +101,6 @@ func (a *App) control(ctx context.Context, req controlRequest) (any, error) {
 		}
 		return serve(a, ctx, req)
 	}
-	return nil, hearken.Errorf(hearken.Invalid, "The hub does not know the request %q.", req.Op).
-		WithTry("stop the hub and start it again with the same version as the command")
+	return nil, hearken.Errorf(hearken.Invalid, "The running hub does not know the request %q.", req.Op).
+		WithTry("restart the hub with the same version as this command")
 }

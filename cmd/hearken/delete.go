@@ -50,7 +50,7 @@ func (c *deleteCmd) Run(ctx context.Context, p *program) error {
 func (p *program) confirm(question string) error {
 	f, ok := p.stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return hearken.Errorf(hearken.Invalid, "Nobody is there to confirm this.").WithTry("--yes")
+		return hearken.Errorf(hearken.Invalid, "Not a terminal, so it can't ask. Add --yes.")
 	}
 	fmt.Fprint(p.stderr, question)
 	answer, err := bufio.NewReader(f).ReadString('\n')

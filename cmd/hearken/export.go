@@ -36,7 +36,7 @@ func (c *exportCmd) Run(ctx context.Context, p *program) (err error) {
 		// What was said is not for everybody on this computer.
 		f, err := os.OpenFile(c.Output, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 		if err != nil {
-			return hearken.Errorf(hearken.Invalid, "The file cannot be written: %w.", err)
+			return hearken.Errorf(hearken.Invalid, "Cannot write the file: %w.", err)
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
 		out = f

@@ -30,7 +30,7 @@ func (c *grantsListCmd) Run(ctx context.Context, p *program) error {
 		return p.writeJSON(grants)
 	}
 	if len(grants) == 0 {
-		fmt.Fprintln(p.stderr, "There are no grants: every action asks.")
+		fmt.Fprintln(p.stderr, "There are no grants: every action asks you.")
 		return nil
 	}
 	t := p.table("ID", "KEY", "TOOL", "TARGET", "A DAY", "UNTIL", "STATE")
@@ -57,7 +57,7 @@ type grantsCreateCmd struct {
 
 func (c *grantsCreateCmd) Run(ctx context.Context, p *program) error {
 	if c.PerDay < 1 {
-		return hearken.Errorf(hearken.Invalid, "A grant allows at least one action a day.")
+		return hearken.Errorf(hearken.Invalid, "--per-day must be at least 1.")
 	}
 	req, err := p.asOwner(ctx, controlRequest{Op: "grants.create", Grant: &hearken.Grant{
 		Principal: c.Key, Tool: c.Tool, Target: c.Target, PerDay: c.PerDay, ExpiresAt: time.Now().Add(c.For), From: "terminal",
@@ -69,7 +69,7 @@ func (c *grantsCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s: %s may %s to %s until %s, %d a day, where the words were said on this side of a call.\n", g.ID, g.Principal, g.Tool, g.Target, when(g.ExpiresAt), g.PerDay)
+	fmt.Fprintf(p.stdout, "%s: %s may use %s on %s until %s, %d times per day, for words that you said.\n", g.ID, g.Principal, g.Tool, g.Target, when(g.ExpiresAt), g.PerDay)
 	return nil
 }
 

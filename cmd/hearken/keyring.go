@@ -29,12 +29,12 @@ func (a *App) createKey(ctx context.Context, name string, toolsets []string, app
 	case hearken.ApproverClient:
 		key.Approver = approver
 	default:
-		return nil, hearken.Errorf(hearken.Invalid, "A key's approver is owner or client, not %q.", approver)
+		return nil, hearken.Errorf(hearken.Invalid, "The approver must be owner or client, not %q.", approver)
 	}
 	if err := a.store.SaveKey(ctx, &key); err != nil {
-		return nil, hearken.Errorf(hearken.RepositoryError, "The key could not be kept: %w.", err)
+		return nil, hearken.Errorf(hearken.RepositoryError, "The key could not be stored: %w.", err)
 	}
-	a.log.Info("key made", "key", key.ID, "name", name)
+	a.log.Info("key created", "key", key.ID, "name", name)
 	a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditKey, Principal: key.ID, State: "made", By: "owner", Target: approver})
 	return &newKey{ID: key.ID, Secret: secret}, nil
 }
@@ -61,7 +61,7 @@ func (a *App) revokeKey(ctx context.Context, which string) (*hearken.Key, error)
 	case len(found) == 0:
 		return nil, hearken.Errorf(hearken.NotFound, "There is no key %q.", which).WithTry("hearken keys list")
 	case len(found) > 1:
-		return nil, hearken.Errorf(hearken.Invalid, "%d keys are named %q.", len(found), which).WithTry("its id; see hearken keys list")
+		return nil, hearken.Errorf(hearken.Invalid, "%d keys are named %q.", len(found), which).WithTry("the key's id, from hearken keys list")
 	}
 	key := found[0]
 	if key.RevokedAt == nil {

@@ -34,7 +34,7 @@ func (c *keysCreateCmd) Run(ctx context.Context, p *program) error {
 		return p.writeJSON(key)
 	}
 	fmt.Fprintln(p.stdout, key.Secret)
-	fmt.Fprintf(p.stderr, "This is the key %q (%s). It is not shown again.\nUse it as:  Authorization: Bearer KEY\n", c.Name, key.ID)
+	fmt.Fprintf(p.stderr, "Created key %q (%s). Save it now: it is not shown again.\nSend it as:  Authorization: Bearer KEY\n", c.Name, key.ID)
 	return nil
 }
 

@@ -68,11 +68,11 @@ func (c *listenCmd) Run(ctx context.Context, p *program) error {
 	defer cancel()
 	return p.withScribe(ctx, false, func(s hearken.Scribe) error {
 		if l.scribe = s; before.Running {
-			fmt.Fprintf(p.stderr, "The capture goes on. To stop it: %s scribe stop\n", executable())
+			fmt.Fprintf(p.stderr, "The capture is still running. To stop it: %s scribe stop\n", executable())
 		} else if err := l.finish(ctx); err != nil {
 			return err
 		}
-		fmt.Fprintf(p.stderr, "Kept as session %s. To read it: %s show %s\n", l.session, executable(), l.session)
+		fmt.Fprintf(p.stderr, "Saved as session %s. To read it: %s show %s\n", l.session, executable(), l.session)
 		return nil
 	})
 }
@@ -191,12 +191,12 @@ func (l *listening) watch(ctx context.Context, end context.CancelFunc) error {
 		if !m.Running {
 			end()
 			return hearken.Errorf(hearken.SessionAlreadyStopped, "%s", strings.Join(append(m.Notes, "The capture has ended."), " ")).
-				WithTry("hearken show %s, for what was said", l.session)
+				WithTry("hearken show %s", l.session)
 		}
 		if m.Session != l.session { // somebody else began a new one
 			l.screen.say("session " + m.Session + " began")
 			end()
-			return hearken.Errorf(hearken.SessionAlreadyStopped, "The capture goes on in session %s.", m.Session).WithTry("hearken listen, to follow it")
+			return hearken.Errorf(hearken.SessionAlreadyStopped, "The capture continues in session %s.", m.Session).WithTry("hearken listen")
 		}
 		l.screen.status(m)
 		select {

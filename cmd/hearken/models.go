@@ -44,7 +44,7 @@ func (p *program) prepare(ctx context.Context, root, dir string) error {
 		err = verify(ctx, models.Library(root), dir)
 	}
 	if err != nil && ctx.Err() == nil {
-		p.log.Warn("the model runs as it was published, which is slower", "dir", dir, "error", err)
+		p.log.Warn("model not optimized; it runs as published, which is slower", "dir", dir, "error", err)
 	}
 	return ctx.Err()
 }
@@ -85,7 +85,7 @@ func (c *modelsListCmd) Run(p *program) error {
 		}
 		t.row(e.Name, e.Title, e.Language, fmt.Sprintf("%.1f MB", float64(e.Size)/1e6), state, e.Licence)
 	}
-	fmt.Fprintf(t.w, "\nThey are in %s.\n", root)
+	fmt.Fprintf(t.w, "\nDirectory: %s\n", root)
 	return t.flush()
 }
 

@@ -96,7 +96,7 @@ func (c *scribeTailCmd) Run(ctx context.Context, p *program) error {
 	count, since := strings.CutPrefix(c.N, "+")
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 1 {
-		return hearken.Errorf(hearken.Invalid, "-n is %q; allowed is a number from 1 on, or one with a + before it.", c.N)
+		return hearken.Errorf(hearken.Invalid, "-n must be a number from 1, or + and a number, not %q.", c.N)
 	}
 	if req.N = n; since {
 		req.SinceLine, req.N, req.Echo = n, tailAll, true
@@ -150,7 +150,7 @@ type scribeCatCmd struct {
 func (c *scribeCatCmd) Run(ctx context.Context, p *program) error {
 	req := hearken.CatRequest{Sessions: c.Sessions, Last: c.Last, Filter: hearken.StatusFilter(c.Status), Echo: c.Echo}
 	if c.Last < 0 {
-		return hearken.Errorf(hearken.Invalid, "--last is %d; allowed is a number from 1 on.", c.Last)
+		return hearken.Errorf(hearken.Invalid, "--last must be at least 1, not %d.", c.Last)
 	}
 	var err error
 	if req.Since, req.Until, err = startedBetween(c.Since, c.Until); err != nil {
@@ -171,7 +171,7 @@ type scribeListCmd struct {
 
 func (c *scribeListCmd) Run(ctx context.Context, p *program) error {
 	if c.Limit < 1 {
-		return hearken.Errorf(hearken.Invalid, "--limit is %d; allowed is a number from 1 on.", c.Limit)
+		return hearken.Errorf(hearken.Invalid, "--limit must be at least 1, not %d.", c.Limit)
 	}
 	return p.withScribe(ctx, false, func(s hearken.Scribe) error {
 		list, err := s.Sessions(ctx, c.Limit)
@@ -196,7 +196,7 @@ type scribeGrepCmd struct {
 
 func (c *scribeGrepCmd) Run(ctx context.Context, p *program) error {
 	if min(c.After, c.Before, c.Context) < 0 {
-		return hearken.Errorf(hearken.Invalid, "-A, -B and -C are numbers from 0 on.")
+		return hearken.Errorf(hearken.Invalid, "-A, -B and -C must not be negative.")
 	}
 	req := hearken.GrepRequest{
 		Pattern: c.Pattern, Filter: hearken.StatusFilter(c.Status), IgnoreCase: c.IgnoreCase,
@@ -234,7 +234,7 @@ func startedBetween(since, until string) (from, to time.Time, err error) {
 			continue
 		}
 		if *bound.at, err = parseTime(bound.text); err != nil {
-			return from, to, hearken.Errorf(hearken.Invalid, "%s is %q; allowed is a time such as 2026-11-05T09:30:00+01:00, or a date.", bound.flag, bound.text)
+			return from, to, hearken.Errorf(hearken.Invalid, "%s must be a date or a time such as 2026-11-05T09:30:00+01:00, not %q.", bound.flag, bound.text)
 		}
 	}
 	if !from.IsZero() && !to.IsZero() && !from.Before(to) {

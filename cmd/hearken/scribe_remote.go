@@ -39,14 +39,14 @@ type meter struct {
 func serveScribe(ctx context.Context, hub *live.Hub, s hearken.Scribe, call *scribeCall) (any, error) {
 	answer, err := askScribe(ctx, hub, s, call)
 	if err != nil && ctx.Err() != nil {
-		err = hearken.Errorf(hearken.Busy, "The hub is ending.")
+		err = hearken.Errorf(hearken.Busy, "The hub is shutting down.")
 	}
 	return answer, err
 }
 
 func askScribe(ctx context.Context, hub *live.Hub, s hearken.Scribe, call *scribeCall) (any, error) {
 	if s == nil || call == nil {
-		return nil, hearken.Errorf(hearken.NotFound, "This hub does not transcribe this computer's sound.")
+		return nil, hearken.Errorf(hearken.NotFound, "This hub does not capture this computer's audio.")
 	}
 	switch {
 	case call.Do == "start":
@@ -68,8 +68,8 @@ func askScribe(ctx context.Context, hub *live.Hub, s hearken.Scribe, call *scrib
 	case call.Do == "meter":
 		return readMeter(ctx, hub, s)
 	}
-	return nil, hearken.Errorf(hearken.Invalid, "The hub's scribe does not know %q.", call.Do).
-		WithTry("stop the hub and start it again with the same version as the command")
+	return nil, hearken.Errorf(hearken.Invalid, "The running hub does not know the scribe command %q.", call.Do).
+		WithTry("restart the hub with the same version as this command")
 }
 
 func readMeter(ctx context.Context, hub *live.Hub, s hearken.Scribe) (*meter, error) {
@@ -186,7 +186,7 @@ func (p *program) rejoinScribe(ctx context.Context) (*client, error) {
 	hello := p.hello()
 	hello.Want, hello.Toolsets = pipe.WantControl, nil
 	conn, _, err := pipe.Join(ctx, p.cfg.DataDir, hello, func(context.Context) error {
-		return hearken.Errorf(hearken.Busy, "The hub has ended, and the capture with it.").WithTry("hearken listen, for a new one")
+		return hearken.Errorf(hearken.Busy, "The hub stopped, and the capture with it.").WithTry("hearken listen, to start a new one")
 	})
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (p *program) joinScribe(ctx context.Context, stays bool) (*client, error) {
 	}
 	conn, _, err := pipe.Join(ctx, p.cfg.DataDir, hello, start)
 	if errors.Is(err, pipe.ErrSpawn) {
-		return nil, hearken.Errorf(hearken.NotFound, "No hub runs that could go on capturing: %w.", err).WithTry("hearken serve, in another terminal")
+		return nil, hearken.Errorf(hearken.NotFound, "No hub is running that could capture: %w.", err).WithTry("hearken serve in another terminal")
 	}
 	if err != nil {
 		return nil, err

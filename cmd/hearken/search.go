@@ -63,7 +63,7 @@ func (c *searchCmd) Run(ctx context.Context, p *program) error {
 	}
 	switch {
 	case len(res.Hits) == 0:
-		fmt.Fprintln(p.stderr, "Nothing was found.")
+		fmt.Fprintln(p.stderr, "No matches.")
 		return exitCode(1) // as grep has it
 	case res.Truncated:
 		fmt.Fprintf(p.stderr, "There are more. Try: --limit %d\n", min(2*c.Limit, 100))

@@ -39,7 +39,7 @@ func (c *serveCmd) Run(ctx context.Context, p *program, g *grammar) error {
 	}
 	if err == nil {
 		<-ctx.Done()
-		fmt.Fprintln(p.stderr, "Stopping; sessions are finished first.")
+		fmt.Fprintln(p.stderr, "Stopping. Finishing the sessions first.")
 	}
 	return errors.Join(err, app.drain())
 }
@@ -67,17 +67,17 @@ func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error 
 	if u := doors.WSURL(); u != "" {
 		fmt.Fprintf(w, "  MCP over WebSocket  %s (with a key: hearken keys create)\n", u)
 	}
-	fmt.Fprintf(w, "  sound               ws%s/audio/{sessionId}\n", doors.URL()[len("http"):])
+	fmt.Fprintf(w, "  audio               ws%s/audio/{sessionId}\n", doors.URL()[len("http"):])
 	fmt.Fprintf(w, "  sessions            %s\n", p.cfg.storeName())
 	if app.desk != nil {
-		fmt.Fprintf(w, "  your approvals      %s/approvals\n", doors.URL())
+		fmt.Fprintf(w, "  approvals           %s/approvals\n", doors.URL())
 	}
 	if pin := doors.Pin(); pin != "" {
 		fmt.Fprintf(w, "  TLS pin             %s\n", pin)
 	}
 	exposed, plain := doors.Exposed()
 	if plain {
-		fmt.Fprint(p.stderr, "\nWARNING: TLS is off and other computers can reach this hub: keys and speech go over the network in the clear unless a proxy in front encrypts them.\n")
+		fmt.Fprint(p.stderr, "\nWARNING: TLS is off and other computers can reach this hub. Keys and speech travel unencrypted unless a proxy in front of it uses TLS.\n")
 	}
 	if exposed {
 		if err := p.firstKey(ctx, app, w); err != nil {
@@ -86,10 +86,10 @@ func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error 
 	}
 	fmt.Fprint(w, "\nNext:\n")
 	if root, err := modelRoot(p.cfg); err == nil && p.cfg.TranscriptionProvider[0] == "local" && models.Ready(root) != nil {
-		fmt.Fprintf(w, "  %s models pull  # fetch the offline engine\n", executable())
+		fmt.Fprintf(w, "  %s models pull  # download the offline engine\n", executable())
 	}
 	if app.desk != nil && !app.owner.Set() {
-		fmt.Fprintf(w, "  %s pin  # with which you allow what agents ask to be done\n", executable())
+		fmt.Fprintf(w, "  %s pin  # set the PIN that approves agents' requests\n", executable())
 		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) { // for your eyes only
 			fmt.Fprintf(w, "  %s/approvals#setup=%s  # the same in a browser\n", doors.URL(), app.setup)
 		}
@@ -98,7 +98,7 @@ func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error 
 	if !exposed {
 		fmt.Fprintf(w, "  curl %s/mcp -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}'\n", doors.URL())
 	}
-	fmt.Fprintf(w, "  %s sessions\n\nCtrl-C stops it.\n", executable())
+	fmt.Fprintf(w, "  %s sessions\n\nPress Ctrl-C to stop.\n", executable())
 	return nil
 }
 
@@ -115,7 +115,7 @@ func (p *program) firstKey(ctx context.Context, app *App, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nOther computers need a key. This one is shown only now:\n\n  %s\n\nMore: hearken keys create --name NAME\n", key.Secret)
+	fmt.Fprintf(w, "\nOther computers need a key. Save this one now; it is not shown again:\n\n  %s\n\nTo create more: hearken keys create --name NAME\n", key.Secret)
 	return nil
 }
 
@@ -145,11 +145,11 @@ func (p *program) detached(ctx context.Context) error {
 	}
 	go func() {
 		if _, err := app.Transports(ctx); err != nil {
-			p.log.Error("no doors for HTTP", "error", err)
+			p.log.Error("HTTP not available", "error", err)
 		}
 	}()
 	app.idle(ctx, p.cfg.idle())
-	p.log.Info("hub ends", "idle", ctx.Err() == nil)
+	p.log.Info("hub stops", "idle", ctx.Err() == nil)
 	return app.drain()
 }
 

@@ -53,7 +53,7 @@ func (c *sessionsCmd) Run(ctx context.Context, p *program) error {
 		return p.writeJSON(list)
 	}
 	if len(list.Sessions) == 0 {
-		fmt.Fprintln(p.stderr, "There are no such sessions.")
+		fmt.Fprintln(p.stderr, "No sessions found.")
 		return nil
 	}
 	t := p.table("ID", "STARTED", "LENGTH", "ENTRIES", "STATUS", "LANGUAGE", "TITLE")
@@ -106,5 +106,5 @@ func (c *client) find(ctx context.Context, typed string) (string, error) {
 	case 0:
 		return "", hearken.Errorf(hearken.SessionNotFound, "There is no session %q.", typed).WithTry("hearken sessions")
 	}
-	return "", hearken.Errorf(hearken.Invalid, "%d sessions begin with %q.", len(found), typed).WithTry("more of its id; see hearken sessions")
+	return "", hearken.Errorf(hearken.Invalid, "The ids of %d sessions begin with %q.", len(found), typed).WithTry("more characters of the id, from hearken sessions")
 }

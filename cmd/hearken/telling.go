@@ -30,7 +30,7 @@ func (a *App) notifiers(messengers []hearken.Connector) ([]alarm.Notifier, error
 			}
 		}
 		if by == nil {
-			return nil, badValue("REMIND_BY", strings.Join(a.cfg.RemindBy, ","), "ways that are set up; "+way+" is not")
+			return nil, badValue("REMIND_BY", strings.Join(a.cfg.RemindBy, ","), "ways that are configured ("+way+" is not)")
 		}
 		to := a.cfg.OwnerEmail
 		switch by := by.(type) {
@@ -53,7 +53,7 @@ func (a *App) asked(action *hearken.Action) {
 	a.running.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), askedTimeout)
 		defer cancel()
-		if out := a.desktop.Show(ctx, "An agent asks you", act.Summary(action)+"\nhearken approve "+action.ID); out.Result != hearken.ResultOK {
+		if out := a.desktop.Show(ctx, "Approval needed", act.Summary(action)+"\nhearken approve "+action.ID); out.Result != hearken.ResultOK {
 			a.log.Debug("the owner was not told on the screen", "action", action.ID, "reason", out.Message)
 		}
 	})
@@ -66,7 +66,7 @@ const askedTimeout = 5 * time.Second
 // there is a way.
 func (a *App) unheard() string {
 	if len(a.cfg.RemindBy) == 1 && a.cfg.RemindBy[0] == "desktop" && !a.desktop.There() {
-		return "This computer has no desktop on which to tell you; the calendar will have it. REMIND_BY names other ways."
+		return "This computer has no desktop for notifications, so the reminder will appear only in the calendar. Set REMIND_BY to another way."
 	}
 	return ""
 }

@@ -33,10 +33,10 @@ func (c *versionCmd) hub(ctx context.Context, p *program) error {
 	conn, hub, err := pipe.Dial(ctx, p.cfg.DataDir, hello)
 	if errors.Is(err, pipe.ErrNoHub) {
 		if h, ok := pipe.Find(p.cfg.DataDir); ok && pipe.Alive(h.PID) {
-			fmt.Fprintf(p.stdout, "the hub is starting or ending (process %d)\n", h.PID)
+			fmt.Fprintf(p.stdout, "the hub is starting or stopping (process %d)\n", h.PID)
 			return nil
 		}
-		fmt.Fprintf(p.stdout, "no hub runs for %s\n", p.cfg.DataDir)
+		fmt.Fprintf(p.stdout, "no hub is running for %s\n", p.cfg.DataDir)
 		return nil
 	}
 	if err != nil {

@@ -50,7 +50,7 @@ func TestCleanRoom(t *testing.T) {
 	live := strings.ReplaceAll(readme(t, text, "Or live:"), "127.0.0.1:8080", address)
 	// Its last line looks for a word that this talk does not have.
 	out, err = run(t, clone, room.env, "sh", "-euc", live)
-	if err != nil && !strings.HasSuffix(out, "Nothing was found.\n") {
+	if err != nil && !strings.HasSuffix(out, "No matches.\n") {
 		t.Errorf("live: %v", err)
 	}
 	if !strings.Contains(plain(out), theWords) || !strings.Contains(out, "First try") {
