@@ -11,6 +11,17 @@ const (
 	EventOrigin Origin = "E" // no sound at all: something the hub itself noted
 )
 
+// Side names the origin for people: "You", "Them", or nothing for an event.
+func (o Origin) Side() string {
+	switch o {
+	case Microphone:
+		return "You"
+	case System:
+		return "Them"
+	}
+	return ""
+}
+
 // Status tells how settled an entry is.
 type Status string
 

@@ -49,7 +49,7 @@ func (c *captions) show(settled, open []hearken.Segment) {
 		case s.Echo:
 			text += " (echo)"
 		}
-		fmt.Fprintf(&b, "%s\n", c.paint(colours[s.Origin], fmt.Sprintf("%s  %s  %s", s.Timestamp.Local().Format("15:04:05"), s.Origin, text)))
+		fmt.Fprintf(&b, "%s\n", c.paint(colours[s.Origin], fmt.Sprintf("%s  %-4s  %s", s.Timestamp.Local().Format("15:04:05"), s.Origin.Side(), text)))
 	}
 	c.open = open
 	c.draw(&b)
@@ -101,7 +101,7 @@ func (c *captions) draw(b *strings.Builder) {
 	if width := c.width(); width > 0 {
 		for i := range c.open {
 			s := &c.open[i]
-			line := fmt.Sprintf("%s  %s  %s", s.Timestamp.Local().Format("15:04:05"), s.Origin, tail(tame(s.Text), width-14))
+			line := fmt.Sprintf("%s  %-4s  %s", s.Timestamp.Local().Format("15:04:05"), s.Origin.Side(), tail(tame(s.Text), width-17))
 			fmt.Fprintf(b, "%s\n", c.paint(faint+colours[s.Origin], line))
 			c.drawn++
 		}
@@ -120,7 +120,7 @@ func (c *captions) meterLine(width int) string {
 	var line strings.Builder
 	line.WriteString(clock(m.Length.Seconds()))
 	for i, level := range m.Levels {
-		fmt.Fprintf(&line, "  %s %s", []hearken.Origin{hearken.Microphone, hearken.System}[min(i, 1)], bar(level))
+		fmt.Fprintf(&line, "  %s %s", []hearken.Origin{hearken.Microphone, hearken.System}[min(i, 1)].Side(), bar(level))
 	}
 	fmt.Fprintf(&line, "  lag %.1f s", m.Lag)
 	if m.Health != "" && m.Health != "ok" {

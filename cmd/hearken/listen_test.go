@@ -26,7 +26,7 @@ func TestCaptions_Plain(t *testing.T) {
 	}, []hearken.Segment{caption("M", "U", "not y")})
 	c.say("done")
 	c.clear()
-	want := "09:30:05  M  good [2J morning\n09:30:05  S  hello\n09:30:05  S  → hej\n09:30:05  E  [gap]\n(done)\n"
+	want := "09:30:05  You   good [2J morning\n09:30:05  Them  hello\n09:30:05  Them  → hej\n09:30:05        [gap]\n(done)\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}
@@ -40,11 +40,11 @@ func TestCaptions_Terminal(t *testing.T) {
 	c.status(&meter{Length: 65 * time.Second, Levels: []float64{1, 0.004}, Lag: 0.25, Health: "provider_trouble"})
 	c.show([]hearken.Segment{caption("M", "C", "one two three")}, nil)
 	c.clear()
-	want := "\x1b[2m\x1b[36m09:30:05  M  …four five six seven eight\x1b[0m\n" +
-		"\x1b[1A\r\x1b[J\x1b[2m\x1b[36m09:30:05  M  …four five six seven eight\x1b[0m\n" +
-		"\x1b[31m●\x1b[0m 1:05  M ▮▮▮▮▮▮▮▮  S ▮▮▯▯▯▯▯▯  lag 0.2\n" +
-		"\x1b[2A\r\x1b[J\x1b[36m09:30:05  M  one two three\x1b[0m\n" +
-		"\x1b[31m●\x1b[0m 1:05  M ▮▮▮▮▮▮▮▮  S ▮▮▯▯▯▯▯▯  lag 0.2\n" +
+	want := "\x1b[2m\x1b[36m09:30:05  You   …r five six seven eight\x1b[0m\n" +
+		"\x1b[1A\r\x1b[J\x1b[2m\x1b[36m09:30:05  You   …r five six seven eight\x1b[0m\n" +
+		"\x1b[31m●\x1b[0m 1:05  You ▮▮▮▮▮▮▮▮  Them ▮▮▯▯▯▯▯▯  la\n" +
+		"\x1b[2A\r\x1b[J\x1b[36m09:30:05  You   one two three\x1b[0m\n" +
+		"\x1b[31m●\x1b[0m 1:05  You ▮▮▮▮▮▮▮▮  Them ▮▮▯▯▯▯▯▯  la\n" +
 		"\x1b[1A\r\x1b[J"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
@@ -104,7 +104,7 @@ func TestListening(t *testing.T) {
 	if err := l.finish(t.Context()); err != nil || !s.stopped {
 		t.Errorf("finish: %v, stopped %v", err, s.stopped)
 	}
-	if want := "09:30:05  M  one\n09:30:05  S  two\n09:30:05  M  bye\n"; out.String() != want {
+	if want := "09:30:05  You   one\n09:30:05  Them  two\n09:30:05  You   bye\n"; out.String() != want {
 		t.Errorf("shown:\n%s", out.String())
 	}
 	for i, req := range s.asked {

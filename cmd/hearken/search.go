@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/hearken-dev/hearken"
 )
 
 type searchCmd struct {
@@ -19,13 +21,13 @@ type searchCmd struct {
 
 type searchHits struct {
 	Hits []struct {
-		SessionID string    `json:"sessionId"`
-		Title     string    `json:"title,omitempty"`
-		Line      int       `json:"line"`
-		Source    string    `json:"source"`
-		StartTime float64   `json:"startTime"`
-		Timestamp time.Time `json:"timestamp"`
-		Text      string    `json:"text"`
+		SessionID string         `json:"sessionId"`
+		Title     string         `json:"title,omitempty"`
+		Line      int            `json:"line"`
+		Source    hearken.Origin `json:"source"`
+		StartTime float64        `json:"startTime"`
+		Timestamp time.Time      `json:"timestamp"`
+		Text      string         `json:"text"`
 	} `json:"hits"`
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -53,13 +55,15 @@ func (c *searchCmd) Run(ctx context.Context, p *program) error {
 	if c.JSON {
 		return p.writeJSON(res)
 	}
-	session := ""
+	session := &hearken.Session{}
 	for _, h := range res.Hits {
-		if h.SessionID != session {
-			session = h.SessionID
+		if h.SessionID != session.ID {
+			if session, _, err = hub.describe(ctx, h.SessionID); err != nil { // deleted meanwhile
+				session = &hearken.Session{ID: h.SessionID}
+			}
 			fmt.Fprintf(p.stdout, "%s  %s  %s\n", h.SessionID, when(h.Timestamp), tame(h.Title))
 		}
-		fmt.Fprintf(p.stdout, "%8s  %s  %s\n", clock(h.StartTime), h.Source, tame(h.Text))
+		fmt.Fprintf(p.stdout, "%8s  %s%s\n", clock(h.StartTime), side(session, h.Source), tame(h.Text))
 	}
 	switch {
 	case len(res.Hits) == 0:

@@ -33,6 +33,10 @@ func (c *showCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	session, _, err := hub.describe(ctx, id)
+	if err != nil {
+		return err
+	}
 	args := arguments{"sessionId": id, "limit": 500}
 	if c.Last > 0 {
 		args["fromSegment"] = -c.Last
@@ -43,7 +47,7 @@ func (c *showCmd) Run(ctx context.Context, p *program) error {
 			return err
 		}
 		for i := range page.Segments {
-			if err := c.write(p, &page.Segments[i]); err != nil {
+			if err := c.write(p, session, &page.Segments[i]); err != nil {
 				return err
 			}
 		}
@@ -58,7 +62,7 @@ func (c *showCmd) Run(ctx context.Context, p *program) error {
 	}
 }
 
-func (c *showCmd) write(p *program, s *hearken.Segment) error {
+func (c *showCmd) write(p *program, session *hearken.Session, s *hearken.Segment) error {
 	if c.JSON {
 		return json.NewEncoder(p.stdout).Encode(s)
 	}
@@ -69,6 +73,15 @@ func (c *showCmd) write(p *program, s *hearken.Segment) error {
 	case s.Status == hearken.NoSpeech && text == "":
 		text = "(no speech)"
 	}
-	_, err := fmt.Fprintf(p.stdout, "%8s  %s  %s\n", clock(s.StartTime), s.Origin, tame(text))
+	_, err := fmt.Fprintf(p.stdout, "%8s  %s%s\n", clock(s.StartTime), side(session, s.Origin), tame(text))
 	return err
+}
+
+// side is the column that says who spoke. A session with one channel has none:
+// anybody may speak on it.
+func side(session *hearken.Session, o hearken.Origin) string {
+	if session.Config.Channels < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%-4s  ", o.Side())
 }
