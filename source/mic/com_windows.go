@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// The few things of COM that Windows' sound needs. An object is a pointer to a
-// table of methods, of which the first three are always the same.
+// The small part of COM that Windows audio needs. An object is a pointer to a
+// table of methods; the first three are always the same.
 
 type object struct{ methods *[15]uintptr }
 
 const methodRelease = 2
 
-// call calls a method by its place in the table. Pointers among the arguments
-// are converted where it is called, so that what they point to stays in place.
+// call calls a method by its index in the table. Callers convert pointer arguments
+// in the call itself, so that the values they point to stay alive.
 //
 //go:uintptrescapes
 func (o *object) call(method int, args ...uintptr) error {
@@ -31,7 +31,7 @@ func (o *object) release() {
 	}
 }
 
-// An hresult is how COM says what went wrong.
+// An hresult is a COM error code.
 type hresult uint32
 
 const (
@@ -44,7 +44,7 @@ const (
 
 func (h hresult) Error() string { return fmt.Sprintf("HRESULT %#08x", uint32(h)) }
 
-// result is an error if a call failed; several values say that it did not.
+// result returns an error if a call failed; several values mean success.
 func result(r uintptr) error {
 	if h := hresult(r); int32(h) < 0 {
 		return h
@@ -56,8 +56,7 @@ var coCreateInstance = windows.NewLazySystemDLL("ole32.dll").NewProc("CoCreateIn
 
 const anyContext = 23 // in this process or another
 
-// withEnumerator does something with the list of sound devices, on a thread
-// that belongs to it alone.
+// withEnumerator runs f with the device enumerator, on a thread of its own.
 func withEnumerator(do func(enumerator *object) error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// introduced is a connection for writing that says with each message who we
-// are, which is how a server on this computer knows its user. The kernel does
-// that by itself, but not for what is sent before the server has asked it to.
-func introduced(conn net.Conn) io.Writer {
+// credentialed is a connection that sends our credentials with each message, which
+// is how a local server knows its user. The kernel adds them only once the server
+// has asked for them, which may be after our first message.
+func credentialed(conn net.Conn) io.Writer {
 	unix, ok := conn.(*net.UnixConn)
 	if !ok {
 		return conn

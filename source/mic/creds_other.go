@@ -7,5 +7,5 @@ import (
 	"net"
 )
 
-// introduced is for Linux; elsewhere servers ask for the cookie.
-func introduced(conn net.Conn) io.Writer { return conn }
+// credentialed is for Linux; elsewhere servers ask for the cookie.
+func credentialed(conn net.Conn) io.Writer { return conn }

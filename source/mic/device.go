@@ -7,7 +7,7 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// noDevice says that there is no device of a name, and which there are.
+// noDevice returns an error that names the existing devices.
 func noDevice(track int, name string, there []string) error {
 	kind := "input"
 	if track == systemTrack {
@@ -20,8 +20,8 @@ func noDevice(track int, name string, there []string) error {
 	return err.WithTry("one of: %s", strings.Join(there, ", "))
 }
 
-// nothing says that there is no device at all, for the given reason.
-func nothing(why error) error {
+// nothingToCapture returns an error for a computer without any usable device.
+func nothingToCapture(why error) error {
 	e, ok := errors.AsType[*hearken.Error](why)
 	if !ok {
 		return why
@@ -29,17 +29,17 @@ func nothing(why error) error {
 	return &hearken.Error{Code: e.Code, Message: "Nothing can be captured: " + e.Message, Try: e.Try, Err: e}
 }
 
-// plain is an error's sentence without what to try.
-func plain(err error) string {
+// sentence returns an error's message without its advice.
+func sentence(err error) string {
 	if e, ok := errors.AsType[*hearken.Error](err); ok {
 		return e.Message
 	}
 	return err.Error() + "."
 }
 
-// optional reports whether a track may be missing at the start: it was not
-// named, and is what the computer plays, or a microphone that is not there. A
-// microphone that refuses is what people must hear of first.
+// optional reports whether a track may be missing at the start: system audio, or a
+// microphone that does not exist, if it was not named. A microphone that refuses
+// is an error.
 func optional(track int, name string, err error) bool {
 	return name == "" && (track == systemTrack || hearken.CodeOf(err) == hearken.NotFound)
 }

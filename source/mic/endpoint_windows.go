@@ -11,15 +11,15 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// An endpoint is a sound device of Windows.
+// An endpoint is a Windows audio device.
 type endpoint struct {
 	device *object
 	id     string
 	title  string
 }
 
-// flows are the direction of a track's devices: for what the computer plays
-// they are outputs, which Windows lets one listen to.
+// flows are the directions of the tracks' devices: system audio is captured from
+// outputs.
 var flows = [...]uintptr{microphoneTrack: 1, systemTrack: 0}
 
 // Methods of IMMDeviceEnumerator, IMMDeviceCollection, IMMDevice and
@@ -35,7 +35,7 @@ const (
 	propertiesGet     = 5
 )
 
-// pickEndpoint finds the device for a track: by its id, its title, or as the
+// pickEndpoint finds the device of a track: by its id, its title, or as the
 // default. The caller releases it.
 func pickEndpoint(enumerator *object, track int, name string) (*endpoint, error) {
 	if name == "" {
@@ -77,7 +77,7 @@ func defaultEndpoint(enumerator *object, track int) (*endpoint, error) {
 	return describe(device)
 }
 
-// listEndpoints lists the devices of a track that can be used now.
+// listEndpoints lists the usable devices of a track.
 func listEndpoints(enumerator *object, track int) ([]*endpoint, error) {
 	const active = 1
 	var collection *object
@@ -102,7 +102,7 @@ func listEndpoints(enumerator *object, track int) ([]*endpoint, error) {
 	return all, nil
 }
 
-// describe asks a device for its names, and releases it if it has none.
+// describe reads a device's names, and releases it if it has none.
 func describe(device *object) (*endpoint, error) {
 	var id *uint16
 	if err := device.call(deviceID, uintptr(unsafe.Pointer(&id))); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/hearken-dev/hearken/audio"
 )
 
-// ffmpeg captures through the program of that name, one process for a device.
+// ffmpeg captures with the ffmpeg program, one process per device.
 type ffmpeg struct {
 	cfg   Config
 	notes *notes
@@ -50,7 +50,7 @@ func (f *ffmpeg) devices(ctx context.Context) ([]Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*patient)
+	ctx, cancel := context.WithTimeout(ctx, 2*replyTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, f.listing()...)
 	cmd.WaitDelay = time.Second
@@ -63,7 +63,7 @@ func (f *ffmpeg) devices(ctx context.Context) ([]Device, error) {
 	return f.parse(printed.String()), nil
 }
 
-// pick finds the device for a track. For any track every device may be named.
+// pick finds the device of a track. Any device may be named for any track.
 func (f *ffmpeg) pick(track int, all []Device) (Device, error) {
 	name := f.cfg.wants(track)
 	i := slices.IndexFunc(all, func(d Device) bool {
@@ -110,7 +110,7 @@ func (f *ffmpeg) check(ctx context.Context) error {
 		}
 	}
 	if found == 0 {
-		return nothing(missing)
+		return nothingToCapture(missing)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (f *ffmpeg) run(ctx context.Context, d *mixer) error {
 			continue
 		}
 		tracks.Go(func() {
-			err := f.keep(ctx, track, d, &heard)
+			err := f.captureLoop(ctx, track, d, &heard)
 			mu.Lock()
 			defer mu.Unlock()
 			first = cmp.Or(first, err)
@@ -139,13 +139,12 @@ func (f *ffmpeg) run(ctx context.Context, d *mixer) error {
 	return first
 }
 
-// relist is how long to wait before the devices are listed again, which takes
-// a process each time.
+// relist is how often to list the devices, which starts a process each time.
 const relist = 3 * time.Second
 
-// keep captures a track, and again after it ended, until ctx ends or no track had
-// any sound for too long.
-func (f *ffmpeg) keep(ctx context.Context, track int, d *mixer, heard *atomic.Int64) error {
+// captureLoop captures a track, and restarts it when it ends, until ctx ends or no
+// track has had audio for too long.
+func (f *ffmpeg) captureLoop(ctx context.Context, track int, d *mixer, heard *atomic.Int64) error {
 	for {
 		err := f.capture(ctx, track, func(samples []int16) {
 			heard.Store(time.Now().UnixNano())
@@ -156,7 +155,7 @@ func (f *ffmpeg) keep(ctx context.Context, track int, d *mixer, heard *atomic.In
 			return nil
 		}
 		f.notes.absent(track, err)
-		if time.Now().UnixNano()-heard.Load() >= int64(patience) {
+		if time.Now().UnixNano()-heard.Load() >= int64(maxOutage) {
 			return err
 		}
 		select {
@@ -167,7 +166,7 @@ func (f *ffmpeg) keep(ctx context.Context, track int, d *mixer, heard *atomic.In
 	}
 }
 
-// capture lets ffmpeg capture a track for as long as it does.
+// capture runs ffmpeg for a track until it ends.
 func (f *ffmpeg) capture(ctx context.Context, track int, take func([]int16)) error {
 	all, err := f.devices(ctx)
 	if err != nil {
@@ -212,7 +211,7 @@ func (f *ffmpeg) capture(ctx context.Context, track int, take func([]int16)) err
 		WithTry("in the privacy settings, let the app that runs hearken use the microphone, and close programs that use it exclusively")
 }
 
-// A tail keeps the last bytes of what is written to it.
+// A tail keeps the last bytes written to it.
 type tail struct {
 	buf bytes.Buffer
 	max int
@@ -228,7 +227,7 @@ func (t *tail) Write(b []byte) (int, error) {
 
 func (t *tail) String() string { return strings.ToValidUTF8(t.buf.String(), "?") }
 
-// last is the last line, which is what went wrong.
+// last returns the last line, which says what went wrong.
 func (t *tail) last() string {
 	lines := strings.Split(strings.TrimSpace(t.String()), "\n")
 	if last := lines[len(lines)-1]; last != "" {

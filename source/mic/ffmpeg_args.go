@@ -8,8 +8,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// loopbacks are parts of the names of devices that give what the computer
-// plays. macOS gives it to ffmpeg by no other way.
+// loopbacks are parts of the names of loopback devices, the only way for ffmpeg to
+// capture what a Mac plays.
 var loopbacks = []string{"blackhole", "loopback", "soundflower", "background music", "vb-cable"}
 
 func isLoopback(title string) bool {
@@ -18,26 +18,26 @@ func isLoopback(title string) bool {
 	})
 }
 
-// listArgs make ffmpeg print the devices, as a complaint.
+// listArgs make ffmpeg list the devices in its error output.
 func listArgs() []string {
 	return []string{"-nostdin", "-hide_banner", "-f", "avfoundation", "-list_devices", "true", "-i", ""}
 }
 
-// captureArgs make ffmpeg send the sound of a device as the hub wants it. A
-// name cannot be taken for an option, because a colon stands in front of it,
-// behind which the sound is, and before which there is no picture.
+// captureArgs make ffmpeg write a device's audio in the hub's format. A device
+// name cannot be read as an option: avfoundation wants VIDEO:AUDIO, so it starts
+// with a colon.
 func captureArgs(name string) []string {
 	return []string{"-nostdin", "-hide_banner", "-loglevel", "error", "-fflags", "nobuffer",
 		"-f", "avfoundation", "-i", ":" + name,
 		"-map", "0:a:0", "-ac", "1", "-ar", "16000", "-c:a", "pcm_s16le", "-flush_packets", "1", "-f", "s16le", "pipe:1"}
 }
 
-// deviceLine is a line like: [AVFoundation indev @ 0x7f8] [1] BlackHole 2ch
+// deviceLine matches a line such as: [AVFoundation indev @ 0x7f8] [1] BlackHole 2ch
 var deviceLine = regexp.MustCompile(`^\[AVFoundation[^\]]*\] \[\d+\] (.+)$`)
 
-// parseDevices reads what ffmpeg printed for listArgs. Devices that are like a
-// loopback are for what the computer plays, the others are microphones. The
-// default microphone is the one that the user has chosen, which ffmpeg knows.
+// parseDevices parses ffmpeg's output for listArgs. Loopback devices capture what
+// the computer plays; the others are microphones. ffmpeg itself knows the user's
+// default microphone.
 func parseDevices(printed string) []Device {
 	var all []Device
 	sound := false // below the heading of the audio devices

@@ -39,7 +39,7 @@ func (n *notes) missing(track int, why string) {
 
 // absent records that a track has no device.
 func (n *notes) absent(track int, why error) {
-	n.missing(track, plain(why)+" This channel stays silent until one is available.")
+	n.missing(track, sentence(why)+" This channel stays silent until one is available.")
 }
 
 // set records a track's state. A new state after the first counts as a change.

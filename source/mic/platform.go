@@ -4,7 +4,7 @@ package mic
 
 import "runtime"
 
-// platform is the way to reach devices on this system.
+// platform returns this system's backend.
 func platform(cfg Config, n *notes) backend {
 	if runtime.GOOS == "darwin" {
 		return newFFmpeg(cfg, n)

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	again = time.Second // between two looks at the server, if it tells of nothing
-	// patience is how long a sound server may be gone before a capture ends:
-	// longer than it takes to restart one.
-	patience = time.Minute
+	pollInterval = time.Second // how often to check the server if it reports nothing
+	// maxOutage is how long the sound server may be unreachable before a
+	// capture ends: longer than a restart takes.
+	maxOutage = time.Minute
 )
 
 // pulse captures from a PulseAudio or PipeWire server.
@@ -31,14 +31,14 @@ func (p *pulse) devices(ctx context.Context) ([]Device, error) {
 		return nil, err
 	}
 	defer conn.close()
-	w, err := look(&conn.client)
+	w, err := readState(&conn.client)
 	if err != nil {
 		return nil, dialError(err, nil)
 	}
 	return w.devices(), nil
 }
 
-// tracks are those that are to be captured.
+// tracks returns the tracks to capture.
 func (p *pulse) tracks() []int {
 	var tracks []int
 	for track := range origins {
@@ -55,7 +55,7 @@ func (p *pulse) check(ctx context.Context) error {
 		return err
 	}
 	defer conn.close()
-	w, err := look(&conn.client)
+	w, err := readState(&conn.client)
 	if err != nil {
 		return dialError(err, nil)
 	}
@@ -83,12 +83,12 @@ func (p *pulse) check(ctx context.Context) error {
 		missing = cmp.Or(missing, err)
 	}
 	if found == 0 {
-		return nothing(missing)
+		return nothingToCapture(missing)
 	}
 	return nil
 }
 
-// try opens a stream for a moment, to learn whether it can be had.
+// try opens a stream for a moment to check that it works.
 func try(c *proto.Client, track int, t target, movable bool) error {
 	s, err := open(c, track, t, movable)
 	if err != nil {
@@ -110,23 +110,23 @@ func (p *pulse) run(ctx context.Context, d *mixer) error {
 		}
 		for _, track := range p.tracks() {
 			d.gone(track)
-			p.notes.missing(track, "the sound server is gone. There is silence until it is back.")
+			p.notes.missing(track, "the sound server does not respond. This channel stays silent until it does.")
 		}
-		if time.Since(lost) >= patience {
+		if time.Since(lost) >= maxOutage {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(again):
+		case <-time.After(pollInterval):
 		}
 	}
 }
 
-// follow captures over one connection for as long as that lasts.
+// follow captures over one connection until it ends.
 func (p *pulse) follow(ctx context.Context, d *mixer, connected func()) error {
 	f := &follower{pulse: p, mixer: d, news: make(chan struct{}, 1), streams: map[uint32]*stream{}}
-	conn, err := dial(ctx, f.hear)
+	conn, err := dial(ctx, f.onMessage)
 	if err != nil {
 		return err
 	}
@@ -138,10 +138,10 @@ func (p *pulse) follow(ctx context.Context, d *mixer, connected func()) error {
 		return dialError(err, nil)
 	}
 	connected()
-	ticker := time.NewTicker(again)
+	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
-		if err := f.tune(); err != nil {
+		if err := f.retarget(); err != nil {
 			return dialError(err, nil)
 		}
 		select {
@@ -155,39 +155,39 @@ func (p *pulse) follow(ctx context.Context, d *mixer, connected func()) error {
 	}
 }
 
-// A follower keeps each track on its device while one connection lasts.
+// A follower keeps each track connected to its device while one connection lasts.
 type follower struct {
 	*pulse
 	mixer  *mixer
 	client *proto.Client
-	news   chan struct{} // something has changed on the server
+	news   chan struct{} // signals a change on the server
 	track  [2]struct {
 		stream   *stream
-		tried    string    // the source that was asked last,
-		retry    time.Time // not to be asked again before this,
-		failures int       // since it last gave a stream
+		tried    string    // the source that was last tried
+		retry    time.Time // no earlier than this
+		failures int       // since the last success
 	}
 
 	mu      sync.Mutex
 	streams map[uint32]*stream // by their index
 }
 
-// hear takes what the server sends by itself. It may not ask anything back.
-func (f *follower) hear(message any) {
+// onMessage handles what the server sends unasked. It must not make requests.
+func (f *follower) onMessage(message any) {
 	switch m := message.(type) {
 	case *proto.DataPacket:
 		if s := f.stream(m.StreamIndex); s != nil {
-			s.take(m.Data, f.mixer)
+			s.deliver(m.Data, f.mixer)
 		}
 		return
 	case *proto.RecordStreamKilled:
 		if s := f.stream(m.StreamIndex); s != nil {
 			s.killed.Store(true)
-			s.right.Store(false)
+			s.verified.Store(false)
 		}
 	case *proto.RecordStreamMoved:
 		if s := f.stream(m.StreamIndex); s != nil && m.DestIndex != s.target.index {
-			s.right.Store(false) // at once; what it is will be seen
+			s.verified.Store(false) // until it is verified again
 		}
 	}
 	select {
@@ -202,22 +202,22 @@ func (f *follower) stream(index uint32) *stream {
 	return f.streams[index]
 }
 
-// tune brings every track to the device that it should come from now. An error
-// says that the server cannot be talked to.
-func (f *follower) tune() error {
-	w, err := look(f.client)
+// retarget connects every track to the device it should use now. An error means
+// that the server does not respond.
+func (f *follower) retarget() error {
+	w, err := readState(f.client)
 	if err != nil {
 		return err
 	}
 	for _, track := range f.tracks() {
-		if err := f.tuneTrack(track, w); err != nil {
+		if err := f.retargetTrack(track, w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *follower) tuneTrack(track int, w *world) error {
+func (f *follower) retargetTrack(track int, w *serverState) error {
 	on := &f.track[track]
 	t, err := w.pick(track, f.cfg.wants(track))
 	if err != nil {
@@ -232,12 +232,12 @@ func (f *follower) tuneTrack(track int, w *world) error {
 		if t.name == on.tried && time.Now().Before(on.retry) {
 			return nil
 		}
-		on.tried, on.retry = t.name, time.Now().Add(again)
+		on.tried, on.retry = t.name, time.Now().Add(pollInterval)
 		s, err := open(f.client, track, t, f.movable)
 		if refused, ok := errors.AsType[proto.Error](err); ok {
-			// Once is what happens while a device goes.
+			// One failure is normal while a device disappears.
 			if on.failures++; on.failures > 1 {
-				f.notes.missing(track, plain(streamError(track, t, refused)))
+				f.notes.missing(track, sentence(streamError(track, t, refused)))
 			}
 			return nil
 		}
@@ -265,16 +265,16 @@ func (f *follower) tuneTrack(track int, w *world) error {
 	switch {
 	case err != nil:
 		return err
-	case t.suspended && time.Since(on.stream.since) > 2*again:
-		// A device sleeps when nobody listens, but now somebody does.
-		f.notes.missing(track, t.title+" is suspended, because another program has taken it or it was switched off. There is silence until it is back.")
-	case on.stream.right.Load():
+	case t.suspended && time.Since(on.stream.since) > 2*pollInterval:
+		// Idle devices are suspended, but this one is in use.
+		f.notes.missing(track, t.title+" is suspended: another program uses it, or it was turned off. This channel stays silent until it is back.")
+	case on.stream.verified.Load():
 		f.notes.captured(track, t.note())
 	}
 	return nil
 }
 
-// drop ends the stream of a track.
+// drop closes a track's stream.
 func (f *follower) drop(track int) {
 	f.mixer.gone(track)
 	s := f.track[track].stream
@@ -285,6 +285,6 @@ func (f *follower) drop(track int) {
 	f.mu.Lock()
 	delete(f.streams, s.index)
 	f.mu.Unlock()
-	s.right.Store(false)
+	s.verified.Store(false)
 	s.close(f.client)
 }

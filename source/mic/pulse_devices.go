@@ -9,15 +9,15 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A world is what a sound server has at one moment.
-type world struct {
+// A serverState lists a sound server's devices at one moment.
+type serverState struct {
 	sink, source string // the names of the defaults
 	sinks        []*proto.GetSinkInfoReply
 	sources      []*proto.GetSourceInfoReply
 }
 
-// look asks the server for all of it.
-func look(c *proto.Client) (*world, error) {
+// readState asks the server for its devices.
+func readState(c *proto.Client) (*serverState, error) {
 	var server proto.GetServerInfoReply
 	if err := c.Request(&proto.GetServerInfo{}, &server); err != nil {
 		return nil, fmt.Errorf("ask for defaults: %w", err)
@@ -30,10 +30,10 @@ func look(c *proto.Client) (*world, error) {
 	if err := c.Request(&proto.GetSourceInfoList{}, &sources); err != nil {
 		return nil, fmt.Errorf("list inputs: %w", err)
 	}
-	return &world{sink: server.DefaultSinkName, source: server.DefaultSourceName, sinks: sinks, sources: sources}, nil
+	return &serverState{sink: server.DefaultSinkName, source: server.DefaultSourceName, sinks: sinks, sources: sources}, nil
 }
 
-// A target is a source of the server that a track is to be taken from.
+// A target is the server's source for a track.
 type target struct {
 	index uint32
 	name  string
@@ -51,7 +51,7 @@ func newTarget(s *proto.GetSourceInfoReply) target {
 		sink: s.MonitorSourceIndex, rate: int(s.Rate), muted: s.Mute, suspended: s.State == stateSuspended}
 }
 
-// note is what people are told of a track that is taken from here.
+// note describes the target in the status.
 func (t target) note() string {
 	if t.muted {
 		return t.title + ", which is muted in the system's sound settings"
@@ -66,16 +66,15 @@ func title(description, name string) string {
 	return description
 }
 
-// pick finds what a track is to be taken from: the named device or the default
-// one.
-func (w *world) pick(track int, name string) (target, error) {
+// pick finds the target of a track: the named device or the default one.
+func (w *serverState) pick(track int, name string) (target, error) {
 	if track == systemTrack {
 		return w.system(name)
 	}
 	return w.microphone(name)
 }
 
-func (w *world) microphone(name string) (target, error) {
+func (w *serverState) microphone(name string) (target, error) {
 	if name != "" {
 		for _, s := range w.sources {
 			if s.SourceName == name || strings.EqualFold(s.Device, name) {
@@ -85,8 +84,8 @@ func (w *world) microphone(name string) (target, error) {
 		return target{}, w.unknown(microphoneTrack, name)
 	}
 	for _, s := range w.sources {
-		// Where there is no microphone the server takes the monitor of the
-		// output for one, which would make M a copy of S.
+		// Without a microphone, the server's default is the output's monitor,
+		// which would record the other side twice.
 		if s.SourceName == w.source && (s.MonitorSourceIndex == proto.Undefined || s.MonitorSourceName != w.sink) {
 			return newTarget(s), nil
 		}
@@ -95,7 +94,7 @@ func (w *world) microphone(name string) (target, error) {
 		WithTry("connect one, or enable its profile in the system's sound settings")
 }
 
-func (w *world) system(name string) (target, error) {
+func (w *serverState) system(name string) (target, error) {
 	sink := name
 	if sink == "" {
 		sink = w.sink
@@ -120,8 +119,8 @@ func (w *world) system(name string) (target, error) {
 		WithTry("connect one, or enable its profile in the system's sound settings")
 }
 
-// unknown says that there is no device of a name, and which there are.
-func (w *world) unknown(track int, name string) error {
+// unknown returns an error that lists the devices of a track.
+func (w *serverState) unknown(track int, name string) error {
 	var names []string
 	for _, d := range w.devices() {
 		if d.Origin == origins[track] {
@@ -133,9 +132,9 @@ func (w *world) unknown(track int, name string) error {
 
 var origins = [...]hearken.Origin{microphoneTrack: hearken.Microphone, systemTrack: hearken.System}
 
-// devices lists inputs, then outputs. Monitors are left out: as a microphone
-// they are no use but to those who know their names.
-func (w *world) devices() []Device {
+// devices lists inputs, then outputs. It leaves out monitors, which are rarely
+// useful as a microphone.
+func (w *serverState) devices() []Device {
 	var all []Device
 	mic, _ := w.microphone("")
 	for _, s := range w.sources {
@@ -151,8 +150,8 @@ func (w *world) devices() []Device {
 	return all
 }
 
-// titleOf is how people call a source.
-func (w *world) titleOf(index uint32) string {
+// titleOf returns the display name of a source.
+func (w *serverState) titleOf(index uint32) string {
 	for _, s := range w.sources {
 		if s.SourceIndex == index {
 			return title(s.Device, s.SourceName)

@@ -18,13 +18,13 @@ import (
 	"github.com/jfreymuth/pulse/proto"
 )
 
-// patient is how long the sound server may take for an answer.
-const patient = 5 * time.Second
+// replyTimeout is how long the sound server may take to reply.
+const replyTimeout = 5 * time.Second
 
-// An address is where a sound server may be.
+// An address is where a sound server may listen.
 type address struct{ network, addr string }
 
-// addresses are where to look for the sound server, in the order of
+// addresses lists where to look for the sound server, in the order of
 // PulseAudio's own library.
 func addresses(env func(string) string, uid int, machine, host string) []address {
 	if list := env("PULSE_SERVER"); list != "" {
@@ -53,8 +53,8 @@ func addresses(env func(string) string, uid int, machine, host string) []address
 	return found
 }
 
-// parseServers reads PULSE_SERVER: addresses with blanks between them, each
-// perhaps only for one computer, which is named in braces in front.
+// parseServers parses PULSE_SERVER: addresses separated by spaces, each with an
+// optional computer name in braces to which it applies.
 func parseServers(list, machine, host string) []address {
 	var found []address
 	for s := range strings.FieldsSeq(list) {
@@ -88,7 +88,7 @@ func withPort(s string) string {
 	return net.JoinHostPort(strings.Trim(s, "[]"), "4713")
 }
 
-// machineID is what PulseAudio calls a computer.
+// machineID is PulseAudio's name for this computer.
 func machineID() string {
 	for _, name := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
 		if b, err := os.ReadFile(name); err == nil {
@@ -98,8 +98,8 @@ func machineID() string {
 	return ""
 }
 
-// cookie is what a server across the network asks for. On this computer it
-// knows its user without.
+// cookie authenticates to a server across the network. A local server knows its
+// user without it.
 func cookie(env func(string) string) []byte {
 	config := env("XDG_CONFIG_HOME")
 	if config == "" {
@@ -113,8 +113,8 @@ func cookie(env func(string) string) []byte {
 	return make([]byte, 256)
 }
 
-// dial connects to the first sound server that answers. Messages that nobody
-// asked for go to callback, on a goroutine of the connection.
+// dial connects to the first sound server that responds. It passes unsolicited
+// messages to callback, on a goroutine of the connection.
 func dial(ctx context.Context, callback func(any)) (*connection, error) {
 	host, _ := os.Hostname()
 	all := addresses(os.Getenv, os.Getuid(), machineID(), host)
@@ -137,19 +137,19 @@ func dial(ctx context.Context, callback func(any)) (*connection, error) {
 }
 
 func dialOne(ctx context.Context, a address, callback func(any)) (*connection, error) {
-	ctx, cancel := context.WithTimeout(ctx, patient)
+	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, a.network, a.addr)
 	if err != nil {
 		return nil, err
 	}
 	c := &connection{conn: conn, gone: make(chan struct{})}
-	c.client.SetTimeout(patient)
+	c.client.SetTimeout(replyTimeout)
 	c.client.Callback = callback
 	c.client.Open(struct {
 		io.Reader
 		io.Writer
-	}{&frames{r: bufio.NewReader(conn), gone: c.gone}, introduced(conn)})
+	}{&frames{r: bufio.NewReader(conn), gone: c.gone}, credentialed(conn)})
 	// No answer is waited for once ctx has ended.
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	var auth proto.AuthReply
@@ -170,25 +170,24 @@ func dialOne(ctx context.Context, a address, callback func(any)) (*connection, e
 	return c, nil
 }
 
-// A connection is one to a sound server.
+// A connection to a sound server.
 type connection struct {
 	client proto.Client
 	conn   net.Conn
 	gone   chan struct{} // closed when nothing more can be read
 }
 
-// close ends the connection and waits until its callback is silent.
+// close closes the connection and waits until its callback has returned.
 func (c *connection) close() {
 	c.conn.Close()
 	<-c.gone
 }
 
-// maxFrame is more than PulseAudio ever sends at once.
+// maxFrame is larger than any frame PulseAudio sends.
 const maxFrame = 16 << 20
 
-// frames passes on what the server sends, a whole frame at a time, but for
-// commands that the library does not know: it prints those to standard output,
-// where in this program an agent reads.
+// frames passes on the server's frames, except for commands that the library does
+// not know: it prints those to standard output, which is reserved for MCP.
 type frames struct {
 	r    *bufio.Reader
 	gone chan struct{}
@@ -211,8 +210,7 @@ func (f *frames) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// header is the length of what comes in front of a frame: its own length, the
-// channel, an offset and flags.
+// header is the length of a frame's header: length, channel, offset and flags.
 const header = 20
 
 func (f *frames) fill() error {
@@ -235,8 +233,8 @@ func (f *frames) fill() error {
 	return nil
 }
 
-// known reports whether the library knows a command, which begins with its
-// number behind the letter L.
+// known reports whether the library knows a command, which begins with the letter
+// L and its number.
 func known(command []byte) bool {
 	if len(command) < 10 || command[0] != 'L' {
 		return false

@@ -12,8 +12,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// dialError says why no sound server was reached, of those that were tried, or
-// why one that was reached does not answer any more.
+// dialError explains why none of the tried sound servers could be reached, or why
+// one stopped responding.
 func dialError(err error, tried []address) error {
 	var where []string
 	for _, a := range tried {
@@ -38,7 +38,7 @@ func dialError(err error, tried []address) error {
 		WithTry("restart it: systemctl --user restart pipewire-pulse, or pulseaudio --kill and pulseaudio --start; check PULSE_SERVER if it is set")
 }
 
-// streamError says why a device gave no stream.
+// streamError explains why a device gave no stream.
 func streamError(track int, t target, err error) error {
 	what := strings.ToLower(trackTitles[track])
 	switch {

@@ -12,29 +12,29 @@ import (
 	"github.com/hearken-dev/hearken/audio"
 )
 
-// fragment is how much sound the server sends at a time.
+// fragment is how much audio the server sends at a time.
 const fragment = 40 * time.Millisecond
 
-// A stream is the sound of one source on its way to a track.
+// A stream delivers one source's audio to a track.
 type stream struct {
-	track  int
-	target target
-	since  time.Time
-	index  uint32      // on this connection
-	output uint32      // on the server
-	right  atomic.Bool // it was seen to come from its target
-	killed atomic.Bool // by the server
+	track    int
+	target   target
+	since    time.Time
+	index    uint32      // on this connection
+	output   uint32      // on the server
+	verified atomic.Bool // known to come from its target
+	killed   atomic.Bool // by the server
 
 	resampler *audio.Resampler // nil at 16 kHz
 	in, out   []int16
 }
 
-// open asks for a stream from a target. It starts silent; see [stream.start].
+// open creates a stream from a target. It is paused until [stream.start].
 //
-// The server mixes to one channel but does not resample, which we do better.
-// It may not move the stream: a stream whose device is unplugged shall end and
-// not, say, turn from the speakers' monitor into the microphone. No role is
-// given, because servers route by it.
+// The server mixes to one channel but does not resample; our resampler is better.
+// It must not move the stream: when a device is unplugged, its stream must end
+// instead of, say, switching from the speakers' monitor to the microphone. The
+// stream has no role, because servers route by it.
 func open(c *proto.Client, track int, t target, movable bool) (*stream, error) {
 	rate := t.rate
 	if rate < audio.MinRate || rate > audio.MaxRate {
@@ -65,25 +65,24 @@ func open(c *proto.Client, track int, t target, movable bool) (*stream, error) {
 	return s, nil
 }
 
-// start lets sound flow.
+// start starts the stream.
 func (s *stream) start(c *proto.Client) error {
 	return c.Request(&proto.CorkRecordStream{StreamIndex: s.index}, nil)
 }
 
-// close ends the stream. One that is gone already is no matter.
+// close deletes the stream, if it still exists.
 func (s *stream) close(c *proto.Client) {
 	_ = c.Request(&proto.DeleteRecordStream{StreamIndex: s.index}, nil)
 }
 
-// errElsewhere says that a stream does not come from its target.
+// errElsewhere reports that a stream comes from another source than its target.
 type errElsewhere struct{ source uint32 }
 
 func (e errElsewhere) Error() string { return fmt.Sprintf("it comes from source %d", e.source) }
 
-// verify asks the server where the stream comes from, and for a monitor also
-// whether it is one still, and of that sink. Sound is taken only while the
-// answer is right. A stream that is not connected yet is neither right nor an
-// error.
+// verify asks the server where the stream comes from and, for a monitor, of which
+// sink it is the monitor. Audio is used only while the answer matches the
+// target. A stream that is not connected yet is neither verified nor an error.
 func (s *stream) verify(c *proto.Client) error {
 	var info proto.GetSourceOutputInfoReply
 	err := c.Request(&proto.GetSourceOutputInfo{SourceOutpuIndex: s.output}, &info)
@@ -97,7 +96,7 @@ func (s *stream) verify(c *proto.Client) error {
 			err = errElsewhere{info.SourceIndex}
 		}
 	}
-	s.right.Store(err == nil && info.SourceIndex != proto.Undefined)
+	s.verified.Store(err == nil && info.SourceIndex != proto.Undefined)
 	if errors.Is(err, proto.ErrNoSuchEntity) {
 		s.killed.Store(true)
 		return nil
@@ -105,9 +104,9 @@ func (s *stream) verify(c *proto.Client) error {
 	return err
 }
 
-// take brings sound to its track.
-func (s *stream) take(data []byte, d *mixer) {
-	if !s.right.Load() {
+// deliver passes audio to the stream's track.
+func (s *stream) deliver(data []byte, d *mixer) {
+	if !s.verified.Load() {
 		return
 	}
 	s.in = audio.AppendPCM16(s.in[:0], data)

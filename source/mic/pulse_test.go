@@ -205,7 +205,7 @@ func TestCapture_ServerRestart(t *testing.T) {
 	h.hears(t, 400, 1000)
 	s.stop()
 	h.hears(t, 0, 0)
-	h.says(t, "the sound server is gone")
+	h.says(t, "the sound server does not respond")
 	s.start()
 	s.tone("mike", 700)
 	s.tone("speakers", 1500)

@@ -117,9 +117,9 @@ func (s *soundServer) do(req proto.RequestArgs) {
 	}
 }
 
-func (s *soundServer) world() *world {
+func (s *soundServer) world() *serverState {
 	s.t.Helper()
-	w, err := look(&s.conn.client)
+	w, err := readState(&s.conn.client)
 	if err != nil {
 		s.t.Fatal(err)
 	}

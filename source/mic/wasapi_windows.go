@@ -11,8 +11,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// wasapi captures with Windows' own sound interface, which lets a program
-// listen to what an output plays.
+// wasapi captures with the Windows Audio Session API, which can also record what
+// an output plays.
 type wasapi struct {
 	cfg   Config
 	notes *notes
@@ -71,7 +71,7 @@ func (w *wasapi) check(context.Context) error {
 			missing = cmp.Or(missing, err)
 		}
 		if found == 0 {
-			return nothing(missing)
+			return nothingToCapture(missing)
 		}
 		return nil
 	})
@@ -93,7 +93,7 @@ func (w *wasapi) run(ctx context.Context, d *mixer) error {
 				w.notes.absent(track, err)
 				select {
 				case <-ctx.Done():
-				case <-time.After(again):
+				case <-time.After(pollInterval):
 				}
 			}
 		})
@@ -102,8 +102,7 @@ func (w *wasapi) run(ctx context.Context, d *mixer) error {
 	return nil
 }
 
-// follow captures a track from the device that it should come from now, until
-// that is another one.
+// follow captures a track from its current device until another one is due.
 func (w *wasapi) follow(ctx context.Context, enumerator *object, track int, d *mixer) error {
 	e, err := pickEndpoint(enumerator, track, w.cfg.wants(track))
 	if err != nil {
@@ -118,7 +117,7 @@ func (w *wasapi) follow(ctx context.Context, enumerator *object, track int, d *m
 		return endpointError(e, err)
 	}
 	w.notes.captured(track, s.note())
-	sound, look := time.NewTicker(20*time.Millisecond), time.NewTicker(again)
+	sound, look := time.NewTicker(20*time.Millisecond), time.NewTicker(pollInterval)
 	defer sound.Stop()
 	defer look.Stop()
 	heard := time.Now()
@@ -150,7 +149,7 @@ func (w *wasapi) follow(ctx context.Context, enumerator *object, track int, d *m
 	}
 }
 
-// An endpointStream is the sound of one device.
+// An endpointStream delivers one device's audio.
 type endpointStream struct {
 	track   int
 	from    *endpoint
@@ -159,7 +158,7 @@ type endpointStream struct {
 	samples []int16
 }
 
-// A waveFormat says what sound is like.
+// A waveFormat is the WAVEFORMATEX structure.
 type waveFormat struct {
 	kind           uint16
 	channels       uint16
@@ -188,7 +187,7 @@ const (
 	defaultQuality = 0x08000000
 )
 
-// openEndpoint asks a device for a stream. It takes the device over.
+// openEndpoint opens a stream on a device, which it then owns.
 func openEndpoint(track int, e *endpoint) (*endpointStream, error) {
 	s := &endpointStream{track: track, from: e}
 	if err := s.open(); err != nil {
@@ -236,7 +235,7 @@ func (s *endpointStream) note() string {
 	return s.from.title
 }
 
-// read takes all sound that there is. An output that plays nothing has none.
+// read reads all available audio. An output that plays nothing has none.
 func (s *endpointStream) read(take func([]int16)) error {
 	for {
 		var waiting uint32
@@ -261,7 +260,7 @@ func (s *endpointStream) read(take func([]int16)) error {
 	}
 }
 
-// endpointError says why a device gave no sound.
+// endpointError explains why a device gave no audio.
 func endpointError(e *endpoint, err error) error {
 	switch {
 	case errors.Is(err, accessDenied):
