@@ -62,6 +62,17 @@ func TestPlain(t *testing.T) {
 	}
 }
 
+// A line that cannot be read loses itself and nothing else: what the hub wrote
+// must be recognised even if the server spoiled a line of it.
+func TestComponents_BadLine(t *testing.T) {
+	for _, bad := range []string{"no colon", "X;A=b", `X;A="open:b`, "X;=:", strings.Repeat("x", 1<<20)} {
+		read := components("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n" + bad + "\r\nUID:evt_1@hearken\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
+		if len(read) != 1 || read[0].text("UID") != "evt_1@hearken" {
+			t.Errorf("with the line %.20q: %+v", bad, read)
+		}
+	}
+}
+
 // FuzzComponents: nothing that a server sends makes the reader fall over.
 func FuzzComponents(f *testing.F) {
 	f.Add("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY;X=\"a:b;c\":x\\, y\r\n z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
@@ -78,7 +89,7 @@ func TestReadProperty(t *testing.T) {
 	if !ok || p.name != "ATTENDEE" || p.params["CN"] != "Doe; Jane: boss" || p.params["ROLE"] != "CHAIR" || p.value != "mailto:jane@example.org" {
 		t.Errorf("read %+v, %t", p, ok)
 	}
-	for _, bad := range []string{"", "no colon", ":value", `X;A="open:b`} {
+	for _, bad := range []string{"", "no colon", ":value", `X;A="open:b`, "X;A=b"} {
 		if p, ok := readProperty(bad); ok {
 			t.Errorf("%q was read as %+v", bad, p)
 		}
