@@ -27,6 +27,7 @@ var rules = map[string][]string{
 	"schedule":      nil,
 	"audit":         nil,
 	"toon":          nil,
+	"toon/toontest": {"toon"},
 	"export":        {"toon"},
 	"onnx":          {"onnx/graph"},
 	"vad":           {"onnx"},
@@ -52,7 +53,7 @@ var rules = map[string][]string{
 var shared = []string{"files", "safetext", "editdistance"}
 
 // forTests are the suites, fakes and recordings that tests of any room may use.
-var forTests = []string{"stt/stttest", "store/storetest", "test/speech"}
+var forTests = []string{"stt/stttest", "store/storetest", "test/speech", "toon/toontest"}
 
 // wholeHouse are the rooms whose tests may use real leaves in place of fakes.
 var wholeHouse = []string{"live", "act", "mcpserver", "api", "web"}

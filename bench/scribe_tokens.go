@@ -17,6 +17,7 @@ import (
 	"github.com/hearken-dev/hearken/store/sqlite"
 	"github.com/hearken-dev/hearken/stt/moonshine"
 	"github.com/hearken-dev/hearken/toon"
+	"github.com/hearken-dev/hearken/toon/toontest"
 )
 
 // tailLength is how many entries the tail has whose tokens are counted.
@@ -115,7 +116,7 @@ func seedTalk(ctx context.Context, dir string, clips []*clip) (err error) {
 // asJSON is the same answer in JSON without a needless space, and with the
 // names of the columns in each entry.
 func asJSON(tail string, entries int) (string, error) {
-	o, err := toon.Decode([]byte(tail))
+	o, err := toontest.Decode([]byte(tail))
 	if err != nil {
 		return "", err
 	}

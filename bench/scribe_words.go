@@ -7,6 +7,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/toon"
+	"github.com/hearken-dev/hearken/toon/toontest"
 )
 
 // A saidWord is one of a tape, with the moment at which its last sound was
@@ -38,7 +39,7 @@ type tailRow struct{ source, status, text string }
 
 // tailRows reads an answer of pscribe_tail, and where to go on.
 func tailRows(answer []byte) (rows []tailRow, next int, err error) {
-	o, err := toon.Decode(answer)
+	o, err := toontest.Decode(answer)
 	if err != nil {
 		return nil, 0, err
 	}

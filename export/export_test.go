@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/toon"
+	"github.com/hearken-dev/hearken/toon/toontest"
 	"pgregory.net/rapid"
 )
 
@@ -121,7 +122,7 @@ func TestWrite_TOON(t *testing.T) {
 	if err := Write(&b, "toon", s, note, List(segments)); err != nil {
 		t.Fatal(err)
 	}
-	o, err := toon.Decode(b.Bytes())
+	o, err := toontest.Decode(b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}

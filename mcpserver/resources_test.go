@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hearken-dev/hearken/toon"
+	"github.com/hearken-dev/hearken/toon/toontest"
 )
 
 const current = "pscribe://current/transcript"
@@ -18,7 +19,7 @@ func (h *house) read(uri string) (toon.Object, *mcp.ResourceContents) {
 	if err != nil {
 		h.t.Fatalf("%s: %v", uri, err)
 	}
-	o, err := toon.Decode([]byte(res.Contents[0].Text))
+	o, err := toontest.Decode([]byte(res.Contents[0].Text))
 	if err != nil {
 		h.t.Fatalf("%s: %v in\n%s", uri, err, res.Contents[0].Text)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hearken-dev/hearken/mcpserver"
 	"github.com/hearken-dev/hearken/stt/stttest"
 	"github.com/hearken-dev/hearken/toon"
+	"github.com/hearken-dev/hearken/toon/toontest"
 )
 
 func TestScribe_Tools(t *testing.T) {
@@ -215,7 +216,7 @@ func TestScribe_BoundedPages(t *testing.T) {
 		if n := mcpserver.Tokens(text); n > 8400 {
 			t.Errorf("a page of about %d tokens", n)
 		}
-		o, err := toon.Decode([]byte(text))
+		o, err := toontest.Decode([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

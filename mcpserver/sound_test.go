@@ -9,6 +9,7 @@ import (
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/stt/stttest"
 	"github.com/hearken-dev/hearken/toon"
+	"github.com/hearken-dev/hearken/toon/toontest"
 )
 
 // sides is an engine that hears something else on each channel.
@@ -95,7 +96,7 @@ func (h *house) asked(client *mcp.ClientSession, tool string, args object) toon.
 	if res.IsError || res.StructuredContent != nil || len(res.Content) != 1 {
 		h.t.Fatalf("%s %v: %+v %s", tool, args, res, text)
 	}
-	o, err := toon.Decode([]byte(text))
+	o, err := toontest.Decode([]byte(text))
 	if err != nil {
 		h.t.Fatalf("%s: %v in\n%s", tool, err, text)
 	}

@@ -1,16 +1,13 @@
-// Package toon writes the token-saving notation in which language models read
-// transcripts: TOON. A table of 100 entries takes half of the tokens that JSON
-// takes.
+// Package toon writes TOON, a notation for language models that saves tokens: a
+// transcript of 100 entries takes half of the tokens that JSON takes.
 //
 //	session: 2f1c…
 //	transcript[2]{timestamp,source,text}:
 //	  "2026-01-15T14:30:00+01:00",M,Hello world
 //	  "2026-01-15T14:30:05+01:00",S,"Hej, där"
 //
-// [Decode] reads the notation back, strictly; it is what tests and readers of
-// other programs' output use. Both are held to the specification's fixtures
-// and to the reference library, as far as the notation's version 3 goes with
-// its default options; what version 4 added is neither written nor read.
+// It writes version 3 of the notation with its default options, and is held to
+// the specification's fixtures and to the reference library.
 package toon
 
 import (
@@ -106,7 +103,7 @@ func appendArray(b []byte, v any, depth int, empty string, tabular bool) []byte 
 	b = append(b, "]:"...)
 	if !slices.ContainsFunc(list, compound) {
 		b = append(b, ' ')
-		return append(appendRow(b, list), '\n')
+		return append(AppendRow(b, list...), '\n')
 	}
 	b = append(b, '\n')
 	for _, item := range list {
@@ -195,12 +192,14 @@ func appendTable(b []byte, t Table, depth int) []byte {
 	b = append(b, "}:\n"...)
 	for _, row := range t.Rows {
 		b = appendIndent(b, depth+1)
-		b = append(appendRow(b, row), '\n')
+		b = append(AppendRow(b, row...), '\n')
 	}
 	return b
 }
 
-func appendRow(b []byte, cells []any) []byte {
+// AppendRow writes plain values with commas between them, as a table's rows
+// are written.
+func AppendRow(b []byte, cells ...any) []byte {
 	for i, cell := range cells {
 		if i > 0 {
 			b = append(b, ',')
@@ -330,7 +329,3 @@ func appendQuoted(b []byte, s string) []byte {
 	}
 	return append(b, '"')
 }
-
-// AppendRow writes plain values with commas between, as the rows of a table
-// are written.
-func AppendRow(b []byte, cells ...any) []byte { return appendRow(b, cells) }

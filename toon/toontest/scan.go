@@ -1,10 +1,19 @@
-package toon
+package toontest
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hearken-dev/hearken/safetext"
+)
+
+var (
+	plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
+	// A number with needless zeros in front, or with a plus, is text.
+	number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 )
 
 // isField reports whether a line is a key with a value, and not a value alone.
@@ -49,8 +58,8 @@ func readKey(s, ends string) (key, rest string, err error) {
 			return "", "", fmt.Errorf("a key without an end")
 		}
 		key, rest = s[:i], s[i:]
-		if !plainKey(key) {
-			return "", "", fmt.Errorf("key %q is not quoted", clip(key))
+		if !plainKey.MatchString(key) {
+			return "", "", fmt.Errorf("key %q is not quoted", safetext.Clip(key, 40))
 		}
 	}
 	if err == nil && (rest == "" || !strings.Contains(ends, rest[:1])) {
@@ -96,14 +105,14 @@ func readCell(s string) (any, error) {
 	if s[0] == '"' {
 		text, rest, err := readQuoted(s)
 		if err == nil && rest != "" {
-			err = fmt.Errorf("%q after a quoted value", clip(rest))
+			err = fmt.Errorf("%q after a quoted value", safetext.Clip(rest, 40))
 		}
 		return text, err
 	}
-	if isNumber(s) {
+	if number.MatchString(s) {
 		f, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			return nil, fmt.Errorf("number %q", clip(s))
+			return nil, fmt.Errorf("number %q", safetext.Clip(s, 40))
 		}
 		if f == 0 {
 			return 0.0, nil // not a negative one
@@ -111,16 +120,6 @@ func readCell(s string) (any, error) {
 		return f, nil
 	}
 	return s, nil
-}
-
-// isNumber reports whether a plain value is a number: one that begins with
-// needless zeros, or with a plus, is text.
-func isNumber(s string) bool {
-	if !looksNumeric(s) || s[0] == '+' {
-		return false
-	}
-	digits := strings.TrimPrefix(s, "-")
-	return len(digits) < 2 || digits[0] != '0' || digits[1] < '0' || digits[1] > '9'
 }
 
 // readQuoted reads a string with its quotes and leaves what follows.
@@ -161,12 +160,4 @@ func readQuoted(s string) (text, rest string, err error) {
 		}
 	}
 	return "", "", fmt.Errorf("a string without an end")
-}
-
-// clip shortens what an error shows.
-func clip(s string) string {
-	if r := []rune(s); len(r) > 40 {
-		return string(r[:40]) + "…"
-	}
-	return s
 }

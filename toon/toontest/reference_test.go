@@ -1,4 +1,4 @@
-package toon
+package toontest
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/hearken-dev/hearken/toon"
 )
 
 // node is where the reference library is installed.
@@ -108,7 +110,7 @@ func TestEncode_Fixtures(t *testing.T) {
 		if err := json.Unmarshal(f.Expected, &want); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, string(EncodeValue(fromJSON(t, f.Input)))); diff != "" {
+		if diff := cmp.Diff(want, string(toon.EncodeValue(fromJSON(t, f.Input)))); diff != "" {
 			t.Errorf("%s: %s: %s", f.Name, f.Input, diff)
 		}
 	}
@@ -129,13 +131,13 @@ func fromJSON(t *testing.T, data []byte) any {
 		}
 		switch token {
 		case json.Delim('{'):
-			o := Object{}
+			o := toon.Object{}
 			for dec.More() {
 				key, err := dec.Token()
 				if err != nil {
 					t.Fatal(err)
 				}
-				o = append(o, Field{key.(string), value()})
+				o = append(o, toon.Field{Key: key.(string), Value: value()})
 			}
 			dec.Token()
 			return o
@@ -187,9 +189,9 @@ func TestEncode_Reference(t *testing.T) {
 	flat, deep := objects(), trees()
 	for i := range 2000 {
 		o := flat.Example(i)
-		docs = append(docs, doc{string(Encode(o)), jsonOf(o)})
+		docs = append(docs, doc{string(toon.Encode(o)), jsonOf(o)})
 		v := deep.Example(i)
-		docs = append(docs, doc{string(EncodeValue(v)), jsonOf(v)})
+		docs = append(docs, doc{string(toon.EncodeValue(v)), jsonOf(v)})
 	}
 	type verdict struct{ Got, Err, Text string }
 	for i, v := range run[verdict](t, `
@@ -217,9 +219,9 @@ func TestDecode_Reference(t *testing.T) {
 	flat, deep := objects(), trees()
 	var docs []string
 	for i := range 3000 {
-		b := Encode(flat.Example(i))
+		b := toon.Encode(flat.Example(i))
 		if i%2 == 0 {
-			b = EncodeValue(deep.Example(i))
+			b = toon.EncodeValue(deep.Example(i))
 		}
 		docs = append(docs, broken(random, b))
 	}

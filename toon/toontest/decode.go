@@ -1,4 +1,10 @@
-package toon
+// Package toontest reads TOON back, for tests and benchmarks. The program only
+// writes the notation.
+//
+// The decoder is held to the specification's fixtures and to the reference
+// library, as far as version 3 goes with its default options. What version 4
+// added is not read.
+package toontest
 
 import (
 	"fmt"
@@ -6,18 +12,21 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hearken-dev/hearken/safetext"
+	"github.com/hearken-dev/hearken/toon"
 )
 
-// Decode reads an object. Numbers come back as float64, a list of uniform
-// objects as the [Table] that it was written as. It is strict: lengths must be
-// right, indentation must be two spaces for each level, keys must be quoted
-// where the notation says so and must not be repeated.
-func Decode(b []byte) (Object, error) {
+// Decode reads an object. Numbers come back as float64, and a list of uniform
+// objects as a [toon.Table]. It is strict: lengths must be right, each level is
+// indented by two spaces, and keys are quoted where the notation asks for it
+// and never repeated.
+func Decode(b []byte) (toon.Object, error) {
 	v, err := DecodeValue(b)
 	if err != nil {
 		return nil, err
 	}
-	o, ok := v.(Object)
+	o, ok := v.(toon.Object)
 	if !ok {
 		return nil, fmt.Errorf("toon: not an object")
 	}
@@ -35,7 +44,7 @@ func DecodeValue(b []byte) (any, error) {
 	}
 	v, err := d.root()
 	if err == nil && d.at < len(d.lines) {
-		err = fmt.Errorf("unexpected %q", clip(d.lines[d.at].text))
+		err = fmt.Errorf("unexpected %q", safetext.Clip(d.lines[d.at].text, 40))
 	}
 	if err != nil {
 		n := len(d.lines)
@@ -93,7 +102,7 @@ func (d *decoder) peek(depth int) (string, bool) {
 
 func (d *decoder) root() (any, error) {
 	if len(d.lines) == 0 {
-		return Object{}, nil
+		return toon.Object{}, nil
 	}
 	first, ok := d.peek(0)
 	if !ok {
@@ -118,8 +127,8 @@ func (d *decoder) root() (any, error) {
 }
 
 // object reads the fields at one depth.
-func (d *decoder) object(depth int) (Object, error) {
-	o := Object{}
+func (d *decoder) object(depth int) (toon.Object, error) {
+	o := toon.Object{}
 	for {
 		text, ok := d.peek(depth)
 		if !ok {
@@ -129,15 +138,15 @@ func (d *decoder) object(depth int) (Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(o, func(other Field) bool { return other.Key == f.Key }) {
-			return nil, fmt.Errorf("key %q is repeated", clip(f.Key))
+		if slices.ContainsFunc(o, func(other toon.Field) bool { return other.Key == f.Key }) {
+			return nil, fmt.Errorf("key %q is repeated", safetext.Clip(f.Key, 40))
 		}
 		o = append(o, f)
 	}
 }
 
 // field reads a key with its value, whose own lines are at the given depth.
-func (d *decoder) field(text string, depth int) (f Field, err error) {
+func (d *decoder) field(text string, depth int) (f toon.Field, err error) {
 	key, rest, err := readKey(text, ":[")
 	if err != nil {
 		return f, err
@@ -184,7 +193,7 @@ func readHeader(s string) (h header, err error) {
 	}
 	h.length, err = strconv.Atoi(inside)
 	if !ok || err != nil || h.length < 0 || inside != strconv.Itoa(h.length) {
-		return h, fmt.Errorf("length %q", clip(inside))
+		return h, fmt.Errorf("length %q", safetext.Clip(inside, 40))
 	}
 	if rest, ok := strings.CutPrefix(s, "{"); ok {
 		for s = rest; ; s = s[1:] {
@@ -193,7 +202,7 @@ func readHeader(s string) (h header, err error) {
 				return h, err
 			}
 			if slices.Contains(h.columns, column) {
-				return h, fmt.Errorf("column %q is repeated", clip(column))
+				return h, fmt.Errorf("column %q is repeated", safetext.Clip(column, 40))
 			}
 			h.columns = append(h.columns, column)
 			if s[0] == '}' {
@@ -203,7 +212,7 @@ func readHeader(s string) (h header, err error) {
 		s = s[1:]
 	}
 	if !strings.HasPrefix(s, ":") {
-		return h, fmt.Errorf("%q after the length", clip(s))
+		return h, fmt.Errorf("%q after the length", safetext.Clip(s, 40))
 	}
 	h.values = strings.Trim(s[1:], " ")
 	h.inline = h.values != ""
@@ -256,7 +265,7 @@ func (d *decoder) item(text string, depth int) (any, error) {
 	switch {
 	case text == "":
 		d.at++
-		return Object{}, nil
+		return toon.Object{}, nil
 	case text == "[]":
 		d.at++
 		return []any{}, nil
@@ -278,14 +287,14 @@ func (d *decoder) item(text string, depth int) (any, error) {
 		return nil, err
 	}
 	rest, err := d.object(depth + 1)
-	if slices.ContainsFunc(rest, func(f Field) bool { return f.Key == first.Key }) {
-		return nil, fmt.Errorf("key %q is repeated", clip(first.Key))
+	if slices.ContainsFunc(rest, func(f toon.Field) bool { return f.Key == first.Key }) {
+		return nil, fmt.Errorf("key %q is repeated", safetext.Clip(first.Key, 40))
 	}
-	return append(Object{first}, rest...), err
+	return append(toon.Object{first}, rest...), err
 }
 
 func (d *decoder) table(h header, depth int) (any, error) {
-	t := Table{Columns: h.columns}
+	t := toon.Table{Columns: h.columns}
 	for {
 		text, ok := d.peek(depth)
 		if !ok || !isRow(text, h.delimiter) {
