@@ -50,7 +50,7 @@ var rules = map[string][]string{
 }
 
 // shared are small packages that every package but the root may use.
-var shared = []string{"files", "safetext", "editdistance"}
+var shared = []string{"files", "safetext", "editdistance", "remote"}
 
 // forTests are the suites, fakes and recordings that tests of any room may use.
 var forTests = []string{"stt/stttest", "store/storetest", "test/speech", "toon/toontest"}

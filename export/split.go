@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 // A piece is a part of a text that stays together, with its time.
@@ -132,7 +133,7 @@ func join(pieces []piece) string {
 // Each piece has its word's time if the words are those of the text; otherwise
 // the segment's time is shared out by length.
 func piecesOf(s *hearken.Segment) []piece {
-	words := strings.Fields(oneLine(s.Text))
+	words := strings.Fields(safetext.Line(s.Text))
 	start, end := s.StartTime, max(s.EndTime, s.StartTime)
 	measured := len(words) == len(s.Words) && ordered(s.Words)
 	total, at := 0, 0

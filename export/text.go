@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 	"github.com/hearken-dev/hearken/toon"
 )
 
@@ -57,7 +58,7 @@ func writeText(b *bufio.Writer, s *hearken.Session, segments Segments) error {
 		if err != nil {
 			return err
 		}
-		switch text := oneLine(seg.Text); {
+		switch text := safetext.Line(seg.Text); {
 		case seg.Origin == hearken.EventOrigin && text != "":
 			b.WriteString(bracketed(text) + "\n")
 		case settled(&seg):
@@ -72,7 +73,7 @@ func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segm
 	if err != nil {
 		return err
 	}
-	title := oneLine(s.Title)
+	title := safetext.Line(s.Title)
 	if title == "" {
 		title = "Session of " + s.StartedAt.Format("2 January 2006, 15:04")
 	}
@@ -94,7 +95,7 @@ func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segm
 		if err != nil {
 			return err
 		}
-		switch text := oneLine(seg.Text); {
+		switch text := safetext.Line(seg.Text); {
 		case seg.Origin == hearken.EventOrigin && text != "":
 			fmt.Fprintf(b, "\n**%s** *%s*\n", clock(seg.StartTime), escapeMarkdown(bracketed(text)))
 		case settled(&seg):
@@ -150,17 +151,6 @@ func bracketed(text string) string {
 		return text
 	}
 	return "[" + text + "]"
-}
-
-// oneLine makes one line of a text, without characters that no screen shows.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	return strings.Join(strings.Fields(s), " ")
 }
 
 // clock writes seconds as hours, minutes and seconds.

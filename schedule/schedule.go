@@ -11,9 +11,9 @@ import (
 	"math"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 // ahead is how far from now, in years, something may be.
@@ -33,15 +33,5 @@ func Length(minutes float64) (time.Duration, error) {
 	return time.Duration(minutes) * time.Minute, nil
 }
 
-// quoted shows somebody's words in a sentence: on one line, and not for ever.
-func quoted(text string) string {
-	const most = 60
-	if len(text) <= most {
-		return strconv.QuoteToGraphic(text)
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return strconv.QuoteToGraphic(text[:cut]) + "..."
-}
+// quoted shows text from outside in a sentence: on one line, and shortened.
+func quoted(text string) string { return strconv.QuoteToGraphic(safetext.Clip(text, 60)) }

@@ -4,18 +4,15 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/remote"
 )
 
 var (
@@ -67,7 +64,7 @@ func NewCalDAV(cfg Config) (*CalDAV, error) {
 		return nil, hearken.Errorf(hearken.Invalid, "CALDAV_URL is not the address of a server.").WithTry("CALDAV_URL=https://dav.example.org/")
 	case base.User != nil:
 		return nil, hearken.Errorf(hearken.Invalid, "CALDAV_URL holds a user or a password.").WithTry("CALDAV_USER and CALDAV_PASSWORD")
-	case base.Scheme == "http" && !isLoopback(base.Hostname()):
+	case base.Scheme == "http" && !remote.IsLoopback(base.Hostname()):
 		return nil, hearken.Errorf(hearken.Invalid, "CALDAV_URL would send the password to %s in the clear.", base.Host).WithTry("https:// in place of http://")
 	}
 	base = &url.URL{Scheme: base.Scheme, Host: base.Host, Path: cmp.Or(base.Path, "/"), RawPath: base.RawPath}
@@ -90,9 +87,9 @@ func newClient(cfg Config) (*http.Client, error) {
 	if cfg.HTTPClient != nil {
 		*client = *cfg.HTTPClient
 	} else {
-		roots, err := trusted(cfg.CAFile)
+		roots, err := remote.CertPool(cfg.CAFile)
 		if err != nil {
-			return nil, err
+			return nil, hearken.Errorf(hearken.Invalid, "ACTIONS_CA_FILE cannot be read: %w", err).WithTry("a PEM file in ACTIONS_CA_FILE")
 		}
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
@@ -102,31 +99,6 @@ func newClient(cfg Config) (*http.Client, error) {
 	client.Timeout = cmp.Or(client.Timeout, patience)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return client, nil
-}
-
-// trusted are the certificates that a server's may come from; nil for those of
-// the system.
-func trusted(file string) (*x509.CertPool, error) {
-	if file == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, hearken.Errorf(hearken.Invalid, "ACTIONS_CA_FILE cannot be read: %w", err)
-	}
-	roots, err := x509.SystemCertPool()
-	if err != nil {
-		roots = x509.NewCertPool()
-	}
-	if !roots.AppendCertsFromPEM(data) {
-		return nil, hearken.Errorf(hearken.Invalid, "There is no certificate in %s.", file).WithTry("a PEM file in ACTIONS_CA_FILE")
-	}
-	return roots, nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // Name is caldav.

@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/remote"
 )
 
 // A failure is why a server did not do what it was asked, in words for people.
@@ -61,7 +61,7 @@ func rejected(format string, args ...any) *hearken.Error {
 // refusal explains an answer that is not the wanted one.
 func refusal(a *answer) error {
 	host := a.url.Host
-	f := &failure{status: a.status, after: retryAfter(a.header, time.Now())}
+	f := &failure{status: a.status, after: retryAfter(a.header)}
 	switch {
 	case a.status == http.StatusUnauthorized && !takesBasic(a.header):
 		f.err = rejected("The calendar server %s wants another way of signing in than a user and a password.", host).
@@ -140,20 +140,12 @@ func isTimeout(err error) bool {
 	return errors.As(err, &n) && n.Timeout()
 }
 
-// retryAfter reads the header of that name: seconds, or a date by the server's
-// clock, which need not be ours.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	const most = time.Hour
-	value := h.Get("Retry-After")
-	if n, err := strconv.Atoi(value); err == nil {
-		return time.Duration(min(max(0, n), int(most/time.Second))) * time.Second
-	}
-	t, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
+// retryAfter is how long the server asks to wait, by its own clock where it
+// tells it: that need not be ours.
+func retryAfter(h http.Header) time.Duration {
+	now := time.Now()
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = date
 	}
-	return min(max(0, t.Sub(now)), most)
+	return remote.RetryAfter(h.Get("Retry-After"), now)
 }

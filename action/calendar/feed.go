@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 // FeedPattern is where a router has to put a [Feed]. The address itself is the
@@ -56,7 +57,7 @@ func NewFeed(cfg FeedConfig) (*Feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Name = cmp.Or(oneLine(cfg.Name), "Hearken")
+	cfg.Name = cmp.Or(safetext.Line(cfg.Name), "Hearken")
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 const (
@@ -227,7 +228,7 @@ func TestRadicale(t *testing.T) {
 		do(t, c, a)
 		_, kept := request(t, http.MethodGet, server+a.Receipt, "")
 		read := components(kept)
-		if len(read) != 1 || read[0].text("SUMMARY") != oneLine(a.Appointment.Title) || read[0].text("DESCRIPTION") != a.Appointment.Description {
+		if len(read) != 1 || read[0].text("SUMMARY") != safetext.Line(a.Appointment.Title) || read[0].text("DESCRIPTION") != a.Appointment.Description {
 			t.Errorf("the server keeps %s", kept)
 		}
 		if o := c.Undo(t.Context(), a); o.Result != hearken.ResultOK {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/files"
 )
 
 // tokenName is the file in the data directory that holds the secret part of
@@ -38,21 +39,9 @@ func openToken(dir string) (string, error) {
 	return token, nil
 }
 
-// makeToken writes a new secret under another name first, so that no crash
-// leaves a half of it.
 func makeToken(path string) (string, error) {
 	token := strings.ToLower(rand.Text())
-	temp := path + ".new"
-	_ = os.Remove(temp)
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", fmt.Errorf("calendar address: %w", err)
-	}
-	_, err = f.WriteString(token + "\n")
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return "", fmt.Errorf("calendar address: %w", err)
-	}
-	if err := os.Rename(temp, path); err != nil {
+	if err := files.Replace(path, []byte(token+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("calendar address: %w", err)
 	}
 	return token, nil

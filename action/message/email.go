@@ -6,8 +6,10 @@ import (
 	"net/mail"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/remote"
 )
 
 var _ hearken.Connector = (*Email)(nil)
@@ -46,7 +48,7 @@ func NewEmail(cfg EmailConfig) (*Email, error) {
 	if cfg.Host == "" {
 		return nil, missing("The mail server's host")
 	}
-	if strings.ContainsAny(cfg.Host, "/:@ \t\r\n") && !loopback(cfg.Host) {
+	if strings.ContainsAny(cfg.Host, "/:@ \t\r\n") && !remote.IsLoopback(cfg.Host) {
 		return nil, hearken.Errorf(hearken.Invalid, "The mail server's host is not a bare name").WithTry("smtp.example.org")
 	}
 	if cfg.Port == 0 && cfg.TLS == ImplicitTLS {
@@ -65,7 +67,7 @@ func NewEmail(cfg EmailConfig) (*Email, error) {
 	switch {
 	case cfg.TLS != StartTLS && cfg.TLS != ImplicitTLS:
 		return nil, hearken.Errorf(hearken.Invalid, "The mail server's TLS is neither %s nor %s", StartTLS, ImplicitTLS)
-	case cfg.Insecure && !loopback(cfg.Host):
+	case cfg.Insecure && !remote.IsLoopback(cfg.Host):
 		return nil, hearken.Errorf(hearken.Invalid, "Mail without TLS is for a server on this computer only")
 	case cfg.User == "" && cfg.Password != "":
 		return nil, missing("The mail server's user")
@@ -75,7 +77,7 @@ func NewEmail(cfg EmailConfig) (*Email, error) {
 		return nil, missing("The address that mail comes from")
 	}
 	from, err := mail.ParseAddress(cfg.From)
-	if err != nil || !oneLine(from.Name) || !plainAddress(from.Address) {
+	if err != nil || !isVisible(from.Name) || !plainAddress(from.Address) {
 		return nil, hearken.Errorf(hearken.Invalid, "The address that mail comes from is not an email address").
 			WithTry("Name <name@example.org>")
 	}
@@ -122,7 +124,7 @@ func (e *Email) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
 // plainAddress reports whether s is one bare address, and nothing that a
 // header or a command could be made of.
 func plainAddress(s string) bool {
-	if len(s) > 254 || !oneLine(s) || strings.ContainsAny(s, " \t<>(),;:\"\\[]") {
+	if len(s) > 254 || !isVisible(s) || strings.ContainsFunc(s, unicode.IsSpace) || strings.ContainsAny(s, "<>(),;:\"\\[]") {
 		return false
 	}
 	at := strings.LastIndexByte(s, '@')

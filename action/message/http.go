@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/remote"
 )
 
 const (
@@ -20,8 +20,6 @@ const (
 	requestTime = 30 * time.Second
 	// maxAnswer is more than any of the services says.
 	maxAnswer = 64 << 10
-	// maxWait bounds what a server may ask us to wait.
-	maxWait = time.Hour
 )
 
 // A door is a service that is reached by HTTP requests. It follows no
@@ -55,7 +53,7 @@ func checkURL(setting, raw string) (*url.URL, error) {
 	case u.Fragment != "":
 		return nil, hearken.Errorf(hearken.Invalid, "%s has a part after #", setting)
 	case u.Scheme == "https":
-	case u.Scheme == "http" && loopback(u.Hostname()):
+	case u.Scheme == "http" && remote.IsLoopback(u.Hostname()):
 	case u.Scheme == "http":
 		return nil, hearken.Errorf(hearken.Invalid, "%s is without TLS; http:// is for this computer only", setting).WithTry("https://")
 	default:
@@ -113,7 +111,7 @@ func (d *door) do(ctx context.Context, req *http.Request) (*answer, *hearken.Out
 		return nil, temporary("%s cannot be reached", d.service)
 	}
 	defer resp.Body.Close()
-	a := &answer{status: resp.StatusCode, after: retryAfter(resp.Header.Get("Retry-After"), d.now())}
+	a := &answer{status: resp.StatusCode, after: remote.RetryAfter(resp.Header.Get("Retry-After"), d.now())}
 	a.body, _ = io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // the status is what counts
 	return a, nil
 }
@@ -137,17 +135,6 @@ func (d *door) refusal(a *answer, signed bool) *hearken.Outcome {
 		return permanent("%s sends the request elsewhere (%d), which is not followed", d.service, a.status)
 	}
 	return unknown("%s answered in a way that it does not", d.service)
-}
-
-// retryAfter reads the header of that name, seconds or a date.
-func retryAfter(value string, now time.Time) time.Duration {
-	if s, err := strconv.Atoi(value); err == nil {
-		return min(max(time.Duration(min(s, 1<<20))*time.Second, 0), maxWait)
-	}
-	if t, err := http.ParseTime(value); err == nil {
-		return min(max(t.Sub(now), 0), maxWait)
-	}
-	return 0
 }
 
 // missing is the error for a setting that must be there.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 	gomail "github.com/wneessen/go-mail"
 )
 
@@ -46,7 +47,7 @@ func lines(text string) string {
 // with none.
 func subject(text, from string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(lines(text)), "\n")
-	first = strings.Join(strings.FieldsFunc(first, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
+	first = safetext.Line(first)
 	if strings.IndexFunc(first, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) < 0 {
 		return "Message from " + from
 	}
@@ -61,7 +62,7 @@ func subject(text, from string) string {
 	return strings.TrimRight(cut, " ,.;:-") + "…"
 }
 
-// oneLine reports whether s has nothing that ends a line or hides.
-func oneLine(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+// isVisible reports whether s has nothing that ends a line or hides.
+func isVisible(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return safetext.ClassOf(r) != safetext.Visible })
 }

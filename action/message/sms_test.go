@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/remote"
 )
 
 const (
@@ -206,7 +207,7 @@ func (e ending) Err() error {
 
 func TestSMS_RetryAfter(t *testing.T) {
 	for value, want := range map[string]time.Duration{
-		"7": 7 * time.Second, "0": 0, "-3": 0, "": 0, "soon": 0, "99999999999": maxWait, "86400": maxWait,
+		"7": 7 * time.Second, "0": 0, "-3": 0, "": 0, "soon": 0, "99999999999": remote.MaxWait, "86400": remote.MaxWait,
 		"Sun, 15 Nov 2026 09:30:30 GMT": 30 * time.Second, "Sun, 15 Nov 2026 09:29:30 GMT": 0,
 	} {
 		d := newDouble(t, says(429, `{"code":20429}`, "Retry-After", value))

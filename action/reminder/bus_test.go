@@ -123,7 +123,7 @@ func TestDesktop_Bus(t *testing.T) {
 		{"Markup", []string{"actions", "body", "body-markup"}, `<a href="http://x.example">bank</a> & co`, `&lt;a href="http://x.example"&gt;bank&lt;/a&gt; &amp; co`},
 		{"NotUTF8", nil, "tea\xff\x00 now", "tea\uFFFD now"},
 		{"Controls", nil, "two\nlines\x1b[31m \u202etxet\u2066", "two\nlines[31m txet"},
-		{"Long", nil, strings.Repeat("茶", 2000), strings.Repeat("茶", longest) + "..."},
+		{"Long", nil, strings.Repeat("茶", 2000), strings.Repeat("茶", maxText) + "..."},
 		{"Empty", nil, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

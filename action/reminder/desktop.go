@@ -9,14 +9,16 @@ import (
 	"context"
 	"os"
 	"runtime"
-	"strings"
-	"unicode"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
-// longest is how many characters of a text are shown: a screen has an end.
-const longest = 1000
+// How many characters are shown.
+const (
+	maxTitle = 100
+	maxText  = 1000
+)
 
 // Desktop shows notices by the means of the operating system: on Linux and its
 // kin over D-Bus, on macOS and Windows with a program that comes with them. Its
@@ -46,7 +48,7 @@ func (d *Desktop) There() bool {
 // Show puts a title and a text on the screen. It is permanent that there is no
 // screen, or nothing on it that shows notices.
 func (d *Desktop) Show(ctx context.Context, title, text string) hearken.Outcome {
-	title, text = plain(title, 100), plain(text, longest)
+	title, text = safetext.Clip(safetext.Clean(title), maxTitle), safetext.Clip(safetext.Clean(text), maxText)
 	switch d.system {
 	case "darwin":
 		return d.start(ctx, osascript(title, text))
@@ -54,23 +56,4 @@ func (d *Desktop) Show(ctx context.Context, title, text string) hearken.Outcome 
 		return d.start(ctx, powershell(title, text))
 	}
 	return d.overBus(ctx, title, text)
-}
-
-// plain is a text without what could hide or turn its words, or upset who shows
-// it.
-func plain(text string, most int) string {
-	var b strings.Builder
-	n := 0
-	for _, c := range strings.ToValidUTF8(text, "\uFFFD") {
-		switch {
-		case n == most:
-			return b.String() + "..."
-		case c == '\n' || c == '\t':
-		case unicode.IsControl(c), unicode.Is(unicode.Bidi_Control, c), unicode.Is(unicode.Cs, c), unicode.Is(unicode.Noncharacter_Code_Point, c):
-			continue
-		}
-		b.WriteRune(c)
-		n++
-	}
-	return b.String()
 }
