@@ -67,23 +67,6 @@ func Check(format string) error {
 	return hearken.Errorf(hearken.Invalid, "format %.40q is not one of %s.", format, strings.Join(Formats, ", "))
 }
 
-// ContentType is the media type of a format.
-func ContentType(format string) string {
-	switch format {
-	case "json":
-		return "application/json"
-	case "srt":
-		return "application/x-subrip; charset=utf-8"
-	case "vtt":
-		return "text/vtt; charset=utf-8"
-	case "md":
-		return "text/markdown; charset=utf-8"
-	case "toon":
-		return "text/toon; charset=utf-8"
-	}
-	return "text/plain; charset=utf-8"
-}
-
 // Write writes a session in one of [Formats]. The note may be nil. It writes
 // as it reads, except for toon, which must know how many entries there are
 // before the first one.

@@ -18,57 +18,56 @@ import (
 )
 
 const (
-	mailTime = 2 * time.Minute // for a whole delivery
-	quitTime = 3 * time.Second
-	// maxServer is how much a mail server may say before we stop listening.
-	maxServer = 1 << 20
+	deliveryTimeout = 2 * time.Minute
+	quitTimeout     = 3 * time.Second
+	maxServerBytes  = 1 << 20 // that are read from a mail server in one delivery
 )
 
-// A step of a delivery, as people are told of it.
+// A step of a delivery, with the sentences for its failures.
 type step struct {
-	failed  string // what could not be done
-	refused string // what the server refuses
+	failed  string // there was no answer
+	refused string // the server said no
 }
 
 var (
 	stepConnect = step{"The mail server cannot be reached", "The mail server refuses the connection"}
-	stepTLS     = step{"The mail server does not get TLS to work", "The mail server refuses TLS"}
-	stepLogin   = step{"The mail server was lost during the login", "The mail server refuses the user name or password"}
-	stepFrom    = step{"The mail server was lost before it took the message", "The mail server refuses the sender"}
-	stepTo      = step{"The mail server was lost before it took the message", "The mail server refuses the recipient"}
-	stepData    = step{"The mail server was lost before it took the message", "The mail server refuses the message"}
+	stepTLS     = step{"TLS with the mail server failed", "The mail server refuses TLS"}
+	stepLogin   = step{"The connection to the mail server was lost during the login", "The mail server refuses the user name or password"}
+	stepFrom    = step{"The connection to the mail server was lost before it accepted the message", "The mail server refuses the sender"}
+	stepTo      = step{"The connection to the mail server was lost before it accepted the message", "The mail server refuses the recipient"}
+	stepData    = step{"The connection to the mail server was lost before it accepted the message", "The mail server refuses the message"}
 )
 
-// deliver hands a letter over to the mail server. It returns nil if the server
-// has taken it.
-func (e *Email) deliver(ctx context.Context, to string, letter []byte) *hearken.Outcome {
-	ctx, cancel := context.WithTimeout(ctx, mailTime)
+// deliver sends an email to the mail server. It returns nil if the server
+// accepted it.
+func (e *Email) deliver(ctx context.Context, to string, mail []byte) *hearken.Outcome {
+	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
 	defer cancel()
 	conn, err := dialer(e.cfg.Insecure).DialContext(ctx, "tcp", net.JoinHostPort(e.cfg.Host, strconv.Itoa(e.cfg.Port)))
 	if err != nil {
 		return notSent(stepConnect, err)
 	}
 	defer conn.Close()
-	// Whoever stops waiting ends the conversation, wherever it is.
+	// Canceling ends the conversation at whatever step it is.
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	client, bad := e.greet(&quietConn{Conn: conn, left: maxServer})
-	if bad != nil {
-		return bad
+	client, failed := e.connect(&limitedConn{Conn: conn, left: maxServerBytes})
+	if failed != nil {
+		return failed
 	}
-	if bad := e.login(client); bad != nil {
-		return bad
+	if failed := e.login(client); failed != nil {
+		return failed
 	}
-	if bad := hand(client, e.from.Address, to, letter); bad != nil {
-		return bad
+	if failed := transfer(client, e.from.Address, to, mail); failed != nil {
+		return failed
 	}
-	// The letter is theirs: whatever goes wrong with the farewell is nothing.
-	_ = conn.SetDeadline(time.Now().Add(quitTime))
+	// The server has accepted the email, so a failing QUIT does not matter.
+	_ = conn.SetDeadline(time.Now().Add(quitTimeout))
 	_ = client.Quit()
 	return nil
 }
 
-// greet begins the conversation, encrypted.
-func (e *Email) greet(conn net.Conn) (*smtp.Client, *hearken.Outcome) {
+// connect starts an SMTP session over conn and encrypts it.
+func (e *Email) connect(conn net.Conn) (*smtp.Client, *hearken.Outcome) {
 	implicit := !e.cfg.Insecure && e.cfg.TLS == ImplicitTLS
 	if implicit {
 		secure := tls.Client(conn, e.tls)
@@ -96,26 +95,27 @@ func (e *Email) greet(conn net.Conn) (*smtp.Client, *hearken.Outcome) {
 	return client, nil
 }
 
-// login says who we are, if there is anything to say.
+// login authenticates with the best mechanism that the server offers. Without a
+// user in the settings it does nothing.
 func (e *Email) login(client *smtp.Client) *hearken.Outcome {
 	if e.cfg.User == "" {
 		return nil
 	}
 	_, offered := client.Extension("AUTH")
-	ways := strings.Fields(strings.ToUpper(offered))
+	mechanisms := strings.Fields(strings.ToUpper(offered))
 	user, password := e.cfg.User, e.cfg.Password
 	var auth smtp.Auth
 	switch {
-	case slices.Contains(ways, "PLAIN"):
+	case slices.Contains(mechanisms, "PLAIN"):
 		auth = smtp.PlainAuth("", user, password, e.cfg.Host, e.cfg.Insecure)
-	case slices.Contains(ways, "LOGIN"):
+	case slices.Contains(mechanisms, "LOGIN"):
 		auth = smtp.LoginAuth(user, password, e.cfg.Host, e.cfg.Insecure)
-	case slices.Contains(ways, "SCRAM-SHA-256"):
+	case slices.Contains(mechanisms, "SCRAM-SHA-256"):
 		auth = smtp.ScramSHA256Auth(user, password)
-	case slices.Contains(ways, "CRAM-MD5"):
+	case slices.Contains(mechanisms, "CRAM-MD5"):
 		auth = smtp.CRAMMD5Auth(user, password)
 	default:
-		return permanent("The mail server offers no login that is known here")
+		return permanent("The mail server offers no way to log in that Hearken supports")
 	}
 	if err := client.Auth(auth); err != nil {
 		return notSent(stepLogin, err)
@@ -123,13 +123,13 @@ func (e *Email) login(client *smtp.Client) *hearken.Outcome {
 	return nil
 }
 
-// hand gives the letter over. Up to the dot after it nothing has happened.
-func hand(client *smtp.Client, from, to string, letter []byte) *hearken.Outcome {
-	utf8 := !ascii(from) || !ascii(to)
+// transfer sends the email. Nothing is sent until the final dot.
+func transfer(client *smtp.Client, from, to string, mail []byte) *hearken.Outcome {
+	utf8 := !isASCII(from) || !isASCII(to)
 	if offered, _ := client.Extension("SMTPUTF8"); utf8 && !offered {
-		return permanent("The mail server takes only addresses of ASCII characters")
+		return permanent("The mail server accepts only addresses of ASCII characters")
 	}
-	// Asking for it without need keeps letters from servers that lack it.
+	// Asking for SMTPUTF8 without need fails at later servers that lack it.
 	client.SkipSMTPUTF8(!utf8)
 	if err := client.Mail("<" + from + ">"); err != nil {
 		return notSent(stepFrom, err)
@@ -141,8 +141,8 @@ func hand(client *smtp.Client, from, to string, letter []byte) *hearken.Outcome 
 	if err != nil {
 		return notSent(stepData, err)
 	}
-	if _, err := w.Write(letter); err != nil {
-		// Without the dot a server must not keep what it has.
+	if _, err := w.Write(mail); err != nil {
+		// A server must discard an email that does not end with the dot.
 		return notSent(stepData, err)
 	}
 	err = w.Close()
@@ -153,40 +153,40 @@ func hand(client *smtp.Client, from, to string, letter []byte) *hearken.Outcome 
 	case answered && (reply.Code/100 == 4 || reply.Code/100 == 5):
 		return notSent(stepData, err)
 	}
-	return unknown("The mail server was lost after it had the message, and before it said that it took it")
+	return unknown("The mail server did not confirm the message, and may have accepted it")
 }
 
-// notSent is the outcome of a step that failed before the server had taken
-// the letter.
+// notSent is the outcome of a step that failed before the server accepted the
+// email.
 func notSent(s step, err error) *hearken.Outcome {
 	reply, answered := errors.AsType[*textproto.Error](err)
 	switch {
-	case untrusted(err):
+	case isUntrusted(err):
 		return permanent("The mail server has a certificate that cannot be trusted")
 	case !answered:
 		return temporary("%s", s.failed)
 	case reply.Code/100 == 5:
-		return permanent("%s (%s)", why(s, reply), codes(reply))
+		return permanent("%s (%s)", explain(s, reply), replyCodes(reply))
 	case reply.Code/100 == 4:
-		return temporary("%s for now (%s)", s.refused, codes(reply))
+		return temporary("%s for now (%s)", s.refused, replyCodes(reply))
 	}
 	return temporary("%s", s.failed)
 }
 
-// enhanced begins a reply with a code by RFC 3463.
-var enhanced = regexp.MustCompile(`^[245]\.\d{1,3}\.\d{1,3}\b`)
+// enhancedCode is a code of RFC 3463 at the start of a reply.
+var enhancedCode = regexp.MustCompile(`^[245]\.\d{1,3}\.\d{1,3}\b`)
 
-// codes are the numbers of a reply, which is all that is repeated of it.
-func codes(reply *textproto.Error) string {
-	if e := enhanced.FindString(reply.Msg); e != "" {
+// replyCodes are the numbers of a reply. Nothing else of it is repeated.
+func replyCodes(reply *textproto.Error) string {
+	if e := enhancedCode.FindString(reply.Msg); e != "" {
 		return fmt.Sprintf("%d %s", reply.Code, e)
 	}
 	return strconv.Itoa(reply.Code)
 }
 
-// why tells a refusal in our words.
-func why(s step, reply *textproto.Error) string {
-	switch e := enhanced.FindString(reply.Msg); {
+// explain describes a refusal in our own words.
+func explain(s step, reply *textproto.Error) string {
+	switch e := enhancedCode.FindString(reply.Msg); {
 	case e == "5.1.1", e == "5.1.10":
 		return "The mail server does not know the recipient"
 	case e == "5.1.2", e == "5.4.4":
@@ -198,26 +198,26 @@ func why(s step, reply *textproto.Error) string {
 	case e == "5.3.4", e == "5.2.3", reply.Code == 552:
 		return "The message is too large for the mail server"
 	case reply.Code == 530:
-		return "The mail server wants a login"
+		return "The mail server requires a login"
 	case e == "5.7.1" && s == stepTo:
-		return "The mail server does not pass mail on to the recipient"
+		return "The mail server does not relay mail to the recipient"
 	}
 	return s.refused
 }
 
-func ascii(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r > 126 }) < 0
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > 126 })
 }
 
-// A quietConn stops listening to a server that does not stop talking.
-type quietConn struct {
+// A limitedConn fails once it has read as many bytes as it may.
+type limitedConn struct {
 	net.Conn
 	left int
 }
 
-func (c *quietConn) Read(p []byte) (int, error) {
+func (c *limitedConn) Read(p []byte) (int, error) {
 	if c.left <= 0 {
-		return 0, errors.New("the server says too much")
+		return 0, errors.New("the server sent too much")
 	}
 	n, err := c.Conn.Read(p[:min(len(p), c.left)])
 	c.left -= n

@@ -13,24 +13,24 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// What a wretch does at a place in place of an answer.
+// What a faultySMTP does at a step instead of answering.
 const (
 	hangUp  = "hang up"
 	silence = "silence" // until the client goes away
 	babble  = "babble"  // without end
 )
 
-// A wretch is a mail server that misbehaves at one place of the conversation.
-type wretch struct {
+// faultySMTP is a mail server that misbehaves at one step.
+type faultySMTP struct {
 	at, does string
 	plain    bool // offers no STARTTLS
 	tls      *tls.Config
 	reached  chan struct{} // closed when it falls silent
-	taken    int           // letters with their dot
+	accepted int           // emails that ended with the dot
 }
 
 // serve has one conversation.
-func (w *wretch) serve(conn net.Conn) {
+func (w *faultySMTP) serve(conn net.Conn) {
 	defer func() { conn.Close() }()
 	r := bufio.NewReader(conn)
 	// say answers, or does what it does at this place, and reports whether to
@@ -56,7 +56,7 @@ func (w *wretch) serve(conn net.Conn) {
 		_, err := io.WriteString(conn, reply+"\r\n")
 		return err == nil
 	}
-	if !say("greeting", "220 wretch") {
+	if !say("greeting", "220 faulty") {
 		return
 	}
 	for {
@@ -68,7 +68,7 @@ func (w *wretch) serve(conn net.Conn) {
 		reply := "250 ok"
 		switch verb {
 		case "EHLO":
-			reply = "250-wretch\r\n250-ENHANCEDSTATUSCODES\r\n250-AUTH PLAIN"
+			reply = "250-faulty\r\n250-ENHANCEDSTATUSCODES\r\n250-AUTH PLAIN"
 			if _, secure := conn.(*tls.Conn); !secure && !w.plain {
 				reply += "\r\n250-STARTTLS"
 			}
@@ -100,7 +100,7 @@ func (w *wretch) serve(conn net.Conn) {
 					return
 				}
 			}
-			w.taken++
+			w.accepted++
 			verb = "DOT"
 		case "QUIT":
 			reply = "221 bye"
@@ -111,9 +111,9 @@ func (w *wretch) serve(conn net.Conn) {
 	}
 }
 
-// start returns the settings to reach the wretch, and a function that waits
-// for the end of its one conversation.
-func (w *wretch) start(t *testing.T) (EmailConfig, func()) {
+// start returns the settings to reach the server, and a function that waits
+// until its one conversation has ended.
+func (w *faultySMTP) start(t *testing.T) (EmailConfig, func()) {
 	t.Helper()
 	cert, ca := certificate(t)
 	w.tls = &tls.Config{Certificates: []tls.Certificate{cert}}
@@ -141,39 +141,39 @@ func TestEmail_Phases(t *testing.T) {
 		{"greeting", "554 " + evil, perm, "refuses the connection (554)"},
 		{"greeting", evil, temp, "cannot be reached"},
 		{"EHLO", hangUp, temp, "cannot be reached"},
-		{"STARTTLS", hangUp, temp, "does not get TLS to work"},
+		{"STARTTLS", hangUp, temp, "TLS with the mail server failed"},
 		{"STARTTLS", "454 4.7.0 " + evil, temp, "refuses TLS for now (454 4.7.0)"},
 		{"STARTTLS", "502 " + evil, perm, "refuses TLS (502)"},
 		{"AUTH", hangUp, temp, "lost during the login"},
 		{"AUTH", "454 4.7.0 " + evil, temp, "for now (454 4.7.0)"},
 		{"AUTH", "535 5.7.8 " + evil, perm, "refuses the user name or password (535 5.7.8)"},
-		{"MAIL", hangUp, temp, "before it took the message"},
-		{"MAIL", "530 5.7.0 " + evil, perm, "wants a login (530 5.7.0)"},
-		{"RCPT", hangUp, temp, "before it took the message"},
+		{"MAIL", hangUp, temp, "before it accepted the message"},
+		{"MAIL", "530 5.7.0 " + evil, perm, "requires a login (530 5.7.0)"},
+		{"RCPT", hangUp, temp, "before it accepted the message"},
 		{"RCPT", "550 " + evil, perm, "refuses the recipient (550)"},
-		{"DATA", hangUp, temp, "before it took the message"},
+		{"DATA", hangUp, temp, "before it accepted the message"},
 		{"DATA", "451 " + evil, temp, "refuses the message for now (451)"},
-		{"CONTENT", hangUp, unk, "after it had the message"},
-		{"DOT", hangUp, unk, "after it had the message"},
-		{"DOT", evil, unk, "after it had the message"},
-		{"DOT", "354 " + evil, unk, "after it had the message"},
+		{"CONTENT", hangUp, unk, "did not confirm the message"},
+		{"DOT", hangUp, unk, "did not confirm the message"},
+		{"DOT", evil, unk, "did not confirm the message"},
+		{"DOT", "354 " + evil, unk, "did not confirm the message"},
 		{"DOT", "421 4.4.2 " + evil, temp, "refuses the message for now (421 4.4.2)"},
 		{"DOT", "552 5.3.4 " + evil, perm, "too large for the mail server (552 5.3.4)"},
 		{"DOT", "251 " + evil, fine, ""},
 		{"QUIT", hangUp, fine, ""},
 		{"QUIT", "500 " + evil, fine, ""},
 		{"EHLO", babble, temp, "cannot be reached"},
-		{"DOT", babble, unk, "after it had the message"},
+		{"DOT", babble, unk, "did not confirm the message"},
 	} {
 		t.Run(tt.at+" "+tt.does, func(t *testing.T) {
-			w := &wretch{at: tt.at, does: tt.does}
+			w := &faultySMTP{at: tt.at, does: tt.does}
 			cfg, wait := w.start(t)
 			out := newEmail(t, cfg).Do(t.Context(), newAction("email", "bob@hub.test", "Hello"))
 			checkOutcome(t, out, tt.result, tt.says)
 			wait()
-			// Who has had the whole letter and says nothing may have kept it.
-			if had := w.taken > 0; had != (tt.at == "DOT" || tt.at == "QUIT") {
-				t.Errorf("the server had the whole letter: %t", had)
+			// Who has had the whole email and says nothing may have kept it.
+			if had := w.accepted > 0; had != (tt.at == "DOT" || tt.at == "QUIT") {
+				t.Errorf("the server had the whole email: %t", had)
 			}
 		})
 	}
@@ -184,7 +184,7 @@ func TestEmail_Phases(t *testing.T) {
 func TestEmail_Silence(t *testing.T) {
 	for _, at := range []string{"greeting", "EHLO", "STARTTLS", "AUTH", "MAIL", "RCPT", "DATA", "DOT"} {
 		t.Run(at, func(t *testing.T) {
-			w := &wretch{at: at, does: silence}
+			w := &faultySMTP{at: at, does: silence}
 			cfg, wait := w.start(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
@@ -203,23 +203,23 @@ func TestEmail_Silence(t *testing.T) {
 
 // TestEmail_NoTLS has a server, or somebody before it, take STARTTLS away.
 func TestEmail_NoTLS(t *testing.T) {
-	w := &wretch{plain: true}
+	w := &faultySMTP{plain: true}
 	cfg, wait := w.start(t)
 	checkOutcome(t, newEmail(t, cfg).Do(t.Context(), newAction("email", "bob@hub.test", "Hello")), hearken.ResultPermanent, "does not offer STARTTLS")
 	wait()
-	w = &wretch{plain: true}
+	w = &faultySMTP{plain: true}
 	cfg, wait = w.start(t)
 	cfg.Insecure = true
 	checkOutcome(t, newEmail(t, cfg).Do(t.Context(), newAction("email", "bob@hub.test", "Hello")), hearken.ResultOK, "")
 	wait()
-	if w.taken != 1 {
-		t.Errorf("%d letters", w.taken)
+	if w.accepted != 1 {
+		t.Errorf("%d emails", w.accepted)
 	}
 }
 
 // TestEmail_OutsideASCII needs a server that says it can.
 func TestEmail_OutsideASCII(t *testing.T) {
-	w := &wretch{}
+	w := &faultySMTP{}
 	cfg, wait := w.start(t)
 	checkOutcome(t, newEmail(t, cfg).Do(t.Context(), newAction("email", "büro@hub.test", "Hello")), hearken.ResultPermanent, "only addresses of ASCII")
 	wait()

@@ -20,18 +20,18 @@ const (
 	ImplicitTLS = "implicit" // from the first byte, port 465
 )
 
-// maxMail is the longest text of an email in bytes.
+// maxMail is how many bytes the text of an email may have.
 const maxMail = 20_000
 
-// EmailConfig is what [Email] is made of. Host and From are required.
+// EmailConfig configures [Email]. Host and From are required.
 type EmailConfig struct {
 	Host     string
 	Port     int // 0 for 587, or 465 with implicit TLS
 	User     string
 	Password string
 	From     string // an address, or Name <address>
-	CAFile   string // certificates to trust besides the system's
-	TLS      string // StartTLS or ImplicitTLS; empty decides by the port
+	CAFile   string // certificates to trust in addition to the system's
+	TLS      string // StartTLS or ImplicitTLS; if empty, the port decides
 	Insecure bool   // no TLS at all, for a server on this computer
 }
 
@@ -49,7 +49,7 @@ func NewEmail(cfg EmailConfig) (*Email, error) {
 		return nil, missing("The mail server's host")
 	}
 	if strings.ContainsAny(cfg.Host, "/:@ \t\r\n") && !remote.IsLoopback(cfg.Host) {
-		return nil, hearken.Errorf(hearken.Invalid, "The mail server's host is not a bare name").WithTry("smtp.example.org")
+		return nil, hearken.Errorf(hearken.Invalid, "The mail server's host must be a name without a port or path").WithTry("smtp.example.org")
 	}
 	if cfg.Port == 0 && cfg.TLS == ImplicitTLS {
 		cfg.Port = 465
@@ -57,7 +57,7 @@ func NewEmail(cfg EmailConfig) (*Email, error) {
 		cfg.Port = 587
 	}
 	if cfg.Port < 1 || cfg.Port > 65535 {
-		return nil, hearken.Errorf(hearken.Invalid, "The mail server's port is not between 1 and 65535")
+		return nil, hearken.Errorf(hearken.Invalid, "The mail server's port must be between 1 and 65535")
 	}
 	if cfg.TLS == "" && cfg.Port == 465 {
 		cfg.TLS = ImplicitTLS
@@ -66,24 +66,24 @@ func NewEmail(cfg EmailConfig) (*Email, error) {
 	}
 	switch {
 	case cfg.TLS != StartTLS && cfg.TLS != ImplicitTLS:
-		return nil, hearken.Errorf(hearken.Invalid, "The mail server's TLS is neither %s nor %s", StartTLS, ImplicitTLS)
+		return nil, hearken.Errorf(hearken.Invalid, "The mail server's TLS must be %s or %s", StartTLS, ImplicitTLS)
 	case cfg.Insecure && !remote.IsLoopback(cfg.Host):
-		return nil, hearken.Errorf(hearken.Invalid, "Mail without TLS is for a server on this computer only")
+		return nil, hearken.Errorf(hearken.Invalid, "Mail without TLS is only allowed to a server on this computer")
 	case cfg.User == "" && cfg.Password != "":
 		return nil, missing("The mail server's user")
 	case cfg.User != "" && cfg.Password == "":
 		return nil, missing("The mail server's password")
 	case cfg.From == "":
-		return nil, missing("The address that mail comes from")
+		return nil, missing("The sender's address")
 	}
 	from, err := mail.ParseAddress(cfg.From)
-	if err != nil || !isVisible(from.Name) || !plainAddress(from.Address) {
-		return nil, hearken.Errorf(hearken.Invalid, "The address that mail comes from is not an email address").
+	if err != nil || !isVisible(from.Name) || !isBareAddress(from.Address) {
+		return nil, hearken.Errorf(hearken.Invalid, "The sender's address is not an email address").
 			WithTry("Name <name@example.org>")
 	}
 	tlsCfg, err := tlsConfig(cfg.Host, cfg.CAFile)
 	if err != nil {
-		return nil, loadErr("The mail server's certificates", err)
+		return nil, unreadable("The mail server's certificates", err)
 	}
 	return &Email{cfg: cfg, from: from, tls: tlsCfg, now: time.Now}, nil
 }
@@ -91,15 +91,15 @@ func NewEmail(cfg EmailConfig) (*Email, error) {
 // Name is email.
 func (e *Email) Name() string { return PlatformEmail }
 
-// Repeatable is false: a second attempt is a second letter.
+// Repeatable is false: a second attempt would send a second email.
 func (e *Email) Repeatable() bool { return false }
 
-// Sender is the bare address that mail comes from: the owner's.
+// Sender is the address that email is sent from, the owner's, without a name.
 func (e *Email) Sender() string { return e.from.Address }
 
-// Accepts says why a message could not be sent, before anybody is asked.
+// Accepts says why a message could not be sent, before anybody approves it.
 func (e *Email) Accepts(m *hearken.Message) error {
-	if !plainAddress(m.Address) {
+	if !isBareAddress(m.Address) {
 		return hearken.Errorf(hearken.InvalidRecipient, "The recipient is not an email address")
 	}
 	return checkText(m.Text, maxMail, sizeBytes, "bytes")
@@ -107,23 +107,23 @@ func (e *Email) Accepts(m *hearken.Message) error {
 
 // Do sends the message.
 func (e *Email) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
-	m, bad := open(ctx, e, a)
-	if bad != nil {
-		return *bad
+	m, failed := messageOf(ctx, e, a)
+	if failed != nil {
+		return *failed
 	}
-	letter, id, err := e.letter(a.ID, m)
+	mail, id, err := e.compose(a.ID, m)
 	if err != nil {
 		return *permanent("The message cannot be written as an email")
 	}
-	if bad := e.deliver(ctx, m.Address, letter); bad != nil {
-		return *bad
+	if failed := e.deliver(ctx, m.Address, mail); failed != nil {
+		return *failed
 	}
-	return ok(id)
+	return success(id)
 }
 
-// plainAddress reports whether s is one bare address, and nothing that a
-// header or a command could be made of.
-func plainAddress(s string) bool {
+// isBareAddress reports whether s is one address and nothing else, so that it
+// cannot add a header or an SMTP command.
+func isBareAddress(s string) bool {
 	if len(s) > 254 || !isVisible(s) || strings.ContainsFunc(s, unicode.IsSpace) || strings.ContainsAny(s, "<>(),;:\"\\[]") {
 		return false
 	}

@@ -20,28 +20,30 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A post office is a real SMTP server in this process that wants TLS and a
-// login, and may refuse.
-type postOffice struct {
+// smtpServer is a real SMTP server in this process. It requires TLS and a login,
+// and may refuse commands.
+type smtpServer struct {
 	mu        sync.Mutex
 	encrypted bool
 	from, to  string
-	letters   [][]byte
+	mails     [][]byte
 	refuse    map[string]error // by command
 }
 
-func (p *postOffice) NewSession(c *smtp.Conn) (smtp.Session, error) { return &clerk{p, c, false}, nil }
+func (p *smtpServer) NewSession(c *smtp.Conn) (smtp.Session, error) {
+	return &smtpSession{p, c, false}, nil
+}
 
-type clerk struct {
-	*postOffice
+type smtpSession struct {
+	*smtpServer
 	conn   *smtp.Conn
 	authed bool
 }
 
-func (c *clerk) Reset()                   {}
-func (c *clerk) Logout() error            { return nil }
-func (c *clerk) AuthMechanisms() []string { return []string{sasl.Plain} }
-func (c *clerk) Auth(string) (sasl.Server, error) {
+func (c *smtpSession) Reset()                   {}
+func (c *smtpSession) Logout() error            { return nil }
+func (c *smtpSession) AuthMechanisms() []string { return []string{sasl.Plain} }
+func (c *smtpSession) Auth(string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, user, password string) error {
 		if user != "alice" || password != secret {
 			return smtp.ErrAuthFailed
@@ -52,7 +54,7 @@ func (c *clerk) Auth(string) (sasl.Server, error) {
 	}), nil
 }
 
-func (c *clerk) Mail(from string, _ *smtp.MailOptions) error {
+func (c *smtpSession) Mail(from string, _ *smtp.MailOptions) error {
 	if !c.authed {
 		return smtp.ErrAuthRequired
 	}
@@ -62,26 +64,26 @@ func (c *clerk) Mail(from string, _ *smtp.MailOptions) error {
 	return c.refuse["MAIL"]
 }
 
-func (c *clerk) Rcpt(to string, _ *smtp.RcptOptions) error {
+func (c *smtpSession) Rcpt(to string, _ *smtp.RcptOptions) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.to = to
 	return c.refuse["RCPT"]
 }
 
-func (c *clerk) Data(r io.Reader) error {
+func (c *smtpSession) Data(r io.Reader) error {
 	b, err := io.ReadAll(r)
 	if err != nil {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.letters = append(c.letters, b)
+	c.mails = append(c.mails, b)
 	return c.refuse["DATA"]
 }
 
-// open starts the office, and returns the settings to reach it.
-func (p *postOffice) open(t *testing.T, implicit bool) EmailConfig {
+// open starts the server and returns the settings to reach it.
+func (p *smtpServer) open(t *testing.T, implicit bool) EmailConfig {
 	t.Helper()
 	cert, ca := certificate(t)
 	l, port := listen(t)
@@ -122,8 +124,8 @@ func newEmail(t *testing.T, cfg EmailConfig) *Email {
 
 func TestEmail_Do(t *testing.T) {
 	for _, implicit := range []bool{false, true} {
-		var office postOffice
-		e := newEmail(t, office.open(t, implicit))
+		var server smtpServer
+		e := newEmail(t, server.open(t, implicit))
 		if e.Sender() != "alice@hub.test" {
 			t.Errorf("sender %q", e.Sender())
 		}
@@ -134,10 +136,10 @@ func TestEmail_Do(t *testing.T) {
 		if want := "<" + actionID + "@hub.test>"; out.Receipt != want {
 			t.Errorf("receipt %q, want %q", out.Receipt, want)
 		}
-		if !office.encrypted || office.from != "alice@hub.test" || office.to != "bob@hub.test" || len(office.letters) != 1 {
-			t.Fatalf("the office saw encrypted %t, from %q, to %q, %d letters", office.encrypted, office.from, office.to, len(office.letters))
+		if !server.encrypted || server.from != "alice@hub.test" || server.to != "bob@hub.test" || len(server.mails) != 1 {
+			t.Fatalf("the server got encrypted %t, from %q, to %q, %d mails", server.encrypted, server.from, server.to, len(server.mails))
 		}
-		m, err := mail.ReadMessage(bytes.NewReader(office.letters[0]))
+		m, err := mail.ReadMessage(bytes.NewReader(server.mails[0]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,8 +147,8 @@ func TestEmail_Do(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.ReplaceAll(string(body), "\r\n", "\n"); got != lines(text)+"\n" {
-			t.Errorf("body %q, want %q", got, lines(text))
+		if got := strings.ReplaceAll(string(body), "\r\n", "\n"); got != normalizeNewlines(text)+"\n" {
+			t.Errorf("body %q, want %q", got, normalizeNewlines(text))
 		}
 		subject, _ := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
 		from, _ := new(mime.WordDecoder).DecodeHeader(m.Header.Get("From"))
@@ -180,37 +182,37 @@ func TestEmail_Refused(t *testing.T) {
 		{"MAIL", refusal(553, 5, 7, 1), hearken.ResultPermanent, "refuses the sender (553 5.7.1)"},
 		{"RCPT", refusal(451, 4, 7, 1), hearken.ResultTemporary, "refuses the recipient for now (451 4.7.1)"},
 		{"RCPT", refusal(550, 5, 1, 1), hearken.ResultPermanent, "does not know the recipient (550 5.1.1)"},
-		{"RCPT", refusal(554, 5, 7, 1), hearken.ResultPermanent, "does not pass mail on to the recipient (554 5.7.1)"},
+		{"RCPT", refusal(554, 5, 7, 1), hearken.ResultPermanent, "does not relay mail to the recipient (554 5.7.1)"},
 		{"RCPT", refusal(552, 5, 2, 2), hearken.ResultPermanent, "mailbox is full (552 5.2.2)"},
 		{"DATA", refusal(452, 4, 3, 1), hearken.ResultTemporary, "refuses the message for now (452 4.3.1)"},
 		{"DATA", refusal(554, 5, 6, 0), hearken.ResultPermanent, "refuses the message (554 5.6.0)"},
 	} {
-		office := &postOffice{refuse: map[string]error{tt.at: tt.err}}
-		e := newEmail(t, office.open(t, false))
+		server := &smtpServer{refuse: map[string]error{tt.at: tt.err}}
+		e := newEmail(t, server.open(t, false))
 		checkOutcome(t, e.Do(t.Context(), newAction("email", "bob@hub.test", "Hello")), tt.result, tt.says)
 	}
 }
 
 func TestEmail_Login(t *testing.T) {
-	var office postOffice
-	cfg := office.open(t, false)
+	var server smtpServer
+	cfg := server.open(t, false)
 	cfg.Password = secret + "x"
 	checkOutcome(t, newEmail(t, cfg).Do(t.Context(), newAction("email", "bob@hub.test", "Hello")),
 		hearken.ResultPermanent, "refuses the user name or password (535 5.7.8)")
-	if len(office.letters) != 0 {
-		t.Error("a letter was taken")
+	if len(server.mails) != 0 {
+		t.Error("an email was accepted")
 	}
 }
 
 func TestEmail_Untrusted(t *testing.T) {
 	for _, implicit := range []bool{false, true} {
-		var office postOffice
-		cfg := office.open(t, implicit)
+		var server smtpServer
+		cfg := server.open(t, implicit)
 		cfg.CAFile = ""
 		checkOutcome(t, newEmail(t, cfg).Do(t.Context(), newAction("email", "bob@hub.test", "Hello")),
 			hearken.ResultPermanent, "certificate that cannot be trusted")
-		if len(office.letters) != 0 {
-			t.Error("a letter was taken")
+		if len(server.mails) != 0 {
+			t.Error("an email was accepted")
 		}
 	}
 }
@@ -335,11 +337,11 @@ func FuzzLetter(f *testing.F) {
 		if e.Accepts(m) != nil {
 			return
 		}
-		letter, _, err := e.letter(actionID, m)
+		composed, _, err := e.compose(actionID, m)
 		if err != nil {
 			return
 		}
-		got, err := mail.ReadMessage(bytes.NewReader(letter))
+		got, err := mail.ReadMessage(bytes.NewReader(composed))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,8 +360,8 @@ func FuzzLetter(f *testing.F) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			t.Fatal(err)
 		}
-		if strings.TrimRight(strings.ReplaceAll(string(body), "\r\n", "\n"), "\n") != strings.TrimRight(lines(text), "\n") {
-			t.Fatalf("body %q, want %q", body, lines(text))
+		if strings.TrimRight(strings.ReplaceAll(string(body), "\r\n", "\n"), "\n") != strings.TrimRight(normalizeNewlines(text), "\n") {
+			t.Fatalf("body %q, want %q", body, normalizeNewlines(text))
 		}
 	})
 }

@@ -16,29 +16,27 @@ import (
 )
 
 const (
-	dialTime    = 15 * time.Second
-	requestTime = 30 * time.Second
-	// maxAnswer is more than any of the services says.
-	maxAnswer = 64 << 10
+	dialTimeout    = 15 * time.Second
+	requestTimeout = 30 * time.Second
+	maxResponse    = 64 << 10 // bytes; more than any of the services sends
 )
 
-// A door is a service that is reached by HTTP requests. It follows no
-// redirects and keeps no connections: a request that is sent over a connection
-// just being closed would leave nobody sure whether it arrived.
-type door struct {
-	service string // as people call it
-	client  *http.Client
-	now     func() time.Time
+// A service is reached by HTTP requests. It follows no redirects and reuses no
+// connections: if a reused one closes while a request is sent, nobody knows
+// whether the request arrived.
+type service struct {
+	name   string // as people call it
+	client *http.Client
+	now    func() time.Time
 }
 
-// An answer is what came back.
-type answer struct {
+type response struct {
 	status int
-	after  time.Duration
-	body   []byte // as much as could be read
+	after  time.Duration // how long the service asks to wait
+	body   []byte        // as much as could be read
 }
 
-// checkURL parses the address of a service.
+// checkURL parses the URL of a service. The setting names it in errors.
 func checkURL(setting, raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -47,22 +45,22 @@ func checkURL(setting, raw string) (*url.URL, error) {
 	}
 	switch {
 	case u.Host == "" || u.Hostname() == "":
-		return nil, hearken.Errorf(hearken.Invalid, "%s names no host", setting).WithTry("https://host/path")
+		return nil, hearken.Errorf(hearken.Invalid, "%s has no host", setting).WithTry("https://host/path")
 	case u.User != nil:
-		return nil, hearken.Errorf(hearken.Invalid, "%s holds a user name or password; they do not belong there", setting)
+		return nil, hearken.Errorf(hearken.Invalid, "%s must not contain a user name or password", setting)
 	case u.Fragment != "":
-		return nil, hearken.Errorf(hearken.Invalid, "%s has a part after #", setting)
+		return nil, hearken.Errorf(hearken.Invalid, "%s must not have a part after #", setting)
 	case u.Scheme == "https":
 	case u.Scheme == "http" && remote.IsLoopback(u.Hostname()):
 	case u.Scheme == "http":
-		return nil, hearken.Errorf(hearken.Invalid, "%s is without TLS; http:// is for this computer only", setting).WithTry("https://")
+		return nil, hearken.Errorf(hearken.Invalid, "%s has no TLS; http:// is only allowed to this computer", setting).WithTry("https://")
 	default:
-		return nil, hearken.Errorf(hearken.Invalid, "%s begins with neither https:// nor http://", setting)
+		return nil, hearken.Errorf(hearken.Invalid, "%s must begin with https://", setting)
 	}
 	return u, nil
 }
 
-func newDoor(service string, u *url.URL, caFile string) (*door, error) {
+func newService(name string, u *url.URL, caFile string) (*service, error) {
 	cfg, err := tlsConfig("", caFile)
 	if err != nil {
 		return nil, err
@@ -71,13 +69,13 @@ func newDoor(service string, u *url.URL, caFile string) (*door, error) {
 	transport := &http.Transport{
 		DialContext:            dialer(plain).DialContext,
 		TLSClientConfig:        cfg,
-		TLSHandshakeTimeout:    dialTime,
+		TLSHandshakeTimeout:    dialTimeout,
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
-		MaxResponseHeaderBytes: maxAnswer,
+		MaxResponseHeaderBytes: maxResponse,
 		Protocols:              new(http.Protocols),
 	}
-	// One request on one connection: what was sent is what was sent.
+	// HTTP/1 only: each request has a connection of its own.
 	transport.Protocols.SetHTTP1(true)
 	if !plain {
 		transport.Proxy = http.ProxyFromEnvironment
@@ -86,63 +84,63 @@ func newDoor(service string, u *url.URL, caFile string) (*door, error) {
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return &door{service: service, client: client, now: time.Now}, nil
+	return &service{name: name, client: client, now: time.Now}, nil
 }
 
-// do sends a request. Without an answer the outcome says what can be known.
-func (d *door) do(ctx context.Context, req *http.Request) (*answer, *hearken.Outcome) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
+// do sends a request. Without a response, the outcome says whether the service
+// may have received it.
+func (s *service) do(ctx context.Context, req *http.Request) (*response, *hearken.Outcome) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	var connected atomic.Bool // from here on bytes may have gone out
+	var connected atomic.Bool // from here on bytes may have been sent
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
 	})
 	req.Header.Set("User-Agent", "hearken")
-	resp, err := d.client.Do(req.WithContext(ctx))
+	resp, err := s.client.Do(req.WithContext(ctx))
 	switch {
 	case err == nil:
 	case connected.Load() && errors.Is(err, context.DeadlineExceeded):
-		return nil, unknown("%s took the request and did not answer in time", d.service)
+		return nil, unknown("%s received the request and did not answer in time", s.name)
 	case connected.Load():
-		return nil, unknown("The connection to %s was lost before it answered", d.service)
-	case untrusted(err):
-		return nil, permanent("%s has a certificate that cannot be trusted", d.service)
+		return nil, unknown("The connection to %s was lost before it answered", s.name)
+	case isUntrusted(err):
+		return nil, permanent("%s has a certificate that cannot be trusted", s.name)
 	default:
-		return nil, temporary("%s cannot be reached", d.service)
+		return nil, temporary("%s cannot be reached", s.name)
 	}
 	defer resp.Body.Close()
-	a := &answer{status: resp.StatusCode, after: remote.RetryAfter(resp.Header.Get("Retry-After"), d.now())}
-	a.body, _ = io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // the status is what counts
-	return a, nil
+	r := &response{status: resp.StatusCode, after: remote.RetryAfter(resp.Header.Get("Retry-After"), s.now())}
+	r.body, _ = io.ReadAll(io.LimitReader(resp.Body, maxResponse)) // the status is what counts
+	return r, nil
 }
 
-// refusal is what an answer means that is no success, where the service has
-// no more to say about it. signed tells that the service itself gave it, and
-// not something on the way.
-func (d *door) refusal(a *answer, signed bool) *hearken.Outcome {
+// refusal is the outcome of a response that is not a success, by its status.
+// fromService says that the service itself sent it, and not a gateway.
+func (s *service) refusal(r *response, fromService bool) *hearken.Outcome {
 	switch {
-	case a.status == http.StatusTooManyRequests:
-		return after(temporary("%s has had too many requests (429)", d.service), a.after)
-	case a.status == http.StatusServiceUnavailable && signed:
-		return after(temporary("%s is not available now (503)", d.service), a.after)
-	case a.status >= 500, a.status == http.StatusRequestTimeout:
-		return unknown("%s failed over the request (%d), and may have carried it out", d.service, a.status)
-	case a.status == http.StatusUnauthorized, a.status == http.StatusForbidden:
-		return permanent("%s refuses the credentials (%d)", d.service, a.status)
-	case a.status >= 400:
-		return permanent("%s refuses the message (%d)", d.service, a.status)
-	case a.status >= 300:
-		return permanent("%s sends the request elsewhere (%d), which is not followed", d.service, a.status)
+	case r.status == http.StatusTooManyRequests:
+		return retryAfter(temporary("%s got too many requests (429)", s.name), r.after)
+	case r.status == http.StatusServiceUnavailable && fromService:
+		return retryAfter(temporary("%s is not available now (503)", s.name), r.after)
+	case r.status >= 500, r.status == http.StatusRequestTimeout:
+		return unknown("%s failed (%d), and may have carried out the request", s.name, r.status)
+	case r.status == http.StatusUnauthorized, r.status == http.StatusForbidden:
+		return permanent("%s refuses the credentials (%d)", s.name, r.status)
+	case r.status >= 400:
+		return permanent("%s refuses the message (%d)", s.name, r.status)
+	case r.status >= 300:
+		return permanent("%s redirects the request (%d), which is not followed", s.name, r.status)
 	}
-	return unknown("%s answered in a way that it does not", d.service)
+	return unknown("%s sent an unexpected answer", s.name)
 }
 
-// missing is the error for a setting that must be there.
+// missing is the error for a required setting that is empty.
 func missing(setting string) error {
 	return hearken.Errorf(hearken.Invalid, "%s is missing", setting)
 }
 
-// loadErr makes of a file's error one that people see.
-func loadErr(setting string, err error) error {
+// unreadable is the error for a setting whose file cannot be used.
+func unreadable(setting string, err error) error {
 	return &hearken.Error{Code: hearken.Invalid, Message: fmt.Sprintf("%s: %v", setting, err), Err: err}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// TestDoor_TLS talks only to whom the certificate says.
-func TestDoor_TLS(t *testing.T) {
+// Only a server with a trusted certificate gets a request.
+func TestService_TLS(t *testing.T) {
 	server := httptest.NewUnstartedServer(says(204, ""))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
@@ -36,7 +36,7 @@ func TestDoor_TLS(t *testing.T) {
 	}
 }
 
-// TestDialer_Plain holds a name that leads elsewhere to its word.
+// Without TLS, a name that resolves to another computer is refused.
 func TestDialer_Plain(t *testing.T) {
 	for _, address := range []string{"192.0.2.1:80", "[2001:db8::1]:80", "169.254.169.254:80"} {
 		conn, err := dialer(true).DialContext(t.Context(), "tcp", address)

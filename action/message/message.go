@@ -1,16 +1,15 @@
-// Package message brings a person's words to other people: by email, by SMS,
-// to ntfy, and to a webhook.
+// Package message sends messages to other people: by email, by SMS, to ntfy and
+// to a webhook.
 //
-// The four connectors know only what they were configured with: where a
-// message goes, apart from its address, is never an argument of a tool. What
-// they tell of a failure is told in their own words, with the other side's
-// numbers at most: a server's text reaches people and agents, and could be
-// written for them. Nothing here logs, and no error holds a password, a token
-// or the path of a webhook.
+// The server that a connector talks to comes from the settings, never from the
+// arguments of a tool. A failure is described in our own words, with the
+// server's numbers at most: a server's text could be written to mislead the
+// people and agents who read it. Nothing here logs, and no error holds a
+// password, a token or the path of a webhook.
 //
-// How an attempt ended is decided by what was certain at that moment. A
-// refusal before the other side had the message is temporary or permanent; no
-// answer after it may have had it is unknown, and whoever reads that decides.
+// The outcome says only what is certain. A refusal before the server had the
+// message is temporary or permanent. If the connection was lost after the
+// server may have had it, the outcome is unknown, and nothing sends it again.
 package message
 
 import (
@@ -33,18 +32,13 @@ const (
 	PlatformWebhook = "webhook"
 )
 
-// idForm is what may stand in a Message-ID and in a header.
+// idForm is what an action's id may be, to be used in a Message-ID or a header.
 var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
 
-// accepter is what all connectors have in common before they act.
-type accepter interface {
-	Accepts(m *hearken.Message) error
-}
-
-// open takes the message out of an action, or says why it cannot be sent.
-func open(ctx context.Context, c accepter, a *hearken.Action) (*hearken.Message, *hearken.Outcome) {
+// messageOf returns an action's message, or why it cannot be sent.
+func messageOf(ctx context.Context, c hearken.MessageChecker, a *hearken.Action) (*hearken.Message, *hearken.Outcome) {
 	if err := ctx.Err(); err != nil {
-		return nil, temporary("Nothing was sent: the attempt was stopped before it began")
+		return nil, temporary("Nothing was sent: the attempt was canceled before it began")
 	}
 	if a.Message == nil {
 		return nil, permanent("The action is not a message")
@@ -58,8 +52,8 @@ func open(ctx context.Context, c accepter, a *hearken.Action) (*hearken.Message,
 	return a.Message, nil
 }
 
-// checkText refuses what would not arrive as it was approved.
-func checkText(text string, most int, size func(string) int, unit string) error {
+// checkText refuses a text that would not arrive as it was approved.
+func checkText(text string, limit int, size func(string) int, unit string) error {
 	if text == "" {
 		return hearken.Errorf(hearken.Invalid, "The text is empty")
 	}
@@ -68,18 +62,18 @@ func checkText(text string, most int, size func(string) int, unit string) error 
 	}
 	for _, r := range text {
 		if unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' {
-			return hearken.Errorf(hearken.Invalid, "The text holds the control character U+%04X", r)
+			return hearken.Errorf(hearken.Invalid, "The text contains the control character U+%04X", r)
 		}
 	}
-	if n := size(text); n > most {
-		return hearken.Errorf(hearken.Invalid, "The text has %d %s; at most %d can be sent", n, unit, most)
+	if n := size(text); n > limit {
+		return hearken.Errorf(hearken.Invalid, "The text has %d %s; at most %d can be sent", n, unit, limit)
 	}
 	return nil
 }
 
 func sizeBytes(s string) int { return len(s) }
 
-// sizeUTF16 counts as telephone networks do.
+// sizeUTF16 counts as phone networks do.
 func sizeUTF16(s string) int {
 	n := 0
 	for _, r := range s {
@@ -88,7 +82,7 @@ func sizeUTF16(s string) int {
 	return n
 }
 
-func ok(receipt string) hearken.Outcome {
+func success(receipt string) hearken.Outcome {
 	return hearken.Outcome{Result: hearken.ResultOK, Receipt: receipt}
 }
 
@@ -104,8 +98,8 @@ func unknown(format string, args ...any) *hearken.Outcome {
 	return &hearken.Outcome{Result: hearken.ResultUnknown, Message: fmt.Sprintf(format, args...)}
 }
 
-// after adds the time that the other side asked to be left alone.
-func after(o *hearken.Outcome, d time.Duration) *hearken.Outcome {
+// retryAfter adds how long the other side asked to wait.
+func retryAfter(o *hearken.Outcome, d time.Duration) *hearken.Outcome {
 	o.After = d
 	return o
 }

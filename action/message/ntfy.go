@@ -12,7 +12,7 @@ import (
 
 var _ hearken.Connector = (*Ntfy)(nil)
 
-// maxNtfy is what a server takes as a text; a longer one becomes a file.
+// maxNtfy is how many bytes a server accepts as text; a longer one becomes a file.
 const maxNtfy = 4096
 
 var (
@@ -21,19 +21,19 @@ var (
 	tokenForm = regexp.MustCompile(`^[!-~]{1,512}$`)
 )
 
-// NtfyConfig is what [Ntfy] is made of. Server and Topic are required.
+// NtfyConfig configures [Ntfy]. Server and Topic are required.
 type NtfyConfig struct {
 	Server string // such as https://ntfy.sh
 	Topic  string // the one topic that messages go to
 	Token  string // tk_…; may be empty
-	CAFile string // certificates to trust besides the system's
+	CAFile string // certificates to trust in addition to the system's
 }
 
 // Ntfy publishes messages to one topic of an ntfy server.
 type Ntfy struct {
-	cfg  NtfyConfig
-	url  string
-	door *door
+	cfg     NtfyConfig
+	url     string
+	service *service
 }
 
 // NewNtfy checks the settings. It does not connect.
@@ -44,34 +44,34 @@ func NewNtfy(cfg NtfyConfig) (*Ntfy, error) {
 	case cfg.Topic == "":
 		return nil, missing("The ntfy topic")
 	case !topicForm.MatchString(cfg.Topic):
-		return nil, hearken.Errorf(hearken.Invalid, "The ntfy topic is not 1 to 64 letters, digits, - and _")
+		return nil, hearken.Errorf(hearken.Invalid, "The ntfy topic must be 1 to 64 letters, digits, - and _")
 	case cfg.Token != "" && !tokenForm.MatchString(cfg.Token):
-		return nil, hearken.Errorf(hearken.Invalid, "The ntfy token holds characters that no token has")
+		return nil, hearken.Errorf(hearken.Invalid, "The ntfy token contains characters that a token cannot have")
 	}
 	u, err := checkURL("The ntfy server's address", cfg.Server)
 	if err != nil {
 		return nil, err
 	}
 	if u.RawQuery != "" {
-		return nil, hearken.Errorf(hearken.Invalid, "The ntfy server's address has a part after ?")
+		return nil, hearken.Errorf(hearken.Invalid, "The ntfy server's address must not have a part after ?")
 	}
-	d, err := newDoor("The ntfy server", u, cfg.CAFile)
+	service, err := newService("The ntfy server", u, cfg.CAFile)
 	if err != nil {
-		return nil, loadErr("The ntfy server's certificates", err)
+		return nil, unreadable("The ntfy server's certificates", err)
 	}
-	return &Ntfy{cfg: cfg, url: u.JoinPath(cfg.Topic).String(), door: d}, nil
+	return &Ntfy{cfg: cfg, url: u.JoinPath(cfg.Topic).String(), service: service}, nil
 }
 
 // Name is ntfy.
 func (n *Ntfy) Name() string { return PlatformNtfy }
 
-// Repeatable is false: a second attempt rings twice.
+// Repeatable is false: a second attempt would notify twice.
 func (n *Ntfy) Repeatable() bool { return false }
 
-// Target is the one topic that is reached, as people may see it.
+// Target is the topic.
 func (n *Ntfy) Target() string { return n.cfg.Topic }
 
-// Accepts says why a message could not be sent, before anybody is asked.
+// Accepts says why a message could not be sent, before anybody approves it.
 func (n *Ntfy) Accepts(m *hearken.Message) error {
 	if m.Address != n.cfg.Topic {
 		return hearken.Errorf(hearken.InvalidRecipient, "The recipient is not the configured ntfy topic")
@@ -81,9 +81,9 @@ func (n *Ntfy) Accepts(m *hearken.Message) error {
 
 // Do publishes the message.
 func (n *Ntfy) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
-	m, bad := open(ctx, n, a)
-	if bad != nil {
-		return *bad
+	m, failed := messageOf(ctx, n, a)
+	if failed != nil {
+		return *failed
 	}
 	req, err := http.NewRequest(http.MethodPost, n.url, strings.NewReader(m.Text))
 	if err != nil {
@@ -93,16 +93,16 @@ func (n *Ntfy) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
 	if n.cfg.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+n.cfg.Token)
 	}
-	answer, bad := n.door.do(ctx, req)
-	if bad != nil {
-		return *bad
+	resp, failed := n.service.do(ctx, req)
+	if failed != nil {
+		return *failed
 	}
 	var reply struct {
 		ID   string `json:"id"`
 		Code int    `json:"code"`
 	}
-	if err := json.Unmarshal(answer.body, &reply); err == nil && answer.status == http.StatusOK && ntfyID.MatchString(reply.ID) {
-		return ok(reply.ID)
+	if err := json.Unmarshal(resp.body, &reply); err == nil && resp.status == http.StatusOK && ntfyID.MatchString(reply.ID) {
+		return success(reply.ID)
 	}
-	return *n.door.refusal(answer, reply.Code != 0)
+	return *n.service.refusal(resp, reply.Code != 0)
 }

@@ -54,9 +54,9 @@ func TestNtfy_Refused(t *testing.T) {
 		"Down":      {says(503, body(503, 50301)), temp, "(503)"},
 		"Gateway":   {says(503, evil), unk, "(503)"},
 		"Failure":   {says(500, body(500, 50001)), unk, "(500)"},
-		"NoID":      {says(200, `{}`), unk, "in a way that it does not"},
-		"OddID":     {says(200, `{"id":"`+evil+`"}`), unk, "in a way that it does not"},
-		"Page":      {says(200, "<html>"), unk, "in a way that it does not"},
+		"NoID":      {says(200, `{}`), unk, "unexpected answer"},
+		"OddID":     {says(200, `{"id":"`+evil+`"}`), unk, "unexpected answer"},
+		"Page":      {says(200, "<html>"), unk, "unexpected answer"},
 		"Redirect":  {says(301, "", "Location", "/x"), perm, "not followed"},
 		"Dies":      {dies, unk, "lost before it answered"},
 	} {

@@ -22,20 +22,19 @@ const (
 	maxWebhook   = 20_000
 )
 
-// WebhookConfig is what [Webhook] is made of. URL and Secret are required.
+// WebhookConfig configures [Webhook]. URL and Secret are required.
 type WebhookConfig struct {
 	URL    string
 	Secret string // whsec_ and 24 to 64 bytes in base64
-	CAFile string // certificates to trust besides the system's
+	CAFile string // certificates to trust in addition to the system's
 }
 
-// Webhook posts messages to one address, signed by the Standard Webhooks
-// scheme. The action's id is the id of the call: a receiver that keeps the
-// ids it has seen gets every message once, however often it is sent.
+// Webhook posts messages to one URL, signed as Standard Webhooks says. Each
+// request has the action's id, so that the receiver can drop repeated ones.
 type Webhook struct {
 	url, host string
 	key       []byte
-	door      *door
+	service   *service
 }
 
 // NewWebhook checks the settings. It does not connect.
@@ -53,26 +52,26 @@ func NewWebhook(cfg WebhookConfig) (*Webhook, error) {
 	encoded, prefixed := strings.CutPrefix(cfg.Secret, secretPrefix)
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if !prefixed || err != nil || len(key) < 24 || len(key) > 64 {
-		return nil, hearken.Errorf(hearken.Invalid, "The webhook's secret is not whsec_ and 24 to 64 bytes in base64").
+		return nil, hearken.Errorf(hearken.Invalid, "The webhook's secret must be whsec_ and 24 to 64 bytes in base64").
 			WithTry(`echo "whsec_$(openssl rand -base64 32)"`)
 	}
-	d, err := newDoor("The webhook", u, cfg.CAFile)
+	service, err := newService("The webhook", u, cfg.CAFile)
 	if err != nil {
-		return nil, loadErr("The webhook's certificates", err)
+		return nil, unreadable("The webhook's certificates", err)
 	}
-	return &Webhook{url: u.String(), host: u.Host, key: key, door: d}, nil
+	return &Webhook{url: u.String(), host: u.Host, key: key, service: service}, nil
 }
 
 // Name is webhook.
 func (w *Webhook) Name() string { return PlatformWebhook }
 
-// Repeatable is true: the receiver knows a call by its id.
+// Repeatable is true: the receiver knows a repeated request by its id.
 func (w *Webhook) Repeatable() bool { return true }
 
-// Target is the host that is reached; the rest of the URL may be a secret.
+// Target is the host; the rest of the URL may be secret.
 func (w *Webhook) Target() string { return w.host }
 
-// Accepts says why a message could not be sent, before anybody is asked.
+// Accepts says why a message could not be sent, before anybody approves it.
 func (w *Webhook) Accepts(m *hearken.Message) error {
 	if m.Address != w.host {
 		return hearken.Errorf(hearken.InvalidRecipient, "The recipient is not the configured webhook")
@@ -80,8 +79,8 @@ func (w *Webhook) Accepts(m *hearken.Message) error {
 	return checkText(m.Text, maxWebhook, sizeBytes, "bytes")
 }
 
-// A webhookCall is the body of a request.
-type webhookCall struct {
+// webhookBody is the body of a request.
+type webhookBody struct {
 	Type      string      `json:"type"`
 	Timestamp time.Time   `json:"timestamp"`
 	Data      webhookData `json:"data"`
@@ -96,12 +95,12 @@ type webhookData struct {
 
 // Do posts the message.
 func (w *Webhook) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
-	m, bad := open(ctx, w, a)
-	if bad != nil {
-		return *bad
+	m, failed := messageOf(ctx, w, a)
+	if failed != nil {
+		return *failed
 	}
-	now := w.door.now()
-	body, err := json.Marshal(webhookCall{hearken.MessageSend, now.UTC(), webhookData{a.ID, m.To, m.Name, m.Text}})
+	now := w.service.now()
+	body, err := json.Marshal(webhookBody{hearken.MessageSend, now.UTC(), webhookData{a.ID, m.To, m.Name, m.Text}})
 	if err != nil {
 		return *permanent("The message cannot be written as JSON")
 	}
@@ -114,17 +113,17 @@ func (w *Webhook) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
 	req.Header.Set("webhook-id", a.ID)
 	req.Header.Set("webhook-timestamp", stamp)
 	req.Header.Set("webhook-signature", "v1,"+w.sign(a.ID, stamp, body))
-	answer, bad := w.door.do(ctx, req)
+	resp, failed := w.service.do(ctx, req)
 	switch {
-	case bad != nil:
-		return *bad
-	case answer.status/100 == 2:
-		return ok(a.ID)
-	case answer.status == http.StatusInternalServerError, answer.status == http.StatusServiceUnavailable:
-		// The receiver itself says that it failed; a gateway's word is none.
-		return *after(temporary("The webhook failed over the message (%d)", answer.status), answer.after)
+	case failed != nil:
+		return *failed
+	case resp.status/100 == 2:
+		return success(a.ID)
+	case resp.status == http.StatusInternalServerError, resp.status == http.StatusServiceUnavailable:
+		// The receiver itself says that it failed; 502 and 504 come from gateways.
+		return *retryAfter(temporary("The webhook failed to process the message (%d)", resp.status), resp.after)
 	}
-	return *w.door.refusal(answer, false)
+	return *w.service.refusal(resp, false)
 }
 
 func (w *Webhook) sign(id, stamp string, body []byte) string {

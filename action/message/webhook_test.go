@@ -28,7 +28,7 @@ func TestWebhook_Do(t *testing.T) {
 	if w.Target() != host || !w.Repeatable() {
 		t.Errorf("place %q", w.Target())
 	}
-	w.door.now = func() time.Time { return time.Unix(1763200000, 0) }
+	w.service.now = func() time.Time { return time.Unix(1763200000, 0) }
 	out := w.Do(t.Context(), newAction("webhook", host, "Přijdu\npozději"))
 	checkOutcome(t, out, hearken.ResultOK, "")
 	got := <-d.requests

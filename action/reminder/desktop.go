@@ -36,9 +36,6 @@ func NewDesktop(getenv func(string) string) *Desktop {
 	return &Desktop{system: runtime.GOOS, getenv: getenv, uid: os.Getuid(), run: run}
 }
 
-// Name is "desktop".
-func (d *Desktop) Name() string { return "desktop" }
-
 // There reports whether there is a desktop to show anything on, as far as can
 // be told without showing something.
 func (d *Desktop) There() bool {

@@ -115,19 +115,6 @@ func TestTwilio(t *testing.T) {
 		}
 	}
 
-	status, answer = 200, fmt.Sprintf(`{"sid":%q,"status":"delivered","error_code":null}`, twilioMessage)
-	if got := theirs(map[string]string{"Sid": twilioMessage}); got.Status != "delivered" {
-		t.Errorf("the SDK read %+v", got)
-	}
-	want := arrived()
-	want.Type = "" // a GET of the SDK has one, and no body
-	if got, err := ours(false).Status(t.Context(), twilioMessage); err != nil || got != "delivered" {
-		t.Errorf("%q, %v", got, err)
-	}
-	if d := cmp.Diff(want, arrived()); d != "" {
-		t.Errorf("the SDK's request and ours:\n%s", d)
-	}
-
 	for code, http := range map[int]int{21211: 400, 20003: 401, 20429: 429} {
 		status, answer = http, fmt.Sprintf(`{"code":%d,"message":"x","more_info":"https://www.twilio.com/docs/errors/%d","status":%d}`, code, code, http)
 		if got := theirs(map[string]string{"To": to, "Body": text, "From": "+15005550006"}); got.Code != code || got.HTTP != http {

@@ -13,15 +13,15 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// maxSubject is what mail programs show of a subject.
+// maxSubject is about what mail programs show of a subject.
 const maxSubject = 60
 
-// letter writes the mail, and returns it with its Message-ID. The id is made
-// of the action's, so that whoever asks for it at the server or in a mailbox
-// finds out what an unknown outcome was.
-func (e *Email) letter(id string, m *hearken.Message) ([]byte, string, error) {
+// compose writes the email and returns it with its Message-ID. That is made of
+// the action's id, so that a search on the server or in a mailbox shows whether
+// an email of unknown outcome was sent.
+func (e *Email) compose(id string, m *hearken.Message) (mail []byte, messageID string, err error) {
 	_, domain, _ := strings.Cut(e.from.Address, "@")
-	messageID := id + "@" + domain
+	messageID = id + "@" + domain
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent(), gomail.WithCharset(gomail.CharsetUTF8), gomail.WithEncoding(gomail.EncodingQP))
 	msg.FromMailAddress(e.from)
 	if err := msg.To(m.Address); err != nil {
@@ -30,7 +30,7 @@ func (e *Email) letter(id string, m *hearken.Message) ([]byte, string, error) {
 	msg.Subject(subject(m.Text, cmp.Or(e.from.Name, e.from.Address)))
 	msg.SetMessageIDWithValue(messageID)
 	msg.SetDateWithValue(e.now())
-	msg.SetBodyString(gomail.TypeTextPlain, lines(m.Text))
+	msg.SetBodyString(gomail.TypeTextPlain, normalizeNewlines(m.Text))
 	var b bytes.Buffer
 	if _, err := msg.WriteTo(&b); err != nil {
 		return nil, "", fmt.Errorf("write mail: %w", err)
@@ -38,17 +38,16 @@ func (e *Email) letter(id string, m *hearken.Message) ([]byte, string, error) {
 	return b.Bytes(), "<" + messageID + ">", nil
 }
 
-// lines ends every line in the one way.
-func lines(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
-}
+var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// subject is the first words of the text, or whose message it is if it begins
-// with none.
+func normalizeNewlines(text string) string { return newlines.Replace(text) }
+
+// subject is the beginning of the text's first line. Without a letter or digit
+// in it, the subject says who wrote.
 func subject(text, from string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(lines(text)), "\n")
+	first, _, _ := strings.Cut(strings.TrimSpace(normalizeNewlines(text)), "\n")
 	first = safetext.Line(first)
-	if strings.IndexFunc(first, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) < 0 {
+	if !strings.ContainsFunc(first, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return "Message from " + from
 	}
 	if utf8.RuneCountInString(first) <= maxSubject {
