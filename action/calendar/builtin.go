@@ -2,7 +2,6 @@ package calendar
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -13,9 +12,9 @@ var (
 	_ hearken.Undoer    = Builtin{}
 )
 
-// Builtin is the calendar that the hub itself keeps. The stored action is the
-// entry: from the moment it is done [Feed] shows it, and once it is undone no
-// more. So nothing can fail here, and nothing can happen twice.
+// Builtin is the hub's own calendar. The stored action is the entry: [Feed]
+// shows it from when it is done until it is undone. So nothing can fail here,
+// and nothing can happen twice.
 type Builtin struct {
 	Actions Actions // where [Builtin.Conflicts] looks; may be nil
 }
@@ -26,7 +25,7 @@ func (Builtin) Name() string { return "builtin" }
 // Repeatable is true: there is no effect but the action's own state.
 func (Builtin) Repeatable() bool { return true }
 
-// Do answers with the entry's UID.
+// Do checks the action. The receipt is the entry's UID.
 func (Builtin) Do(_ context.Context, a *hearken.Action) hearken.Outcome {
 	if _, err := newObject(a, event, ""); err != nil {
 		return outcome(err)
@@ -34,13 +33,13 @@ func (Builtin) Do(_ context.Context, a *hearken.Action) hearken.Outcome {
 	return hearken.Outcome{Result: hearken.ResultOK, Receipt: UID(a.ID)}
 }
 
-// Undo has nothing to do either.
+// Undo has nothing to do: [Feed] no longer shows an action that is undone.
 func (Builtin) Undo(_ context.Context, a *hearken.Action) hearken.Outcome {
 	return hearken.Outcome{Result: hearken.ResultOK, Receipt: UID(a.ID)}
 }
 
-// Conflicts lists the titles of appointments between start and end, for who
-// decides about another one; at most five.
+// Conflicts lists the titles of appointments between start and end, at most
+// five, for the person who decides about another one.
 func (b Builtin) Conflicts(ctx context.Context, start, end time.Time) ([]string, error) {
 	if b.Actions == nil {
 		return nil, nil
@@ -55,9 +54,7 @@ func (b Builtin) Conflicts(ctx context.Context, start, end time.Time) ([]string,
 		if p == nil || a.Connector != b.Name() || !p.Start.Before(end) || !p.Start.Add(p.Duration).After(start) {
 			continue
 		}
-		if title := short(p.Title, 80); !slices.Contains(titles, title) && len(titles) < mostConflicts {
-			titles = append(titles, title)
-		}
+		titles = appendConflict(titles, shortLine(p.Title, 80))
 	}
 	return titles, nil
 }

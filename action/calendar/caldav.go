@@ -20,25 +20,25 @@ var (
 	_ hearken.Undoer    = (*CalDAV)(nil)
 )
 
-// Config says which CalDAV server to use and how. URL is required.
+// Config configures [CalDAV]. URL is required.
 type Config struct {
-	// URL is the server, the user's home on it, or a calendar. It has to be
-	// https, except on this computer.
+	// URL is the server, the user's home on it, or a calendar. It must be https,
+	// except on this computer.
 	URL            string
 	User, Password string
-	CAFile         string // certificates to trust besides those of the system
+	CAFile         string // certificates to trust in addition to the system's
 
-	// Calendar is the name or the path of the calendar for appointments. Empty
-	// for the first that takes them.
+	// Calendar is the name or path of the calendar for appointments. Empty means
+	// the first that accepts events.
 	Calendar string
-	// ReminderCalendar is where reminders go, as far as it takes them. Empty
-	// for the first that takes tasks, and Calendar for those that are events.
+	// ReminderCalendar is the calendar for reminders. Empty means the first that
+	// accepts tasks, and Calendar for reminders that are events.
 	ReminderCalendar string
 	// Reminders is how they are written: vtodo, vevent, both, or off for not at
-	// all. Empty for vtodo. Google and many phones know only events.
+	// all. Empty means vtodo. Google and many phones support only events.
 	Reminders string
 
-	HTTPClient *http.Client // in place of one that knows CAFile
+	HTTPClient *http.Client // replaces the one that trusts CAFile
 	Log        *slog.Logger
 }
 
@@ -48,24 +48,24 @@ type CalDAV struct {
 	base   *url.URL
 	client *http.Client
 
-	mu   sync.Mutex
-	list []collection // what was found on the server; nil if it has to be asked
+	mu    sync.Mutex
+	found []collection // the calendars on the server; nil before the first request
 }
 
-// patience is how long a server may take for one answer.
-const patience = 30 * time.Second
+// requestTimeout is how long a server may take for one response.
+const requestTimeout = 30 * time.Second
 
-// NewCalDAV makes a connector. It does not yet talk to the server: see
+// NewCalDAV makes a connector. It does not connect to the server: see
 // [CalDAV.Check].
 func NewCalDAV(cfg Config) (*CalDAV, error) {
 	base, err := url.Parse(cfg.URL)
 	switch {
 	case err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http":
-		return nil, hearken.Errorf(hearken.Invalid, "CALDAV_URL is not the address of a server.").WithTry("CALDAV_URL=https://dav.example.org/")
+		return nil, hearken.Errorf(hearken.Invalid, "CALDAV_URL is not the URL of a server.").WithTry("CALDAV_URL=https://dav.example.org/")
 	case base.User != nil:
-		return nil, hearken.Errorf(hearken.Invalid, "CALDAV_URL holds a user or a password.").WithTry("CALDAV_USER and CALDAV_PASSWORD")
+		return nil, hearken.Errorf(hearken.Invalid, "CALDAV_URL contains a user or a password.").WithTry("CALDAV_USER and CALDAV_PASSWORD")
 	case base.Scheme == "http" && !remote.IsLoopback(base.Hostname()):
-		return nil, hearken.Errorf(hearken.Invalid, "CALDAV_URL would send the password to %s in the clear.", base.Host).WithTry("https:// in place of http://")
+		return nil, hearken.Errorf(hearken.Invalid, "With CALDAV_URL the password would be sent to %s in the clear.", base.Host).WithTry("https:// in place of http://")
 	}
 	base = &url.URL{Scheme: base.Scheme, Host: base.Host, Path: cmp.Or(base.Path, "/"), RawPath: base.RawPath}
 	cfg.Reminders = cmp.Or(cfg.Reminders, "vtodo")
@@ -93,10 +93,10 @@ func newClient(cfg Config) (*http.Client, error) {
 		}
 		transport := http.DefaultTransport.(*http.Transport).Clone()
 		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
-		transport.DisableCompression = true // a packed answer has another tag than what is kept
+		transport.DisableCompression = true // a compressed response has another ETag
 		client.Transport = transport
 	}
-	client.Timeout = cmp.Or(client.Timeout, patience)
+	client.Timeout = cmp.Or(client.Timeout, requestTimeout)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return client, nil
 }
@@ -107,9 +107,9 @@ func (c *CalDAV) Name() string { return "caldav" }
 // Repeatable is true: see the package's comment.
 func (c *CalDAV) Repeatable() bool { return true }
 
-// objects are what an action becomes on the server.
+// objects are what an action becomes on the server, by the settings.
 func (c *CalDAV) objects(a *hearken.Action) ([]object, error) {
-	all, err := possible(a)
+	all, err := possibleObjects(a)
 	if err != nil || a.Reminder == nil {
 		return all, err
 	}
@@ -124,9 +124,9 @@ func (c *CalDAV) objects(a *hearken.Action) ([]object, error) {
 	return all, nil
 }
 
-// possible are all objects that an action may have become, whatever the
-// settings were then.
-func possible(a *hearken.Action) ([]object, error) {
+// possibleObjects are all objects that an action may have become, under any
+// settings.
+func possibleObjects(a *hearken.Action) ([]object, error) {
 	if a.Reminder == nil {
 		o, err := newObject(a, event, "")
 		return []object{o}, err
@@ -139,46 +139,46 @@ func possible(a *hearken.Action) ([]object, error) {
 	return []object{t, e}, err
 }
 
-// known are the calendars on the server, and whether they were found some time
-// ago. They are looked for once, and again if fresh.
-func (c *CalDAV) known(ctx context.Context, fresh bool) (list []collection, before bool, err error) {
+// calendars are the calendars on the server, and whether the list is cached. It
+// is cached after the first time; refresh asks the server again.
+func (c *CalDAV) calendars(ctx context.Context, refresh bool) (list []collection, cached bool, err error) {
 	c.mu.Lock()
-	list = c.list
+	list = c.found
 	c.mu.Unlock()
-	if list != nil && !fresh {
+	if list != nil && !refresh {
 		return list, true, nil
 	}
-	if list, err = c.calendars(ctx); err != nil {
+	if list, err = c.discover(ctx); err != nil {
 		return nil, false, err
 	}
 	c.mu.Lock()
-	c.list = list
+	c.found = list
 	c.mu.Unlock()
 	return list, false, nil
 }
 
-// place is the calendar that an object belongs in. If there is none among
-// those that were found before, somebody may have made it since.
-func (c *CalDAV) place(ctx context.Context, o object, fresh bool) (collection, error) {
-	list, before, err := c.known(ctx, fresh)
+// calendarFor is the calendar that an object goes to. If the cached list has
+// none, it asks the server again: somebody may have created it since.
+func (c *CalDAV) calendarFor(ctx context.Context, o object, refresh bool) (collection, error) {
+	list, cached, err := c.calendars(ctx, refresh)
 	if err != nil {
 		return collection{}, err
 	}
 	found, err := c.choose(ctx, list, o)
-	if err != nil && before {
-		return c.place(ctx, o, true)
+	if err != nil && cached {
+		return c.calendarFor(ctx, o, true)
 	}
 	return found, err
 }
 
-// choose finds the calendar that the settings mean for an object.
+// choose finds the calendar for an object by the settings.
 func (c *CalDAV) choose(ctx context.Context, list []collection, o object) (collection, error) {
 	if o.a.Reminder == nil {
 		return c.pick(ctx, list, c.cfg.Calendar, event)
 	}
 	if c.cfg.ReminderCalendar != "" {
 		found, err := c.named(ctx, list, c.cfg.ReminderCalendar)
-		if err != nil || found.takes(o.kind) {
+		if err != nil || found.accepts(o.kind) {
 			return found, err
 		}
 		if c.cfg.Reminders != "both" {
@@ -191,16 +191,16 @@ func (c *CalDAV) choose(ctx context.Context, list []collection, o object) (colle
 	return c.pick(ctx, list, c.cfg.Calendar, event)
 }
 
-// anAppointment stands for any, where only its place matters.
-var anAppointment = object{kind: event, a: &hearken.Action{Appointment: &hearken.Appointment{}}}
+// anyAppointment is for finding the calendar for appointments.
+var anyAppointment = object{kind: event, a: &hearken.Action{Appointment: &hearken.Appointment{}}}
 
-// Check asks the server for everything that the settings need, and says in a
-// sentence what is wrong.
+// Check asks the server for everything that the settings need, and returns what
+// is wrong.
 func (c *CalDAV) Check(ctx context.Context) error {
-	if _, _, err := c.known(ctx, true); err != nil {
+	if _, _, err := c.calendars(ctx, true); err != nil {
 		return err
 	}
-	checks := []object{anAppointment}
+	checks := []object{anyAppointment}
 	if c.cfg.Reminders != "off" {
 		reminders, err := c.objects(&hearken.Action{Reminder: &hearken.Reminder{}})
 		if err != nil {
@@ -209,7 +209,7 @@ func (c *CalDAV) Check(ctx context.Context) error {
 		checks = append(checks, reminders...)
 	}
 	for _, o := range checks {
-		if _, err := c.place(ctx, o, false); err != nil {
+		if _, err := c.calendarFor(ctx, o, false); err != nil {
 			return err
 		}
 	}

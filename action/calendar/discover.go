@@ -13,29 +13,29 @@ import (
 type collection struct {
 	url      *url.URL // ends in a slash
 	name     string
-	kinds    []string // that it takes; nil for all
+	kinds    []string // that it accepts; nil for all
 	readOnly bool
 }
 
-func (c collection) takes(kind string) bool {
+func (c collection) accepts(kind string) bool {
 	return !c.readOnly && (c.kinds == nil || slices.Contains(c.kinds, kind))
 }
 
-func (c collection) is(other collection) bool { return c.url.Path == other.url.Path }
+func (c collection) same(other collection) bool { return c.url.Path == other.url.Path }
 
-// calendars finds the calendars of the user: from the address to who is signed
-// in, from there to the home of the calendars, and what is in it. The address
-// may be any of these, and if it is a calendar that is the first of them.
-func (c *CalDAV) calendars(ctx context.Context) ([]collection, error) {
+// discover finds the user's calendars: from the URL to the user's principal,
+// from there to the calendar home, and to what is in it. The URL may be any of
+// these. If it is a calendar, that is the first of the list.
+func (c *CalDAV) discover(ctx context.Context) ([]collection, error) {
 	start, at, err := c.describe(ctx, c.base)
-	if c.base.Path == "/" && (isNoServer(err) || err == nil && start == nil) {
+	if c.base.Path == "/" && (isNotWebDAV(err) || err == nil && start == nil) {
 		start, at, err = c.describe(ctx, c.base.JoinPath(".well-known/caldav"))
 	}
 	if err != nil {
 		return nil, err
 	}
 	if start == nil {
-		return nil, rejected("What answers at %s knows of no calendars.", c.base).WithTry("the CalDAV address of your provider in CALDAV_URL")
+		return nil, rejected("The server at %s has no calendars.", c.base).WithTry("the CalDAV address of your provider in CALDAV_URL")
 	}
 	var list []collection
 	if start.Type.Calendar != nil {
@@ -45,7 +45,7 @@ func (c *CalDAV) calendars(ctx context.Context) ([]collection, error) {
 	if err != nil || home == nil {
 		return list, err
 	}
-	entries, at, err := c.ask(ctx, "PROPFIND", home, "1", propfind)
+	entries, at, err := c.entries(ctx, "PROPFIND", home, "1", propfind)
 	if err != nil {
 		return nil, err
 	}
@@ -56,14 +56,14 @@ func (c *CalDAV) calendars(ctx context.Context) ([]collection, error) {
 			continue
 		}
 		found := newCollection(u, &p)
-		if !slices.ContainsFunc(list, found.is) {
+		if !slices.ContainsFunc(list, found.same) {
 			list = append(list, found)
 		}
 	}
 	return list, nil
 }
 
-// home is where the user's calendars are; nil if the server does not say.
+// home is the URL of the user's calendar home; nil if the server does not say.
 func (c *CalDAV) home(ctx context.Context, start *props, at *url.URL) (*url.URL, error) {
 	if start.Home.Href == "" && start.Principal != "" {
 		u, err := c.resolve(at, start.Principal)
@@ -80,10 +80,10 @@ func (c *CalDAV) home(ctx context.Context, start *props, at *url.URL) (*url.URL,
 	return c.resolve(at, start.Home.Href)
 }
 
-// describe asks what is at an address; nil if it has nothing to do with
+// describe returns the properties of a URL; nil if it has nothing to do with
 // calendars.
 func (c *CalDAV) describe(ctx context.Context, u *url.URL) (*props, *url.URL, error) {
-	entries, at, err := c.ask(ctx, "PROPFIND", u, "0", propfind)
+	entries, at, err := c.entries(ctx, "PROPFIND", u, "0", propfind)
 	if err != nil || len(entries) == 0 {
 		return nil, at, err
 	}
@@ -113,19 +113,19 @@ func newCollection(u *url.URL, p *props) collection {
 	return c
 }
 
-// pick chooses the calendar that is meant: by path, by the name that people
-// see, or the first that takes such objects.
-func (c *CalDAV) pick(ctx context.Context, list []collection, want, kind string) (collection, error) {
+// pick chooses a calendar by its path or by the name that people see. Without a
+// name it is the first that accepts objects of the kind.
+func (c *CalDAV) pick(ctx context.Context, list []collection, name, kind string) (collection, error) {
 	what := map[string]string{event: "events", task: "tasks"}[kind]
-	if want == "" {
-		if i := slices.IndexFunc(list, func(o collection) bool { return o.takes(kind) }); i >= 0 {
+	if name == "" {
+		if i := slices.IndexFunc(list, func(o collection) bool { return o.accepts(kind) }); i >= 0 {
 			return list[i], nil
 		}
-		return collection{}, noCalendar(kind, "The calendar server %s has no calendar that takes %s and that this user may change.", c.base.Host, what)
+		return collection{}, noCalendar(kind, "The calendar server %s has no calendar for %s that this user may change.", c.base.Host, what)
 	}
-	found, err := c.named(ctx, list, want)
-	if err == nil && !found.takes(kind) {
-		err = noCalendar(kind, "The calendar %q takes no %s, or this user may not change it.", want, what)
+	found, err := c.named(ctx, list, name)
+	if err == nil && !found.accepts(kind) {
+		err = noCalendar(kind, "The calendar %q does not accept %s, or this user may not change it.", name, what)
 	}
 	return found, err
 }
@@ -133,15 +133,15 @@ func (c *CalDAV) pick(ctx context.Context, list []collection, want, kind string)
 func noCalendar(kind, format string, args ...any) error {
 	e := rejected(format, args...)
 	if kind == task {
-		return e.WithTry("CALDAV_REMINDERS=vevent, or make a list for tasks on the server")
+		return e.WithTry("CALDAV_REMINDERS=vevent, or create a task list on the server")
 	}
-	return e.WithTry("make one on the server, and name it in CALDAV_CALENDAR")
+	return e.WithTry("create one on the server and name it in CALDAV_CALENDAR")
 }
 
-// named finds the calendar of a name or path.
-func (c *CalDAV) named(ctx context.Context, list []collection, want string) (collection, error) {
-	if strings.HasPrefix(want, "/") || strings.Contains(want, "://") {
-		u, err := c.resolve(c.base, want)
+// named finds a calendar by its name or path.
+func (c *CalDAV) named(ctx context.Context, list []collection, name string) (collection, error) {
+	if strings.HasPrefix(name, "/") || strings.Contains(name, "://") {
+		u, err := c.resolve(c.base, name)
 		if err != nil {
 			return collection{}, err
 		}
@@ -150,20 +150,20 @@ func (c *CalDAV) named(ctx context.Context, list []collection, want string) (col
 				return o, nil
 			}
 		}
-		// It may be somebody else's, which is not in the user's home.
+		// A calendar that somebody else shares is not in the user's home.
 		p, at, err := c.describe(ctx, u)
 		if err != nil {
 			return collection{}, err
 		}
 		if p == nil || p.Type.Calendar == nil {
-			return collection{}, rejected("What is at %s is not a calendar.", want).WithTry("one of %s in CALDAV_CALENDAR", names(list))
+			return collection{}, rejected("%s is not a calendar.", name).WithTry("one of %s in CALDAV_CALENDAR", names(list))
 		}
 		return newCollection(at, p), nil
 	}
-	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+	for _, equal := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
 		var found []collection
 		for _, o := range list {
-			if same(o.name, want) || same(lastPart(o.url), want) {
+			if equal(o.name, name) || equal(lastPart(o.url), name) {
 				found = append(found, o)
 			}
 		}
@@ -171,11 +171,11 @@ func (c *CalDAV) named(ctx context.Context, list []collection, want string) (col
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return collection{}, hearken.Errorf(hearken.Invalid, "%d calendars on the server are called %q.", len(found), want).
+			return collection{}, hearken.Errorf(hearken.Invalid, "The server has %d calendars with the name %q.", len(found), name).
 				WithTry("the path of one in CALDAV_CALENDAR, such as %s", found[0].url.EscapedPath())
 		}
 	}
-	return collection{}, rejected("There is no calendar %q on the server.", want).WithTry("one of %s", names(list))
+	return collection{}, rejected("The server has no calendar %q.", name).WithTry("one of %s", names(list))
 }
 
 func lastPart(u *url.URL) string {
@@ -183,11 +183,11 @@ func lastPart(u *url.URL) string {
 	return path[strings.LastIndex(path, "/")+1:]
 }
 
-// names lists calendars for people, by the names that they see.
+// names lists calendars for people.
 func names(list []collection) string {
 	var all []string
 	for _, o := range list {
-		name := short(o.name, 40)
+		name := shortLine(o.name, 40)
 		if name == "" {
 			name = o.url.EscapedPath()
 		}

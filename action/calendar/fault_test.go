@@ -25,24 +25,24 @@ func TestCalDAV_Refusals(t *testing.T) {
 		says   string
 	}{
 		{"Unauthorized", refuse(http.MethodPut, 401), hearken.ResultPermanent, 0, "CALDAV_PASSWORD"},
-		{"Digest", refuse(http.MethodPut, 401, "WWW-Authenticate", `Digest realm="x"`), hearken.ResultPermanent, 0, "another way of signing in"},
+		{"Digest", refuse(http.MethodPut, 401, "WWW-Authenticate", `Digest realm="x"`), hearken.ResultPermanent, 0, "does not support signing in"},
 		{"Forbidden", refuse(http.MethodPut, 403), hearken.ResultPermanent, 0, "does not allow"},
 		{"BadRequest", refuse(http.MethodPut, 400), hearken.ResultPermanent, 0, "refused with 400"},
 		{"TooLarge", refuse(http.MethodPut, 413), hearken.ResultPermanent, 0, "413"},
 		{"SeeOther", refuse(http.MethodPut, 303, "Location", "/u/cal/x"), hearken.ResultPermanent, 0, "303"},
 		{"TooMany", refuse(http.MethodPut, 429, "Retry-After", "7"), hearken.ResultTemporary, 7 * time.Second, "too many"},
-		{"Unavailable", refuse(http.MethodPut, 503, "Retry-After", "Tue, 20 Oct 2026 12:01:00 GMT", "Date", "Tue, 20 Oct 2026 12:00:00 GMT"), hearken.ResultTemporary, time.Minute, "not well"},
-		{"Forever", refuse(http.MethodPut, 503, "Retry-After", "99999999"), hearken.ResultTemporary, time.Hour, "not well"},
+		{"Unavailable", refuse(http.MethodPut, 503, "Retry-After", "Tue, 20 Oct 2026 12:01:00 GMT", "Date", "Tue, 20 Oct 2026 12:00:00 GMT"), hearken.ResultTemporary, time.Minute, "failed (503)"},
+		{"Forever", refuse(http.MethodPut, 503, "Retry-After", "99999999"), hearken.ResultTemporary, time.Hour, "failed (503)"},
 		{"Broken", refuse(http.MethodPut, 500), hearken.ResultTemporary, 0, "500"},
-		{"Full", refuse(http.MethodPut, 507), hearken.ResultTemporary, 0, "no room"},
+		{"Full", refuse(http.MethodPut, 507), hearken.ResultTemporary, 0, "no space"},
 		{"NoServer", refuse("PROPFIND", 405), hearken.ResultPermanent, 0, "not a calendar server"},
 		{"WebPage", refuse("PROPFIND", 200), hearken.ResultPermanent, 0, "not a calendar server"},
 		{"NotXML", refuse("PROPFIND", 207), hearken.ResultPermanent, 0, "cannot be read"},
-		{"HangsUp", func(w http.ResponseWriter, _ *http.Request, _ string) bool { hangUp(w); return true }, hearken.ResultTemporary, 0, "hung up"},
-		{"MultiStatus", refuse(http.MethodPut, 207), hearken.ResultPermanent, 0, "answered 207, and the entry is not there"},
-		{"OK", refuse(http.MethodPut, 200), hearken.ResultPermanent, 0, "answered 200, and the entry is not there"},
-		{"Accepted", refuse(http.MethodPut, 202), hearken.ResultPermanent, 0, "answered 202, and the entry is not there"},
-		{"Precondition", refuse(http.MethodPut, 412), hearken.ResultPermanent, 0, "answered 412, and the entry is not there"},
+		{"HangsUp", func(w http.ResponseWriter, _ *http.Request, _ string) bool { hangUp(w); return true }, hearken.ResultTemporary, 0, "closed the connection"},
+		{"MultiStatus", refuse(http.MethodPut, 207), hearken.ResultPermanent, 0, "answered 207, but the entry is not there"},
+		{"OK", refuse(http.MethodPut, 200), hearken.ResultPermanent, 0, "answered 200, but the entry is not there"},
+		{"Accepted", refuse(http.MethodPut, 202), hearken.ResultPermanent, 0, "answered 202, but the entry is not there"},
+		{"Precondition", refuse(http.MethodPut, 412), hearken.ResultPermanent, 0, "answered 412, but the entry is not there"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s.set(func() { s.fault = tt.fault })
@@ -160,7 +160,7 @@ func TestCalDAV_CalendarRenamed(t *testing.T) {
 		t.Errorf("made %s", a.Receipt)
 	}
 	s.set(func() { s.calendars = nil })
-	wants(t, c.Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, "no calendar that takes events")
+	wants(t, c.Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, "no calendar for events")
 }
 
 // A calendar that was missing may have been made since.
@@ -216,7 +216,7 @@ func TestCalDAV_Redirects(t *testing.T) {
 	}
 
 	s.set(func() { s.fault = refuse(http.MethodPut, 307, "Location", "") })
-	wants(t, connect(t, s.URL, nil).Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, "cannot be read")
+	wants(t, connect(t, s.URL, nil).Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, "invalid URL")
 	s.set(func() {
 		s.fault = func(w http.ResponseWriter, r *http.Request, body string) bool {
 			return refuse(http.MethodPut, 308, "Location", r.URL.Path)(w, r, body)
@@ -295,7 +295,7 @@ func TestCalDAV_Halves(t *testing.T) {
 		}
 	})
 	a := reminder(t, "2026-10-22T09:00:00+02:00", "")
-	wants(t, connect(t, s.URL, both).Do(t.Context(), a), hearken.ResultTemporary, "not well")
+	wants(t, connect(t, s.URL, both).Do(t.Context(), a), hearken.ResultTemporary, "failed (503)")
 	s.set(func() { s.fault = nil })
 	if do(t, connect(t, s.URL, both), a); s.objects() != 2 {
 		t.Errorf("%d objects", s.objects())
@@ -344,14 +344,14 @@ func TestCalDAV_Silence(t *testing.T) {
 		c := connect(t, "https://dav.example.org/", func(c *Config) { c.HTTPClient = &http.Client{Transport: silence{}} })
 		began := time.Now()
 		wants(t, c.Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultTemporary, "did not answer in time")
-		if waited := time.Since(began); waited != patience {
+		if waited := time.Since(began); waited != requestTimeout {
 			t.Errorf("waited %s", waited)
 		}
 		began = time.Now()
 		if _, err := c.Conflicts(t.Context(), created, created.Add(time.Hour)); hearken.CodeOf(err) != hearken.ProviderTemporary {
 			t.Errorf("conflicts: %v", err)
 		}
-		if waited := time.Since(began); waited != conflictPatience {
+		if waited := time.Since(began); waited != conflictTimeout {
 			t.Errorf("waited %s for a hint", waited)
 		}
 	})

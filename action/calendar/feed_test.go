@@ -16,13 +16,13 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// shelf is a store of actions, as far as a feed reads it.
-type shelf struct {
+// fakeActions is a store of actions, as far as a feed reads it.
+type fakeActions struct {
 	actions []hearken.Action
 	err     error
 }
 
-func (s *shelf) Actions(_ context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
+func (s *fakeActions) Actions(_ context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
 	var list []hearken.Action
 	for _, a := range s.actions {
 		if slices.Contains(f.States, a.State) && a.Tool == f.Tool {
@@ -36,7 +36,7 @@ type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
 
-func newFeed(t *testing.T, s *shelf, edit func(*FeedConfig)) *Feed {
+func newFeed(t *testing.T, s *fakeActions, edit func(*FeedConfig)) *Feed {
 	t.Helper()
 	cfg := FeedConfig{Dir: t.TempDir(), Actions: s}
 	if edit != nil {
@@ -49,7 +49,7 @@ func newFeed(t *testing.T, s *shelf, edit func(*FeedConfig)) *Feed {
 	return f
 }
 
-func ask(f *Feed, method, path string, header ...string) *httptest.ResponseRecorder {
+func serve(f *Feed, method, path string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
@@ -68,10 +68,10 @@ func TestFeed(t *testing.T) {
 	tea := reminder(t, "2026-10-24T16:00:00+02:00", "FREQ=WEEKLY")
 	broken := reminder(t, "2026-10-24T16:00:00+02:00", "FREQ=DAILY")
 	broken.Reminder.Zone = "Nowhere"
-	s := &shelf{actions: []hearken.Action{*meeting, *undone, *pending, *pills, *once, *tea, *broken}}
+	s := &fakeActions{actions: []hearken.Action{*meeting, *undone, *pending, *pills, *once, *tea, *broken}}
 	f := newFeed(t, s, func(c *FeedConfig) { c.Name = "Ann's; hub" })
 
-	w := ask(f, http.MethodGet, f.Path())
+	w := serve(f, http.MethodGet, f.Path())
 	if w.Code != http.StatusOK {
 		t.Fatalf("answered %d: %s", w.Code, w.Body)
 	}
@@ -88,7 +88,7 @@ func TestFeed(t *testing.T) {
 		}
 	}
 	var uids []string
-	for _, c := range components(file) {
+	for _, c := range parseComponents(file) {
 		uids = append(uids, c.text("UID"))
 		if c.kind != event {
 			t.Errorf("%s in the feed", c.kind)
@@ -104,16 +104,16 @@ func TestFeed(t *testing.T) {
 		t.Errorf("%d alarms", n)
 	}
 
-	head := ask(f, http.MethodHead, f.Path())
+	head := serve(f, http.MethodHead, f.Path())
 	if head.Code != http.StatusOK || head.Body.Len() != 0 || head.Header().Get("ETag") != w.Header().Get("ETag") || head.Header().Get("Content-Length") == "" {
 		t.Errorf("HEAD: %d %v", head.Code, head.Header())
 	}
 }
 
 func TestFeed_Tasks(t *testing.T) {
-	s := &shelf{actions: []hearken.Action{*reminder(t, "2026-10-23T09:00:00+02:00", "")}}
+	s := &fakeActions{actions: []hearken.Action{*reminder(t, "2026-10-23T09:00:00+02:00", "")}}
 	f := newFeed(t, s, func(c *FeedConfig) { c.Tasks = true })
-	if file := ask(f, http.MethodGet, f.Path()).Body.String(); !strings.Contains(file, "BEGIN:VTODO") || strings.Contains(file, "BEGIN:VEVENT") {
+	if file := serve(f, http.MethodGet, f.Path()).Body.String(); !strings.Contains(file, "BEGIN:VTODO") || strings.Contains(file, "BEGIN:VEVENT") {
 		t.Error(file)
 	}
 }
@@ -121,10 +121,10 @@ func TestFeed_Tasks(t *testing.T) {
 // Subscribers that ask whether something changed are told the truth, also by
 // those that only know times, also within one second.
 func TestFeed_Conditional(t *testing.T) {
-	s := &shelf{actions: []hearken.Action{*appointment(t, "2026-11-20T15:00:00+02:00")}}
+	s := &fakeActions{actions: []hearken.Action{*appointment(t, "2026-11-20T15:00:00+02:00")}}
 	c := &clock{now: created.Add(300 * time.Millisecond)}
 	f := newFeed(t, s, func(cfg *FeedConfig) { cfg.Now = c.Now })
-	first := ask(f, http.MethodGet, f.Path()).Header()
+	first := serve(f, http.MethodGet, f.Path()).Header()
 	same := [][]string{
 		{"If-None-Match", first.Get("ETag")},
 		{"If-None-Match", `"x", W/` + first.Get("ETag")},
@@ -132,35 +132,35 @@ func TestFeed_Conditional(t *testing.T) {
 	}
 	c.now = c.now.Add(100 * time.Millisecond)
 	for _, h := range same {
-		if w := ask(f, http.MethodGet, f.Path(), h...); w.Code != http.StatusNotModified || w.Body.Len() != 0 {
+		if w := serve(f, http.MethodGet, f.Path(), h...); w.Code != http.StatusNotModified || w.Body.Len() != 0 {
 			t.Errorf("%v: %d", h, w.Code)
 		}
 	}
 	s.actions[0].State = hearken.ActionUndone
 	for _, h := range same {
-		if w := ask(f, http.MethodGet, f.Path(), h...); w.Code != http.StatusOK || w.Header().Get("ETag") == first.Get("ETag") {
+		if w := serve(f, http.MethodGet, f.Path(), h...); w.Code != http.StatusOK || w.Header().Get("ETag") == first.Get("ETag") {
 			t.Errorf("after the change, %v: %d", h, w.Code)
 		}
 	}
-	empty := ask(f, http.MethodGet, f.Path()).Body.String()
+	empty := serve(f, http.MethodGet, f.Path()).Body.String()
 	if !strings.Contains(empty, "BEGIN:VTIMEZONE") || strings.Contains(empty, "VEVENT") {
 		t.Errorf("an empty calendar is\n%s", empty)
 	}
 }
 
 func TestFeed_Address(t *testing.T) {
-	s := &shelf{actions: []hearken.Action{*appointment(t, "2026-11-20T15:00:00+02:00")}}
+	s := &fakeActions{actions: []hearken.Action{*appointment(t, "2026-11-20T15:00:00+02:00")}}
 	dir := t.TempDir()
 	in := func(c *FeedConfig) { c.Dir = dir }
 	f := newFeed(t, s, in)
 	for _, path := range []string{"/calendar/", "/calendar/.ics", "/calendar/x.ics", strings.TrimSuffix(f.Path(), ".ics"), f.Path() + "x", strings.ToUpper(f.Path()), "/x" + f.Path()} {
 		for _, method := range []string{http.MethodGet, http.MethodPut} {
-			if w := ask(f, method, path); w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "VEVENT") {
+			if w := serve(f, method, path); w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "VEVENT") {
 				t.Errorf("%s %s: %d", method, path, w.Code)
 			}
 		}
 	}
-	if w := ask(f, http.MethodPost, f.Path()); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") == "" {
+	if w := serve(f, http.MethodPost, f.Path()); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") == "" {
 		t.Errorf("POST: %d", w.Code)
 	}
 
@@ -188,8 +188,8 @@ func TestFeed_Address(t *testing.T) {
 // A store that fails must not look like an empty calendar: subscribers would
 // delete what they have.
 func TestFeed_StoreFails(t *testing.T) {
-	f := newFeed(t, &shelf{err: errors.New("disk on fire")}, nil)
-	w := ask(f, http.MethodGet, f.Path())
+	f := newFeed(t, &fakeActions{err: errors.New("disk on fire")}, nil)
+	w := serve(f, http.MethodGet, f.Path())
 	if w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "fire") || w.Header().Get("Retry-After") == "" {
 		t.Errorf("answered %d: %s", w.Code, w.Body)
 	}
@@ -212,7 +212,7 @@ func TestBuiltin_Conflicts(t *testing.T) {
 	there.Connector, elsewhere.Connector, undone.Connector = "builtin", "caldav", "builtin"
 	elsewhere.Appointment.Title, undone.Appointment.Title = "elsewhere", "undone"
 	undone.State = hearken.ActionUndone
-	b := Builtin{Actions: &shelf{actions: []hearken.Action{*there, *elsewhere, *undone}}}
+	b := Builtin{Actions: &fakeActions{actions: []hearken.Action{*there, *elsewhere, *undone}}}
 	begin, end := there.Appointment.Start, there.Appointment.Start.Add(there.Appointment.Duration)
 	for _, tt := range []struct {
 		name       string

@@ -21,7 +21,7 @@ func instant(t *testing.T, s string) time.Time {
 	return at
 }
 
-// appointment is an action as the desk stores it, told with an offset.
+// appointment is an action as the queue stores it, with an offset.
 func appointment(t *testing.T, start string) *hearken.Action {
 	t.Helper()
 	return &hearken.Action{
@@ -95,13 +95,13 @@ func TestObject(t *testing.T) {
 // A series starts when it first happens, not when it was asked for.
 func TestObject_FirstTime(t *testing.T) {
 	saturday := reminder(t, "2026-10-24T09:00:00+02:00", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR")
-	c := components(written(t, saturday, task, ""))[0]
+	c := parseComponents(written(t, saturday, task, ""))[0]
 	if start, _ := c.get("DTSTART"); start.value != "20261026T090000" || start.params["TZID"] != "Europe/Berlin" {
 		t.Errorf("starts %+v", start)
 	}
 	saturday.Reminder.Zone = "UTC" // which needs no description
 	w := written(t, saturday, event, "")
-	if start, _ := components(w)[0].get("DTSTART"); start.value != "20261026T070000Z" || strings.Contains(w, "VTIMEZONE") {
+	if start, _ := parseComponents(w)[0].get("DTSTART"); start.value != "20261026T070000Z" || strings.Contains(w, "VTIMEZONE") {
 		t.Errorf("in UTC it is\n%s", w)
 	}
 }
@@ -109,7 +109,7 @@ func TestObject_FirstTime(t *testing.T) {
 func TestObject_Note(t *testing.T) {
 	a := reminder(t, "2026-10-22T09:00:00+02:00", "")
 	a.Reminder.Note = "call Bob\nabout the contract"
-	c := components(written(t, a, task, ""))[0]
+	c := parseComponents(written(t, a, task, ""))[0]
 	if got := c.text("SUMMARY"); got != "call Bob about the contract" {
 		t.Errorf("title is %q", got)
 	}

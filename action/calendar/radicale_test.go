@@ -160,7 +160,7 @@ func inCalendar(t *testing.T, url string) int {
 	if status != http.StatusOK {
 		t.Fatalf("calendar: %d", status)
 	}
-	return len(components(file))
+	return len(parseComponents(file))
 }
 
 func TestRadicale(t *testing.T) {
@@ -179,7 +179,7 @@ func TestRadicale(t *testing.T) {
 			t.Errorf("receipt %s, want %s", a.Receipt, want)
 		}
 		status, kept := request(t, http.MethodGet, server+a.Receipt, "")
-		read := components(kept)
+		read := parseComponents(kept)
 		if status != http.StatusOK || len(read) != 1 {
 			t.Fatalf("read back: %d %s", status, kept)
 		}
@@ -227,7 +227,7 @@ func TestRadicale(t *testing.T) {
 		a.Appointment.Description = strings.Repeat(`\;,:"`, 500)
 		do(t, c, a)
 		_, kept := request(t, http.MethodGet, server+a.Receipt, "")
-		read := components(kept)
+		read := parseComponents(kept)
 		if len(read) != 1 || read[0].text("SUMMARY") != safetext.Line(a.Appointment.Title) || read[0].text("DESCRIPTION") != a.Appointment.Description {
 			t.Errorf("the server keeps %s", kept)
 		}
@@ -304,7 +304,7 @@ func TestRadicale_DaylightSaving(t *testing.T) {
 		{"20261026T080100Z", "20261026T080200Z", 1}, // 09:01 in winter
 		{"20270401T070100Z", "20270401T070200Z", 1}, // and in summer again
 	} {
-		body := fmt.Sprintf(query, event, fmt.Sprintf(`<C:time-range start="%s" end="%s"/>`, tt.from, tt.to))
+		body := fmt.Sprintf(calendarQuery, event, fmt.Sprintf(`<C:time-range start="%s" end="%s"/>`, tt.from, tt.to))
 		status, answer := request(t, "REPORT", server+"/alice/work/", body)
 		if got := strings.Count(answer, "BEGIN:VEVENT"); status != http.StatusMultiStatus || got != tt.want {
 			t.Errorf("%s: %d with %d events, want %d", tt.from, status, got, tt.want)
@@ -332,7 +332,7 @@ func TestRadicale_Check(t *testing.T) {
 			t.Errorf("says %v, want %q", err, part)
 		}
 	}
-	says(check(nil), "no calendar that takes events")
+	says(check(nil), "no calendar for events")
 	makeCalendar(t, server+"/alice/work/", "Work", event)
 	says(check(nil), "CALDAV_REMINDERS=vevent")
 	for _, way := range []string{"vevent", "off"} {
@@ -356,8 +356,8 @@ func TestRadicale_Check(t *testing.T) {
 	}
 	says(check(func(c *Config) { c.Calendar = "Wrok" }), `no calendar "Wrok"`)
 	says(check(func(c *Config) { c.Calendar = "Wrok" }), "Work")
-	says(check(func(c *Config) { c.Calendar = "Todo" }), "takes no events")
-	says(check(func(c *Config) { c.ReminderCalendar = "Work" }), "takes no tasks")
+	says(check(func(c *Config) { c.Calendar = "Todo" }), "does not accept events")
+	says(check(func(c *Config) { c.ReminderCalendar = "Work" }), "does not accept tasks")
 	says(check(func(c *Config) { c.Calendar = "/alice/" }), "not a calendar")
 	says(check(func(c *Config) { c.Calendar = "/alice/nowhere/" }), "nothing at /alice/nowhere")
 	says(check(func(c *Config) { c.Password = "wrong" }), "refuses the user or the password")
@@ -366,7 +366,7 @@ func TestRadicale_Check(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	says(connect(t, server, nil).Check(ctx), "was not waited for")
+	says(connect(t, server, nil).Check(ctx), "was canceled")
 }
 
 // After a crash the entry is found where it is, also if by now another

@@ -11,10 +11,10 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Undo removes from the server what an action made. What a person changed there
-// since is left, and so is all the rest of the action; the outcome says so.
+// Undo removes what an action created on the server. If a person has changed
+// any of it since, Undo removes nothing, and the outcome says so.
 func (c *CalDAV) Undo(ctx context.Context, a *hearken.Action) hearken.Outcome {
-	found, err := c.made(ctx, a)
+	found, err := c.unchanged(ctx, a)
 	if err != nil {
 		return outcome(err)
 	}
@@ -26,10 +26,10 @@ func (c *CalDAV) Undo(ctx context.Context, a *hearken.Action) hearken.Outcome {
 	return hearken.Outcome{Result: hearken.ResultOK, Receipt: a.Receipt}
 }
 
-// made finds what is left of an action on the server, and that nobody changed
-// it.
-func (c *CalDAV) made(ctx context.Context, a *hearken.Action) ([]resource, error) {
-	objects, err := possible(a)
+// unchanged finds what is left of an action on the server. It fails if any of
+// it was changed.
+func (c *CalDAV) unchanged(ctx context.Context, a *hearken.Action) ([]resource, error) {
+	objects, err := possibleObjects(a)
 	if err != nil {
 		return nil, err
 	}
@@ -44,30 +44,30 @@ func (c *CalDAV) made(ctx context.Context, a *hearken.Action) ([]resource, error
 			return nil, err
 		}
 		r, err := c.get(ctx, u)
-		if isGone(err) {
-			continue // somebody was faster
+		if isNotFound(err) {
+			continue // already removed
 		}
 		if err != nil {
 			return nil, err
 		}
 		if !slices.ContainsFunc(objects, func(o object) bool { return o.isUnchanged(r.data) }) {
-			return nil, changed(u)
+			return nil, changedError(u)
 		}
 		found = append(found, r)
 	}
 	return found, nil
 }
 
-// paths are where an action's objects are, by its receipt. One of another
-// connector, whose action was only copied here, says nothing about it: then
-// they are looked for.
+// paths are where an action's objects are, by its receipt. The receipt of
+// another connector, whose action was only copied here, does not say that; then
+// the objects are searched.
 func (c *CalDAV) paths(ctx context.Context, receipt string, objects []object) ([]string, error) {
 	if strings.HasPrefix(receipt, "/") {
 		return strings.Fields(receipt), nil
 	}
 	var paths []string
 	for _, o := range objects {
-		p, err := c.anywhere(ctx, o)
+		p, err := c.find(ctx, o)
 		if err != nil {
 			return nil, err
 		}
@@ -78,26 +78,26 @@ func (c *CalDAV) paths(ctx context.Context, receipt string, objects []object) ([
 	return paths, nil
 }
 
-func changed(u *url.URL) error {
+func changedError(u *url.URL) error {
 	return &failure{err: hearken.Errorf(hearken.ActionCannotBeUndone, "%s was changed on the calendar server since, so it was left there.", path.Base(u.Path)).
 		WithTry("delete it in your calendar if you no longer want it")}
 }
 
-// remove deletes what the server keeps, if it still is what was looked at.
-func (c *CalDAV) remove(ctx context.Context, r resource) error {
+// remove deletes a resource if it is still what get read.
+func (c *CalDAV) remove(ctx context.Context, res resource) error {
 	header := map[string]string{}
-	if r.tag != "" {
-		header["If-Match"] = r.tag
+	if res.etag != "" {
+		header["If-Match"] = res.etag
 	}
-	a, err := c.send(ctx, http.MethodDelete, r.url, header, "")
+	r, err := c.send(ctx, http.MethodDelete, res.url, header, "")
 	if err != nil {
 		return err
 	}
-	switch a.status {
+	switch r.status {
 	case http.StatusOK, http.StatusNoContent, http.StatusNotFound, http.StatusGone:
 		return nil
 	case http.StatusPreconditionFailed:
-		return changed(r.url)
+		return changedError(res.url)
 	}
-	return refusal(a)
+	return statusError(r)
 }

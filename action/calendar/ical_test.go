@@ -13,7 +13,7 @@ import (
 func TestWriter_Text(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		said := strings.Repeat(rapid.String().Draw(t, "said"), rapid.IntRange(1, 20).Draw(t, "times"))
-		w := &writer{}
+		w := &icalWriter{}
 		w.line("BEGIN", "VCALENDAR")
 		w.line("BEGIN", event)
 		w.text("DESCRIPTION", said)
@@ -34,17 +34,17 @@ func TestWriter_Text(t *testing.T) {
 				t.Errorf("line holds what it may not: %q", line)
 			}
 		}
-		read := components(file)
+		read := parseComponents(file)
 		if len(read) != 1 {
 			t.Fatalf("read %d components", len(read))
 		}
-		if got := read[0].text("DESCRIPTION"); got != plain(said) {
-			t.Errorf("read %q for %q", got, plain(said))
+		if got := read[0].text("DESCRIPTION"); got != cleanText(said) {
+			t.Errorf("read %q for %q", got, cleanText(said))
 		}
 	})
 }
 
-func TestPlain(t *testing.T) {
+func TestCleanText(t *testing.T) {
 	for _, tt := range []struct{ said, want string }{
 		{"a\r\nb\rc\nd\u2028e", "a\nb\nc\nd\ne"},
 		{"bell\a, escape\x1b[31m, C1\u0085", "bell, escape[31m, C1"},
@@ -53,44 +53,44 @@ func TestPlain(t *testing.T) {
 		{"朝ラン 👩\u200D🚀 Žaneta می\u200Cخواهم", "朝ラン 👩\u200D🚀 Žaneta می\u200Cخواهم"}, // joiners belong to words
 		{"END:VEVENT\r\nBEGIN:VEVENT", "END:VEVENT\nBEGIN:VEVENT"},
 	} {
-		if got := plain(tt.said); got != tt.want {
-			t.Errorf("plain(%q) = %q, want %q", tt.said, got, tt.want)
+		if got := cleanText(tt.said); got != tt.want {
+			t.Errorf("cleanText(%q) = %q, want %q", tt.said, got, tt.want)
 		}
 	}
-	if got := short(strings.Repeat("ž", 300), 200); utf8.RuneCountInString(got) != 200 || !strings.HasSuffix(got, "…") {
-		t.Errorf("short is %d long: %q", utf8.RuneCountInString(got), got)
+	if got := shortLine(strings.Repeat("ž", 300), 200); utf8.RuneCountInString(got) != 200 || !strings.HasSuffix(got, "…") {
+		t.Errorf("the line is %d long: %q", utf8.RuneCountInString(got), got)
 	}
 }
 
 // A line that cannot be read loses itself and nothing else: what the hub wrote
 // must be recognised even if the server spoiled a line of it.
-func TestComponents_BadLine(t *testing.T) {
+func TestParseComponents_BadLine(t *testing.T) {
 	for _, bad := range []string{"no colon", "X;A=b", `X;A="open:b`, "X;=:", strings.Repeat("x", 1<<20)} {
-		read := components("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n" + bad + "\r\nUID:evt_1@hearken\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
+		read := parseComponents("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n" + bad + "\r\nUID:evt_1@hearken\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
 		if len(read) != 1 || read[0].text("UID") != "evt_1@hearken" {
 			t.Errorf("with the line %.20q: %+v", bad, read)
 		}
 	}
 }
 
-// FuzzComponents: nothing that a server sends makes the reader fall over.
-func FuzzComponents(f *testing.F) {
+// FuzzParseComponents: nothing that a server sends makes the reader fall over.
+func FuzzParseComponents(f *testing.F) {
 	f.Add("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY;X=\"a:b;c\":x\\, y\r\n z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
 	f.Add("END:VEVENT\nEND:\nBEGIN:A\nBEGIN:VTODO\nDURATION:P1DT2H\nDTSTART;TZID=Europe/Berlin:20260101T000000\n")
 	f.Fuzz(func(t *testing.T, data string) {
-		for _, c := range components(data) {
+		for _, c := range parseComponents(data) {
 			c.content()
 		}
 	})
 }
 
-func TestReadProperty(t *testing.T) {
-	p, ok := readProperty(`attendee;CN="Doe; Jane: boss";ROLE=CHAIR:mailto:jane@example.org`)
+func TestParseProperty(t *testing.T) {
+	p, ok := parseProperty(`attendee;CN="Doe; Jane: boss";ROLE=CHAIR:mailto:jane@example.org`)
 	if !ok || p.name != "ATTENDEE" || p.params["CN"] != "Doe; Jane: boss" || p.params["ROLE"] != "CHAIR" || p.value != "mailto:jane@example.org" {
 		t.Errorf("read %+v, %t", p, ok)
 	}
 	for _, bad := range []string{"", "no colon", ":value", `X;A="open:b`, "X;A=b"} {
-		if p, ok := readProperty(bad); ok {
+		if p, ok := parseProperty(bad); ok {
 			t.Errorf("%q was read as %+v", bad, p)
 		}
 	}

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// A property is a content line of a calendar object as it was read.
+// A property is a content line of a calendar object.
 type property struct {
 	name   string // upper case
 	params map[string]string
-	value  string // as it stands there
+	value  string // still escaped
 }
 
-// A component is a VEVENT or VTODO with its properties; those of alarms and
-// zones are left out.
+// A component is a VEVENT or VTODO with its properties, without those of its
+// alarms.
 type component struct {
 	kind  string
 	props []property
 }
 
-// components reads the events and tasks of a calendar object. Whatever it does
-// not understand it leaves out: it is only there to recognise what was written
-// and to tell titles.
-func components(data string) []component {
+// parseComponents reads the events and tasks of a calendar object. It skips
+// what it does not understand: it only has to recognise what the hub wrote, and
+// to find titles.
+func parseComponents(data string) []component {
 	var list []component
 	var open []string
 	data = strings.NewReplacer("\r\n ", "", "\r\n\t", "", "\n ", "", "\n\t", "").Replace(data)
 	for line := range strings.Lines(data) {
-		p, ok := readProperty(strings.TrimRight(line, "\r\n"))
+		p, ok := parseProperty(strings.TrimRight(line, "\r\n"))
 		switch {
 		case !ok:
 		case p.name == "BEGIN":
@@ -47,9 +47,9 @@ func components(data string) []component {
 	return list
 }
 
-// readProperty splits an unfolded content line. A colon or semicolon within
-// quotes belongs to a parameter.
-func readProperty(line string) (property, bool) {
+// parseProperty splits an unfolded content line. A colon or semicolon in quotes
+// is part of a parameter.
+func parseProperty(line string) (property, bool) {
 	p := property{params: map[string]string{}}
 	quoted, start := false, 0
 	for i, c := range line {
@@ -83,7 +83,7 @@ func (c component) get(name string) (property, bool) {
 	return c.props[i], true
 }
 
-// text is a property's value without its escapes; empty if there is none.
+// text is the unescaped value of a property, or empty if there is none.
 func (c component) text(name string) string {
 	p, _ := c.get(name)
 	return unescaper.Replace(p.value)
@@ -91,10 +91,9 @@ func (c component) text(name string) string {
 
 var unescaper = strings.NewReplacer(`\\`, `\`, `\;`, ";", `\,`, ",", `\n`, "\n", `\N`, "\n")
 
-// instant is the moment that a property names, if it names one by itself or in
-// a zone that is known here.
+// instant is the time of a property, if that is in UTC or in a known zone.
 func (p property) instant() (time.Time, bool) {
-	if t, err := time.Parse(utcForm, p.value); err == nil {
+	if t, err := time.Parse(utcLayout, p.value); err == nil {
 		return t, true
 	}
 	zone := p.params["TZID"]
@@ -105,23 +104,23 @@ func (p property) instant() (time.Time, bool) {
 	if err != nil {
 		return time.Time{}, false
 	}
-	t, err := time.ParseInLocation(localForm, p.value, loc)
+	t, err := time.ParseInLocation(localLayout, p.value, loc)
 	return t.UTC(), err == nil
 }
 
-// material are the properties by which a person would know that an entry was
-// changed. What servers and apps add for themselves is not among them.
-var material = []string{
+// contentProperties are those that a person would notice a change of. What
+// servers and apps add for themselves is not among them.
+var contentProperties = []string{
 	"SUMMARY", "DESCRIPTION", "LOCATION", "DTSTART", "DTEND", "DURATION", "DUE", "STATUS", "COMPLETED",
 	"PERCENT-COMPLETE", "RRULE", "RDATE", "EXDATE", "RECURRENCE-ID", "ATTENDEE", "ATTACH", "CATEGORIES", "COMMENT", "URL",
 }
 
 // content is what a component says to a person, in a form that does not depend
-// on who wrote it down.
+// on which program wrote it.
 func (c component) content() map[string]string {
 	content := map[string]string{}
 	for _, p := range c.props {
-		if !slices.Contains(material, p.name) {
+		if !slices.Contains(contentProperties, p.name) {
 			continue
 		}
 		value := unescaper.Replace(p.value)
@@ -133,12 +132,12 @@ func (c component) content() map[string]string {
 			slices.Sort(parts)
 			value = strings.Join(parts, ";")
 		}
-		if value != "" && !usual(p.name, value) {
+		if value != "" && !isDefault(p.name, value) {
 			content[p.name] += value
 		}
 	}
-	// An end may be told as a time or as a duration.
-	if length, ok := duration(content["DURATION"]); ok && content["DTEND"] == "" {
+	// An end may be given as a time or as a duration.
+	if length, ok := parseDuration(content["DURATION"]); ok && content["DTEND"] == "" {
 		if start, err := time.Parse(time.RFC3339, content["DTSTART"]); err == nil {
 			content["DTEND"] = start.Add(length).Format(time.RFC3339)
 			delete(content, "DURATION")
@@ -147,13 +146,13 @@ func (c component) content() map[string]string {
 	return content
 }
 
-// usual reports whether a value means the same as its absence.
-func usual(name, value string) bool {
+// isDefault reports whether a value means the same as no value.
+func isDefault(name, value string) bool {
 	return name == "STATUS" && (value == "CONFIRMED" || value == "NEEDS-ACTION") || name == "PERCENT-COMPLETE" && value == "0"
 }
 
-// duration reads an iCalendar duration such as PT30M or PT1800S.
-func duration(s string) (time.Duration, bool) {
+// parseDuration reads an iCalendar duration such as PT30M or PT1800S.
+func parseDuration(s string) (time.Duration, bool) {
 	s = strings.TrimPrefix(s, "P")
 	days, clock, _ := strings.Cut(s, "T")
 	total := time.Duration(0)
@@ -176,15 +175,15 @@ func duration(s string) (time.Duration, bool) {
 	return total, s != "" && total >= 0
 }
 
-// isOurs reports whether what a server keeps is the object, whoever changed it
+// hasUID reports whether stored data is the object, even if it was changed
 // since.
-func (o object) isOurs(data string) bool {
-	return slices.ContainsFunc(components(data), func(c component) bool { return c.text("UID") == o.uid })
+func (o object) hasUID(data string) bool {
+	return slices.ContainsFunc(parseComponents(data), func(c component) bool { return c.text("UID") == o.uid })
 }
 
-// isUnchanged reports whether what a server keeps still says what was written:
-// nobody changed it, and it holds nothing besides.
+// isUnchanged reports whether stored data still says what was written, and
+// nothing more.
 func (o object) isUnchanged(data string) bool {
-	is, was := components(data), components(o.resource())
-	return len(is) == 1 && is[0].kind == o.kind && o.isOurs(data) && maps.Equal(is[0].content(), was[0].content())
+	stored, written := parseComponents(data), parseComponents(o.resource())
+	return len(stored) == 1 && stored[0].kind == o.kind && o.hasUID(data) && maps.Equal(stored[0].content(), written[0].content())
 }

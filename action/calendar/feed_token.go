@@ -13,11 +13,11 @@ import (
 	"github.com/hearken-dev/hearken/files"
 )
 
-// tokenName is the file in the data directory that holds the secret part of
-// the feed's address. Whoever removes it makes the next start choose another.
+// tokenName is the file in the data directory that holds the secret part of the
+// feed's URL. If it is removed, the next start chooses another.
 const tokenName = "calendar-address"
 
-// openToken reads the secret, and makes it if there is none yet.
+// openToken reads the secret, or makes one if there is none yet.
 func openToken(dir string) (string, error) {
 	path := filepath.Join(dir, tokenName)
 	data, err := os.ReadFile(path)
@@ -32,7 +32,7 @@ func openToken(dir string) (string, error) {
 		return "", hearken.Errorf(hearken.Invalid, "The calendar's address in %s is damaged.", path).
 			WithTry("remove the file, start again and subscribe to the new address")
 	}
-	// It may have come back from a copy with wider permissions.
+	// A backup may have restored it with wider permissions.
 	if err := os.Chmod(path, 0o600); err != nil {
 		return "", fmt.Errorf("calendar address: %w", err)
 	}

@@ -13,40 +13,39 @@ import (
 )
 
 const (
-	mostAnswer    = 16 << 20 // bytes of an answer that are read
-	mostRedirects = 5
+	maxResponse  = 16 << 20 // bytes that are read of one response
+	maxRedirects = 5
 )
 
-// An answer is what a server said, read to its end.
-type answer struct {
+type response struct {
 	status int
 	header http.Header
 	body   []byte
-	url    *url.URL // of what answered
+	url    *url.URL // after redirects
 }
 
-// send asks the server for something. It follows redirects with the same
-// method and body, as WebDAV needs it, but never to another server: the
-// password is for this one alone.
-func (c *CalDAV) send(ctx context.Context, method string, u *url.URL, header map[string]string, body string) (*answer, error) {
-	for range mostRedirects {
-		a, err := c.sendOnce(ctx, method, u, header, body)
+// send makes a request. It follows redirects with the same method and body, as
+// WebDAV needs it, but never to another server, which must not get the
+// password.
+func (c *CalDAV) send(ctx context.Context, method string, u *url.URL, header map[string]string, body string) (*response, error) {
+	for range maxRedirects {
+		r, err := c.sendOnce(ctx, method, u, header, body)
 		if err != nil {
-			return nil, unreachable(err, u)
+			return nil, transportError(err, u)
 		}
-		switch a.status {
+		switch r.status {
 		case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		default:
-			return a, nil
+			return r, nil
 		}
-		if u, err = c.resolve(u, a.header.Get("Location")); err != nil {
+		if u, err = c.resolve(u, r.header.Get("Location")); err != nil {
 			return nil, err
 		}
 	}
-	return nil, &failure{err: rejected("The calendar server %s sends from one address to the next without end.", u.Host)}
+	return nil, &failure{err: rejected("The calendar server %s redirects without end.", u.Host)}
 }
 
-func (c *CalDAV) sendOnce(ctx context.Context, method string, u *url.URL, header map[string]string, body string) (*answer, error) {
+func (c *CalDAV) sendOnce(ctx context.Context, method string, u *url.URL, header map[string]string, body string) (*response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -63,30 +62,30 @@ func (c *CalDAV) sendOnce(ctx context.Context, method string, u *url.URL, header
 		return nil, err
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
 	if err != nil {
 		return nil, err
 	}
-	return &answer{resp.StatusCode, resp.Header, data, u}, nil
+	return &response{resp.StatusCode, resp.Header, data, u}, nil
 }
 
-// resolve is an address that the server named, which has to be on the same
-// server.
+// resolve resolves a reference that the server sent. It fails if that leads to
+// another server.
 func (c *CalDAV) resolve(base *url.URL, ref string) (*url.URL, error) {
 	u, err := base.Parse(ref)
 	if err != nil || ref == "" {
-		return nil, &failure{err: rejected("The calendar server %s names an address that cannot be read.", base.Host)}
+		return nil, &failure{err: rejected("The calendar server %s sent an invalid URL.", base.Host)}
 	}
 	if origin(u) != origin(c.base) || u.User != nil {
-		place := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-		return nil, &failure{err: rejected("The calendar server %s points to another server, which does not get the password unasked.", c.base.Host).
-			WithTry("CALDAV_URL=%s, if you trust it", plain(place.String()))}
+		elsewhere := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+		return nil, &failure{err: rejected("The calendar server %s refers to another server. Hearken does not send your password there.", c.base.Host).
+			WithTry("CALDAV_URL=%s, if you trust it", cleanText(elsewhere.String()))}
 	}
 	u.RawQuery, u.Fragment = "", ""
 	return u, nil
 }
 
-// origin is the server of an address, its port always named.
+// origin is the scheme, host and port of a URL.
 func origin(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -95,7 +94,7 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
-// The answer to PROPFIND and REPORT.
+// multistatus is the response to PROPFIND and REPORT.
 type multistatus struct {
 	XMLName xml.Name `xml:"DAV: multistatus"`
 	Entries []entry  `xml:"DAV: response"`
@@ -135,7 +134,7 @@ type right struct {
 	Bind  *struct{} `xml:"DAV: bind"`
 }
 
-// props is what the server knows of an entry.
+// props are the properties that the server found.
 func (e entry) props() props {
 	for _, f := range e.Found {
 		if strings.Contains(f.Status, " 200") {
@@ -151,19 +150,19 @@ const propfind = `<?xml version="1.0" encoding="utf-8"?>
 <C:calendar-home-set/><C:supported-calendar-component-set/>
 </D:prop></D:propfind>`
 
-// ask sends a PROPFIND or REPORT and reads the list that answers it, with the
-// address that it is about.
-func (c *CalDAV) ask(ctx context.Context, method string, u *url.URL, depth, body string) ([]entry, *url.URL, error) {
-	a, err := c.send(ctx, method, u, map[string]string{"Depth": depth, "Content-Type": "application/xml; charset=utf-8"}, body)
+// entries sends a PROPFIND or REPORT. It returns the entries of the response,
+// and the URL that their references are relative to.
+func (c *CalDAV) entries(ctx context.Context, method string, u *url.URL, depth, body string) ([]entry, *url.URL, error) {
+	r, err := c.send(ctx, method, u, map[string]string{"Depth": depth, "Content-Type": "application/xml; charset=utf-8"}, body)
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.status != http.StatusMultiStatus {
-		return nil, nil, refusal(a)
+	if r.status != http.StatusMultiStatus {
+		return nil, nil, statusError(r)
 	}
 	var m multistatus
-	if err := xml.NewDecoder(bytes.NewReader(a.body)).Decode(&m); err != nil {
-		return nil, nil, &failure{status: a.status, err: hearken.Errorf(hearken.ProviderRejected, "The calendar server %s answered with something that cannot be read: %w", a.url.Host, err)}
+	if err := xml.NewDecoder(bytes.NewReader(r.body)).Decode(&m); err != nil {
+		return nil, nil, &failure{status: r.status, err: hearken.Errorf(hearken.ProviderRejected, "The calendar server %s sent a response that cannot be read: %w", r.url.Host, err)}
 	}
-	return m.Entries, a.url, nil
+	return m.Entries, r.url, nil
 }

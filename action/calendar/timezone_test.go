@@ -27,8 +27,8 @@ func TestZone(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, last := range []time.Time{first, first.AddDate(3, 0, 0)} {
-				w := &writer{}
-				w.zone(loc, first, last)
+				w := &icalWriter{}
+				w.timezone(loc, first, last)
 				written := readZone(t, w.b.String(), last.Year()+zoneYears)
 				if tt.parts != 0 && strings.Count(w.b.String(), "TZOFFSETTO") != tt.parts || tt.parts == 0 && strings.Contains(w.b.String(), "RRULE") {
 					t.Errorf("not %d parts:\n%s", tt.parts, w.b.String())
@@ -80,7 +80,7 @@ func readZone(t *testing.T, data string, until int) []onset {
 		if name != "END" || value == "VTIMEZONE" {
 			continue
 		}
-		start, err := time.Parse(localForm, values["DTSTART"])
+		start, err := time.Parse(localLayout, values["DTSTART"])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func readOffset(t *testing.T, s string) int {
 
 func TestOffset(t *testing.T) {
 	for seconds, want := range map[int]string{0: "+0000", 19800: "+0530", -12600: "-0330", -17776: "-045616"} {
-		if got := offset(seconds); got != want {
+		if got := formatOffset(seconds); got != want {
 			t.Errorf("%d is %s, want %s", seconds, got, want)
 		}
 	}
