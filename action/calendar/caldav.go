@@ -173,7 +173,7 @@ func (c *CalDAV) calendarFor(ctx context.Context, o object, refresh bool) (colle
 
 // choose finds the calendar for an object by the settings.
 func (c *CalDAV) choose(ctx context.Context, list []collection, o object) (collection, error) {
-	if o.a.Reminder == nil {
+	if o.action.Reminder == nil {
 		return c.pick(ctx, list, c.cfg.Calendar, event)
 	}
 	if c.cfg.ReminderCalendar != "" {
@@ -192,7 +192,7 @@ func (c *CalDAV) choose(ctx context.Context, list []collection, o object) (colle
 }
 
 // anyAppointment is for finding the calendar for appointments.
-var anyAppointment = object{kind: event, a: &hearken.Action{Appointment: &hearken.Appointment{}}}
+var anyAppointment = object{kind: event, action: &hearken.Action{Appointment: &hearken.Appointment{}}}
 
 // Check asks the server for everything that the settings need, and returns what
 // is wrong.

@@ -106,7 +106,7 @@ func (c *CalDAV) verify(ctx context.Context, cal collection, o object, r *respon
 	}
 	if err == nil && o.hasUID(stored.data) {
 		if !o.isUnchanged(stored.data) {
-			c.cfg.Log.Info("calendar entry was created before and changed since", "action", o.a.ID)
+			c.cfg.Log.Info("calendar entry was created before and changed since", "action", o.action.ID)
 		}
 		return r.url.EscapedPath(), nil
 	}

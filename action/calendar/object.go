@@ -20,17 +20,17 @@ func UID(id string) string { return id + "@hearken" }
 
 // An object is an action as a calendar's component.
 type object struct {
-	kind  string // event or task
-	uid   string
-	a     *hearken.Action
-	start time.Time      // of the first occurrence
-	zone  *time.Location // of a recurring reminder; otherwise nil
+	kind   string // event or task
+	uid    string
+	action *hearken.Action
+	start  time.Time      // of the first occurrence
+	zone   *time.Location // of a recurring reminder; otherwise nil
 }
 
 // newObject makes an object of an action. The suffix distinguishes a second
 // object of the same action; for the first it is empty.
 func newObject(a *hearken.Action, kind, suffix string) (object, error) {
-	o := object{kind: kind, uid: UID(a.ID + suffix), a: a}
+	o := object{kind: kind, uid: UID(a.ID + suffix), action: a}
 	switch {
 	case a.Appointment != nil && kind == event:
 		o.start = a.Appointment.Start
@@ -44,7 +44,7 @@ func newObject(a *hearken.Action, kind, suffix string) (object, error) {
 
 // setRecurrence finds the zone and the first occurrence of a recurring reminder.
 func (o *object) setRecurrence() error {
-	r := o.a.Reminder
+	r := o.action.Reminder
 	if r.Repeat == "" {
 		return nil
 	}
@@ -96,11 +96,11 @@ func (w *icalWriter) header() {
 func (w *icalWriter) object(o object) {
 	w.line("BEGIN", o.kind)
 	w.line("UID", o.uid)
-	w.utc("DTSTAMP", o.a.CreatedAt)
-	w.utc("CREATED", o.a.CreatedAt)
+	w.utc("DTSTAMP", o.action.CreatedAt)
+	w.utc("CREATED", o.action.CreatedAt)
 	switch {
-	case o.a.Appointment != nil:
-		w.appointment(o.a.Appointment)
+	case o.action.Appointment != nil:
+		w.appointment(o.action.Appointment)
 	case o.kind == task:
 		w.task(o)
 	default:
@@ -126,9 +126,9 @@ func (w *icalWriter) task(o object) {
 	} else {
 		w.dateTime("DTSTART", o.start, o)
 		w.dateTime("DUE", o.start.Add(time.Minute), o)
-		w.line("RRULE", o.a.Reminder.Repeat)
+		w.line("RRULE", o.action.Reminder.Repeat)
 	}
-	w.reminderText(o.a.Reminder.Note)
+	w.reminderText(o.action.Reminder.Note)
 	w.line("STATUS", "NEEDS-ACTION")
 	w.alarm(o)
 }
@@ -139,9 +139,9 @@ func (w *icalWriter) alarmEvent(o object) {
 	w.dateTime("DTSTART", o.start, o)
 	w.dateTime("DTEND", o.start.Add(5*time.Minute), o)
 	if o.zone != nil {
-		w.line("RRULE", o.a.Reminder.Repeat)
+		w.line("RRULE", o.action.Reminder.Repeat)
 	}
-	w.reminderText(o.a.Reminder.Note)
+	w.reminderText(o.action.Reminder.Note)
 	w.line("TRANSP", "TRANSPARENT")
 	w.alarm(o)
 }
@@ -159,7 +159,7 @@ func (w *icalWriter) reminderText(s string) {
 func (w *icalWriter) alarm(o object) {
 	w.line("BEGIN", "VALARM")
 	w.line("ACTION", "DISPLAY")
-	w.text("DESCRIPTION", cmp.Or(shortLine(o.a.Reminder.Note, 200), "Reminder")) // is required
+	w.text("DESCRIPTION", cmp.Or(shortLine(o.action.Reminder.Note, 200), "Reminder")) // is required
 	if o.kind == task && o.zone == nil {
 		w.utc("TRIGGER;VALUE=DATE-TIME", o.start)
 	} else {

@@ -1,8 +1,7 @@
-// Package reminder tells the owner of reminders where the owner sits: on the
-// screen of this computer.
+// Package reminder shows reminders on the desktop of this computer.
 //
-// What is shown are words that were spoken or that an agent wrote, so they are
-// shown as they are: no markup, no script and no shell ever reads them.
+// Their text was spoken, or written by an agent. So nothing interprets it: no
+// markup, no script and no shell.
 package reminder
 
 import (
@@ -20,9 +19,9 @@ const (
 	maxText  = 1000
 )
 
-// Desktop shows notices by the means of the operating system: on Linux and its
-// kin over D-Bus, on macOS and Windows with a program that comes with them. Its
-// methods may be called concurrently.
+// Desktop shows notifications: over D-Bus on Linux and other Unix systems, and
+// with a program of the operating system on macOS and Windows. Its methods may
+// be called concurrently.
 type Desktop struct {
 	system string // as runtime.GOOS
 	getenv func(string) string
@@ -30,27 +29,27 @@ type Desktop struct {
 	run    func(ctx context.Context, c command) error
 }
 
-// NewDesktop makes one for this computer. The session in which the owner sits
-// is looked for each time anew, since a hub may outlive it.
+// NewDesktop makes one for this computer. It finds the owner's desktop session
+// anew each time, because the hub may run longer.
 func NewDesktop(getenv func(string) string) *Desktop {
 	return &Desktop{system: runtime.GOOS, getenv: getenv, uid: os.Getuid(), run: run}
 }
 
-// There reports whether there is a desktop to show anything on, as far as can
-// be told without showing something.
-func (d *Desktop) There() bool {
-	return d.system == "darwin" || d.system == "windows" || d.address() != ""
+// Available reports whether there is a desktop, as far as that is known without
+// showing anything.
+func (d *Desktop) Available() bool {
+	return d.system == "darwin" || d.system == "windows" || d.busAddress() != ""
 }
 
-// Show puts a title and a text on the screen. It is permanent that there is no
-// screen, or nothing on it that shows notices.
+// Show shows a title and a text. The failure is permanent if there is no desktop
+// session, or no notification service in it.
 func (d *Desktop) Show(ctx context.Context, title, text string) hearken.Outcome {
 	title, text = safetext.Clip(safetext.Clean(title), maxTitle), safetext.Clip(safetext.Clean(text), maxText)
 	switch d.system {
 	case "darwin":
-		return d.start(ctx, osascript(title, text))
+		return d.showWith(ctx, osascript(title, text))
 	case "windows":
-		return d.start(ctx, powershell(title, text))
+		return d.showWith(ctx, powershell(title, text))
 	}
-	return d.overBus(ctx, title, text)
+	return d.showOverDBus(ctx, title, text)
 }

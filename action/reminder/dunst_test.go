@@ -112,7 +112,7 @@ func TestDesktop_Dunst(t *testing.T) {
 		t.Fatalf("dunst remembers %d notices", len(history))
 	}
 	shown := history[0]
-	if shown["summary"].Value() != "Reminder" || shown["appname"].Value() != "Hearken" || shown["timeout"].Value() != int64(0) || shown["body"].Value() != markup.Replace(text) {
+	if shown["summary"].Value() != "Reminder" || shown["appname"].Value() != "Hearken" || shown["timeout"].Value() != int64(0) || shown["body"].Value() != markupEscaper.Replace(text) {
 		t.Errorf("dunst showed %v", shown)
 	}
 }

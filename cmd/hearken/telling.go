@@ -65,7 +65,7 @@ const askedTimeout = 5 * time.Second
 // unheard says why the owner could not be told of a reminder now; empty if
 // there is a way.
 func (a *App) unheard() string {
-	if len(a.cfg.RemindBy) == 1 && a.cfg.RemindBy[0] == "desktop" && !a.desktop.There() {
+	if len(a.cfg.RemindBy) == 1 && a.cfg.RemindBy[0] == "desktop" && !a.desktop.Available() {
 		return "This computer has no desktop for notifications, so the reminder will appear only in the calendar. Set REMIND_BY to another way."
 	}
 	return ""

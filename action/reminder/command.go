@@ -10,8 +10,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A command is a program to start. Its script is always the same: what is to be
-// shown comes as arguments or in the environment, which nobody interprets.
+// A command is a program to run. Its script is always the same. The text comes
+// as an argument or in the environment, where nothing interprets it.
 type command struct {
 	name  string
 	args  []string
@@ -19,8 +19,8 @@ type command struct {
 	stdin string
 }
 
-// osascript takes its script from the input where the first argument is a dash,
-// and all after it as they are.
+// osascript reads its script from the input if the first argument is a dash. It
+// does not interpret the arguments after it.
 func osascript(title, text string) command {
 	return command{
 		name:  "osascript",
@@ -29,9 +29,9 @@ func osascript(title, text string) command {
 	}
 }
 
-// toast builds the notice as a tree, so that its words are never parsed. Only
-// programs that Windows knows may show any, and PowerShell is one.
-const toast = `$ErrorActionPreference = 'Stop'
+// toastScript builds the notification as a tree, so that its text is never
+// parsed. Only programs that Windows knows may show one; PowerShell is one.
+const toastScript = `$ErrorActionPreference = 'Stop'
 $null = [Windows.UI.Notifications.ToastNotificationManager, Windows.UI.Notifications, ContentType = WindowsRuntime]
 $xml = [Windows.UI.Notifications.ToastNotificationManager]::GetTemplateContent([Windows.UI.Notifications.ToastTemplateType]::ToastText02)
 $lines = $xml.GetElementsByTagName('text')
@@ -45,29 +45,29 @@ $app = '{1AC14E77-02E7-4E5D-B744-2EB1AE5198B7}\WindowsPowerShell\v1.0\powershell
 func powershell(title, text string) command {
 	return command{
 		name: "powershell.exe",
-		args: []string{"-NoLogo", "-NoProfile", "-NonInteractive", "-Command", toast},
+		args: []string{"-NoLogo", "-NoProfile", "-NonInteractive", "-Command", toastScript},
 		env:  []string{"HEARKEN_TITLE=" + title, "HEARKEN_TEXT=" + text},
 	}
 }
 
-// start runs a program that shows a notice.
-func (d *Desktop) start(ctx context.Context, c command) hearken.Outcome {
+// showWith runs a program that shows a notification.
+func (d *Desktop) showWith(ctx context.Context, c command) hearken.Outcome {
 	err := d.run(ctx, c)
 	switch {
 	case err == nil:
 		return hearken.Outcome{Result: hearken.ResultOK}
 	case errors.Is(err, exec.ErrNotFound):
-		return permanent(c.name + " is missing, which shows notices.")
+		return permanent(c.name + ", which shows notifications, was not found.")
 	case ctx.Err() != nil:
-		return hearken.Outcome{Result: hearken.ResultUnknown, Message: c.name + " did not end in time."}
+		return hearken.Outcome{Result: hearken.ResultUnknown, Message: c.name + " did not finish in time."}
 	}
-	return permanent(c.name + " could not show the notice.")
+	return permanent(c.name + " could not show the notification.")
 }
 
 func run(ctx context.Context, c command) error {
 	cmd := exec.CommandContext(ctx, c.name, c.args...)
 	cmd.Env = append(os.Environ(), c.env...)
 	cmd.Stdin = strings.NewReader(c.stdin)
-	hide(cmd)
+	hideWindow(cmd)
 	return cmd.Run()
 }

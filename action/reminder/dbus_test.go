@@ -176,7 +176,7 @@ func TestDesktop_BusSilent(t *testing.T) {
 
 func TestDesktop_NoServer(t *testing.T) {
 	out := onBus(startBus(t)).Show(t.Context(), "Reminder", "tea")
-	if out.Result != hearken.ResultPermanent || !strings.Contains(out.Message, "Nothing shows notices") {
+	if out.Result != hearken.ResultPermanent || !strings.Contains(out.Message, "no notification service") {
 		t.Error(out)
 	}
 }

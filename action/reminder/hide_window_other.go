@@ -4,4 +4,4 @@ package reminder
 
 import "os/exec"
 
-func hide(*exec.Cmd) {}
+func hideWindow(*exec.Cmd) {}
