@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Describe says when something is for a person who decides about it: the time
-// in zone and in UTC, or for a rule what it means and its first n times.
+// Describe says when something is, for a person who decides about it: the time
+// in zone and in UTC, or a rule in words and its first n times.
 func Describe(at time.Time, zone *time.Location, rule string, n int) string {
 	if zone == nil {
 		zone = at.Location()
 	}
 	at = at.In(zone)
 	if rule == "" {
-		return stampOf(at) + " " + zone.String() + inUTC(at)
+		return formatTime(at) + " " + zone.String() + inUTC(at)
 	}
 	r, err := parseRule(rule, zone)
 	if err != nil {
-		return fmt.Sprintf("from %s %s by the rule %s", stampOf(at), zone, rule)
+		return fmt.Sprintf("from %s %s by the rule %s", formatTime(at), zone, rule)
 	}
 	s := newSeries(r, at, zone)
-	text := r.phrase(at) + " at " + s.clock() + " " + zone.String() + r.ending(zone)
+	text := r.words(at) + " at " + s.clockTimes() + " " + zone.String() + r.ending(zone)
 	var next []string
 	for t, ok := s.next(at.Add(-1)); ok && len(next) < n; t, ok = s.next(t) {
-		next = append(next, stampOf(t))
+		next = append(next, formatTime(t))
 	}
 	if len(next) > 0 {
 		text += "; next: " + strings.Join(next, ", ")
@@ -34,41 +34,41 @@ func Describe(at time.Time, zone *time.Location, rule string, n int) string {
 	return text
 }
 
-func stampOf(t time.Time) string { return t.Format("Mon 2 Jan 2006 15:04") + oddSeconds(t) }
+func formatTime(t time.Time) string { return t.Format("Mon 2 Jan 2006 15:04") + formatSeconds(t) }
 
-func oddSeconds(t time.Time) string {
+func formatSeconds(t time.Time) string {
 	if t.Second() == 0 {
 		return ""
 	}
 	return t.Format(":05")
 }
 
-// inUTC is the same instant in UTC, with its day where that is another one.
+// inUTC is the same instant in UTC, with its date if that differs.
 func inUTC(t time.Time) string {
 	if _, offset := t.Zone(); offset == 0 && t.Location().String() == "UTC" {
 		return ""
 	}
 	u := t.UTC()
 	if u.Day() != t.Day() {
-		return " (" + u.Format("Mon 2 Jan 15:04") + oddSeconds(t) + " UTC)"
+		return " (" + u.Format("Mon 2 Jan 15:04") + formatSeconds(t) + " UTC)"
 	}
-	return " (" + u.Format("15:04") + oddSeconds(t) + " UTC)"
+	return " (" + u.Format("15:04") + formatSeconds(t) + " UTC)"
 }
 
-// clock is the time of day, or the times.
-func (s *series) clock() string {
+// clockTimes are the times of day.
+func (s *series) clockTimes() string {
 	var texts []string
-	for _, t := range s.times {
+	for _, t := range s.timesOfDay {
 		u := time.Unix(t, 0).UTC()
-		texts = append(texts, u.Format("15:04")+oddSeconds(u))
+		texts = append(texts, u.Format("15:04")+formatSeconds(u))
 	}
 	return strings.Join(texts, ", ")
 }
 
-// phrase says a rule in words where they are short, and as it is where not.
-func (r *rule) phrase(at time.Time) string {
+// words says a rule in words, or shows the rule itself if they would be long.
+func (r *rule) words(at time.Time) string {
 	own := "by the rule " + r.String()
-	if len(r.yearDays) > 0 || len(r.positions) > 0 && !r.lastOf() {
+	if len(r.yearDays) > 0 || len(r.positions) > 0 && !r.isMonthEnd() {
 		return own
 	}
 	days, dates, months := len(r.days) > 0, len(r.monthDays) > 0, len(r.months) > 0
@@ -85,9 +85,9 @@ func (r *rule) phrase(at time.Time) string {
 	return own
 }
 
-// lastOf reports whether the positions are those of a month's end, as
-// [monthly] writes them.
-func (r *rule) lastOf() bool {
+// isMonthEnd reports whether this is a rule of [monthly] for a day that not every
+// month has.
+func (r *rule) isMonthEnd() bool {
 	return r.freq == "MONTHLY" && slices.Equal(r.positions, []int{-1}) && len(r.days) == 0 &&
 		len(r.monthDays) > 1 && slices.Equal(r.monthDays, []int{28, 29, 30, 31}[:len(r.monthDays)])
 }
@@ -112,8 +112,8 @@ func (r *rule) weekly(at time.Time) string {
 
 func (r *rule) inMonth(at time.Time) string {
 	switch {
-	case r.lastOf():
-		return fmt.Sprintf("day %d or, where there is none, the last day", r.monthDays[len(r.monthDays)-1])
+	case r.isMonthEnd():
+		return fmt.Sprintf("day %d, or the last day of shorter months,", r.monthDays[len(r.monthDays)-1])
 	case len(r.monthDays) > 0:
 		return joined(r.monthDays, func(n int) string { return " " + dateName(n) })[1:]
 	case len(r.days) > 0:
@@ -158,7 +158,7 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + "th"
 }
 
-// ending says when a rule is over.
+// ending says when a rule ends.
 func (r *rule) ending(zone *time.Location) string {
 	switch {
 	case r.count == 1:
@@ -166,7 +166,7 @@ func (r *rule) ending(zone *time.Location) string {
 	case r.count > 1:
 		return fmt.Sprintf(", %d times", r.count)
 	case !r.until.IsZero():
-		return ", until " + stampOf(r.until.In(zone))
+		return ", until " + formatTime(r.until.In(zone))
 	}
 	return ""
 }

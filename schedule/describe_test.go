@@ -17,7 +17,7 @@ func TestDescribe(t *testing.T) {
 		{"UTC", "2026-11-20T08:00:00Z", "FREQ=WEEKLY", "every week on Friday at 08:00 UTC; next: Fri 20 Nov 2026 08:00, Fri 27 Nov 2026 08:00, Fri 4 Dec 2026 08:00"},
 		{"UTC", "2026-11-20T08:00:00Z", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR;COUNT=1", "every 2 weeks on Monday, Friday at 08:00 UTC, once; next: Fri 20 Nov 2026 08:00"},
 		{"UTC", "2027-01-31T08:00:00Z", "FREQ=MONTHLY;COUNT=2;BYMONTHDAY=28,29,30,31;BYSETPOS=-1",
-			"every month on day 31 or, where there is none, the last day at 08:00 UTC, 2 times; next: Sun 31 Jan 2027 08:00, Sun 28 Feb 2027 08:00"},
+			"every month on day 31, or the last day of shorter months, at 08:00 UTC, 2 times; next: Sun 31 Jan 2027 08:00, Sun 28 Feb 2027 08:00"},
 		{"UTC", "2026-11-20T08:00:00Z", "FREQ=MONTHLY;COUNT=1", "every month on day 20 at 08:00 UTC, once; next: Fri 20 Nov 2026 08:00"},
 		{"UTC", "2026-11-20T08:00:00Z", "FREQ=MONTHLY;COUNT=1;BYMONTHDAY=-2,-1", "every month on the 2nd last day, the last day at 08:00 UTC, once; next: Sun 29 Nov 2026 08:00"},
 		{"UTC", "2026-11-20T08:00:00Z", "FREQ=MONTHLY;COUNT=1;BYDAY=-1FR,3FR", "every month on the last Friday, the 3rd Friday at 08:00 UTC, once; next: Fri 20 Nov 2026 08:00"},

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// How many days a next time is searched: to tell whether a rule is of use, and
-// to go on with one that is. The calendar repeats after 28 years, or 40 where a
-// century is no leap year; what does not happen in these does not happen.
+// How many days are searched for the next time: of a new rule, and of one that
+// was accepted. The calendar repeats after 28 years, or 40 where a century is no
+// leap year; what does not occur in these never occurs.
 const (
-	usefulWithin = ahead*366 + 2
-	foundWithin  = 40*365 + 10
+	usefulDays = maxYearsAhead*366 + 2
+	maxDays    = 40*365 + 10
 )
 
 const day = 24 * 60 * 60 // in seconds
 
-// Next is the first time after the given one at which something happens that
-// first could at the time at, and then by a rule of [ParseRepeat]; an empty rule
-// is once. False says that there is none. A rule decides alone: at itself is a
-// time only if the rule has it.
+// Next is the first time of a rule after the given one, false if there is none.
+// The rule is one of [ParseRepeat] and begins at the time at; an empty rule
+// means only that time. With a rule, at is one of its times only if the rule
+// includes it.
 //
-// Rules run on the wall clock of zone: nine o'clock stays nine o'clock. As RFC
-// 5545 has it, a time that the clock skips is an hour later on it, and of one
-// that it shows twice the first is meant.
+// Rules follow the wall clock of zone: nine o'clock stays nine o'clock. As RFC
+// 5545 says, a time that the clocks skip is moved forward by what they skip, and
+// of a time that they show twice the first is meant.
 func Next(rule string, at time.Time, zone *time.Location, after time.Time) (time.Time, bool) {
 	if zone == nil {
 		zone = at.Location()
@@ -37,25 +37,24 @@ func Next(rule string, at time.Time, zone *time.Location, after time.Time) (time
 	return newSeries(r, at, zone).next(after)
 }
 
-// A series is a rule with its beginning. Times in it are on the wall clock, in
-// seconds as if they were UTC, until they are turned into instants at the end:
-// no daylight saving disturbs the counting of days.
+// A series is a rule with its start. Its times are wall clock times until the
+// end, so that daylight saving does not disturb the counting of days.
 //
-// The expansion is our own for its bound: the library looks for a next time
-// through the year 9999.
+// The expansion is our own because it is bounded: rrule-go searches until the
+// year 9999. See docs/dependencies.md.
 type series struct {
 	*rule
-	start int64
-	zone  *time.Location
-	reach int64     // how many days are searched
-	times []int64   // of a day
-	found []int64   // memory of walls
-	begin time.Time // the instant of start
+	start      int64 // on the wall clock
+	startAt    time.Time
+	zone       *time.Location
+	searchDays int64
+	timesOfDay []int64
+	buffer     []int64 // for timesIn
 }
 
 func newSeries(r *rule, at time.Time, zone *time.Location) *series {
 	own := *r
-	s := &series{rule: &own, start: wallOf(at, zone), zone: zone, reach: foundWithin, begin: at.In(zone)}
+	s := &series{rule: &own, start: wallOf(at, zone), startAt: at.In(zone), zone: zone, searchDays: maxDays}
 	first := time.Unix(s.start, 0).UTC()
 	if len(own.yearDays)+len(own.monthDays)+len(own.days) == 0 {
 		switch own.freq {
@@ -79,7 +78,7 @@ func newSeries(r *rule, at time.Time, zone *time.Location) *series {
 	}
 	for _, h := range hours {
 		for _, m := range minutes {
-			s.times = append(s.times, int64(h*3600+m*60+first.Second()))
+			s.timesOfDay = append(s.timesOfDay, int64(h*3600+m*60+first.Second()))
 		}
 	}
 	return s
@@ -88,22 +87,22 @@ func newSeries(r *rule, at time.Time, zone *time.Location) *series {
 // next is the first instant after the given one.
 func (s *series) next(after time.Time) (best time.Time, found bool) {
 	from := max(wallOf(after, s.zone), s.start)
-	last := from/day + s.reach
+	last := from/day + s.searchDays
 	if !s.until.IsZero() {
 		last = min(last, wallOf(s.until, s.zone)/day+1)
 	}
 	k, counted := 0, 0
 	if s.count == 0 {
-		// A skipped time is later than it says, by as much as the clock skips:
-		// an hour, and in Samoa once a day.
-		k = max(0, s.periodOf(from/day-2))
+		// A skipped time is moved by as much as the clocks skip: an hour, and in
+		// Samoa once a day.
+		k = max(0, s.periodAt(from/day-2))
 	}
 	for ; ; k++ {
 		first, days := s.period(k)
 		if first > last || found && first > wallOf(best, s.zone)/day+2 {
 			return best, found
 		}
-		for _, wall := range s.walls(first, days) {
+		for _, wall := range s.timesIn(first, days) {
 			if counted++; s.count > 0 && counted > s.count {
 				return best, found
 			}
@@ -118,18 +117,18 @@ func (s *series) next(after time.Time) (best time.Time, found bool) {
 	}
 }
 
-// instant is when the clock shows a time. The first is the one that was given,
-// also if it is the second of two.
+// instant is when the clock shows a time. The start keeps its own instant, even
+// if that is the second of two.
 func (s *series) instant(wall int64) time.Time {
 	if wall == s.start {
-		return s.begin
+		return s.startAt
 	}
 	t, _ := instants(wall, s.zone)
-	return t.Add(time.Duration(s.begin.Nanosecond()))
+	return t.Add(time.Duration(s.startAt.Nanosecond()))
 }
 
-// period is the first day, counted from 1970, and the length of the kth day,
-// week, month or year in which the rule may have times.
+// period is the first day, counted from 1970, and the number of days of the kth
+// day, week, month or year of the rule.
 func (s *series) period(k int) (first int64, days int) {
 	k *= s.interval
 	start := s.start / day
@@ -138,25 +137,25 @@ func (s *series) period(k int) (first int64, days int) {
 	case "DAILY":
 		return start + int64(k), 1
 	case "WEEKLY":
-		return s.week(start) + int64(7*k), 7
+		return s.firstOfWeek(start) + int64(7*k), 7
 	case "MONTHLY":
-		first = dayOf(t.Year(), t.Month()+time.Month(k))
-		return first, int(dayOf(t.Year(), t.Month()+time.Month(k+1)) - first)
+		first = firstOfMonth(t.Year(), t.Month()+time.Month(k))
+		return first, int(firstOfMonth(t.Year(), t.Month()+time.Month(k+1)) - first)
 	default:
-		first = dayOf(t.Year()+k, time.January)
-		return first, int(dayOf(t.Year()+k+1, time.January) - first)
+		first = firstOfMonth(t.Year()+k, time.January)
+		return first, int(firstOfMonth(t.Year()+k+1, time.January) - first)
 	}
 }
 
-// periodOf is the last period that begins on a day or before.
-func (s *series) periodOf(d int64) int {
+// periodAt is the last period that begins on or before a day.
+func (s *series) periodAt(d int64) int {
 	start, t, then := s.start/day, time.Unix(s.start, 0).UTC(), time.Unix(d*day, 0).UTC()
 	var passed int
 	switch s.freq {
 	case "DAILY":
 		passed = int(d - start)
 	case "WEEKLY":
-		passed = int(s.week(d)-s.week(start)) / 7
+		passed = int(s.firstOfWeek(d)-s.firstOfWeek(start)) / 7
 	case "MONTHLY":
 		passed = 12*(then.Year()-t.Year()) + int(then.Month()-t.Month())
 	default:
@@ -165,28 +164,28 @@ func (s *series) periodOf(d int64) int {
 	return passed / s.interval
 }
 
-// week is the first day of the week of a day. Day 0 was a Thursday.
-func (s *series) week(d int64) int64 {
+// firstOfWeek is the first day of a day's week. Day 0 was a Thursday.
+func (s *series) firstOfWeek(d int64) int64 {
 	return d - (d+4+7-int64(s.weekStart))%7
 }
 
-// dayOf is the first day of a month, counted from 1970.
-func dayOf(year int, month time.Month) int64 {
+// firstOfMonth is the first day of a month, counted from 1970.
+func firstOfMonth(year int, month time.Month) int64 {
 	return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC).Unix() / day
 }
 
-// walls are the times in a period, in order, until the next call. Positions are
-// chosen among all of the period's, also those from before the start.
-func (s *series) walls(first int64, days int) []int64 {
-	found := s.found[:0]
+// timesIn are the times in a period, in order. They are valid until the next
+// call. Positions count all of the period's times, even those before the start.
+func (s *series) timesIn(first int64, days int) []int64 {
+	found := s.buffer[:0]
 	for d := first; d < first+int64(days); d++ {
-		if s.has(d) {
-			for _, t := range s.times {
+		if s.includes(d) {
+			for _, t := range s.timesOfDay {
 				found = append(found, d*day+t)
 			}
 		}
 	}
-	s.found = found
+	s.buffer = found
 	if len(s.positions) > 0 && len(found) > 0 {
 		var chosen []int64
 		for _, p := range s.positions {
@@ -203,19 +202,19 @@ func (s *series) walls(first int64, days int) []int64 {
 	return slices.DeleteFunc(found, func(wall int64) bool { return wall < s.start })
 }
 
-// has reports whether a day is one of the rule's.
-func (s *series) has(d int64) bool {
+// includes reports whether the rule includes a day.
+func (s *series) includes(d int64) bool {
 	t := time.Unix(d*day, 0).UTC()
 	year, month, date := t.Date()
 	if len(s.months) > 0 && !slices.Contains(s.months, int(month)) {
 		return false
 	}
 	if len(s.monthDays) > 0 && !slices.Contains(s.monthDays, date) &&
-		!slices.Contains(s.monthDays, date-1-int(dayOf(year, month+1)-dayOf(year, month))) {
+		!slices.Contains(s.monthDays, date-1-int(firstOfMonth(year, month+1)-firstOfMonth(year, month))) {
 		return false
 	}
 	if len(s.yearDays) > 0 && !slices.Contains(s.yearDays, t.YearDay()) &&
-		!slices.Contains(s.yearDays, int(d-dayOf(year+1, time.January))) {
+		!slices.Contains(s.yearDays, int(d-firstOfMonth(year+1, time.January))) {
 		return false
 	}
 	return len(s.days) == 0 || slices.ContainsFunc(s.days, func(o ordinalDay) bool {
@@ -226,9 +225,9 @@ func (s *series) has(d int64) bool {
 // isNth reports whether a day is the nth of its weekday in its month, or in its
 // year for a yearly rule that names no months.
 func (s *series) isNth(n int, d int64, year int, month time.Month) bool {
-	first, next := dayOf(year, month), dayOf(year, month+1)
+	first, next := firstOfMonth(year, month), firstOfMonth(year, month+1)
 	if s.freq == "YEARLY" && len(s.months) == 0 {
-		first, next = dayOf(year, time.January), dayOf(year+1, time.January)
+		first, next = firstOfMonth(year, time.January), firstOfMonth(year+1, time.January)
 	}
 	if n > 0 {
 		return int(d-first)/7+1 == n

@@ -148,7 +148,7 @@ func anyRule(t *rapid.T) string {
 	return strings.Join(parts, ";")
 }
 
-// TestNext_LikeTheLibrary holds our bounded expansion against that of rrule-go,
+// TestNext_LikeTheLibrary compares our bounded expansion with that of rrule-go,
 // on the clock of UTC, where both must agree.
 func TestNext_LikeTheLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -183,7 +183,7 @@ func TestNext_LikeTheLibrary(t *testing.T) {
 	})
 }
 
-// TestNext_WallClock holds that times only grow, wherever they are asked from,
+// TestNext_WallClock checks that times only grow, wherever the search begins,
 // and that the clock on the wall shows the same but where it skips it.
 func TestNext_WallClock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

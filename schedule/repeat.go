@@ -8,89 +8,89 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// maxRule is how many bytes a repetition may be.
+// maxRule is how many bytes a rule may have.
 const maxRule = 200
 
-// ParseRepeat reads how something repeats that begins at a time: words such as
-// "daily", "every Monday" or 毎日, or an RRULE of RFC 5545. It returns the rule
-// in its canonical form, empty for once, and where the rule does not quite do
-// what its author may think, a sentence that says so.
-func ParseRepeat(text string, at time.Time, zone *time.Location) (rule, warn string, err error) {
+// ParseRepeat reads a recurrence that begins at a time: words such as "daily",
+// "every Monday" or 毎日, or an RRULE of RFC 5545. It returns the rule in its
+// canonical form, empty for a single time. The warning is a sentence about what
+// the rule does that its author may not expect.
+func ParseRepeat(text string, at time.Time, zone *time.Location) (rule, warning string, err error) {
 	if zone == nil {
 		zone = at.Location()
 	}
 	at = at.In(zone)
 	if len(text) > maxRule {
-		return "", "", hearken.Errorf(hearken.InvalidRepeat, "A repetition is at most %d bytes; this one has %d.", maxRule, len(text))
+		return "", "", hearken.Errorf(hearken.InvalidRepeat, "A repeat rule may have at most %d bytes; this one has %d.", maxRule, len(text))
 	}
 	if strings.ContainsAny(strings.TrimSpace(text), "\r\n\x00") {
-		return "", "", hearken.Errorf(hearken.InvalidRepeat, "A repetition is one line, without DTSTART or EXDATE.").WithTry("FREQ=WEEKLY;BYDAY=MO")
+		return "", "", hearken.Errorf(hearken.InvalidRepeat, "A repeat rule is one line, without DTSTART or EXDATE.").WithTry("FREQ=WEEKLY;BYDAY=MO")
 	}
-	spelled, warn, ok := fromWords(text, at)
-	if ok && spelled == "" {
+	ruleText, warning, ok := parsePhrase(text, at)
+	if ok && ruleText == "" {
 		return "", "", nil
 	}
 	if !ok {
-		if spelled = spelledRule(text); !strings.Contains(spelled, "=") {
-			return "", "", hearken.Errorf(hearken.InvalidRepeat, "%s is no repetition that is known here.", quoted(text)).
+		if ruleText = normalizeRule(text); !strings.Contains(ruleText, "=") {
+			return "", "", hearken.Errorf(hearken.InvalidRepeat, "%s is not a repeat rule that Hearken knows.", quoted(text)).
 				WithTry("none, daily, weekdays, weekly, monthly, yearly, \"every Monday\", or a rule such as FREQ=WEEKLY;BYDAY=MO,TH")
 		}
 	}
-	r, err := parseRule(spelled, zone)
+	r, err := parseRule(ruleText, zone)
 	if err != nil {
-		return "", "", hearken.Errorf(hearken.InvalidRepeat, "The repetition %s is not right: %v.", quoted(text), err)
+		return "", "", hearken.Errorf(hearken.InvalidRepeat, "The repeat rule %s is not valid: %v.", quoted(text), err)
 	}
 	if !ok {
-		warn = rareMonths(r, at)
+		warning = skippedDatesWarning(r, at)
 	}
-	first, err := r.occurs(at, zone)
+	first, err := r.firstTime(at, zone)
 	if err != nil {
-		return "", "", hearken.Errorf(hearken.InvalidRepeat, "The repetition %s %v.", quoted(text), err)
+		return "", "", hearken.Errorf(hearken.InvalidRepeat, "The repeat rule %s %v.", quoted(text), err)
 	}
 	if !first.Equal(at) {
-		warn = strings.TrimSpace(fmt.Sprintf("The first time is %s, because the repetition leaves out %s. %s", stampOf(first), stampOf(at), warn))
+		warning = strings.TrimSpace(fmt.Sprintf("The first time is %s, because the rule does not include %s. %s", formatTime(first), formatTime(at), warning))
 	}
 	if rule = r.String(); len(rule) > maxRule {
-		return "", "", hearken.Errorf(hearken.InvalidRepeat, "A repetition is at most %d bytes; this one has %d when written out.", maxRule, len(rule))
+		return "", "", hearken.Errorf(hearken.InvalidRepeat, "A repeat rule may have at most %d bytes; this one has %d when written out.", maxRule, len(rule))
 	}
-	return rule, warn, nil
+	return rule, warning, nil
 }
 
-// spelledRule is a rule as it should have been written.
-func spelledRule(text string) string {
+// normalizeRule is a rule in upper case, without spaces and the name RRULE.
+func normalizeRule(text string) string {
 	text = strings.ToUpper(strings.Join(strings.Fields(text), ""))
 	return strings.TrimPrefix(text, "RRULE:")
 }
 
-// rareMonths warns of a rule that leaves out months or years which are too
-// short for its day.
-func rareMonths(r *rule, at time.Time) string {
+// skippedDatesWarning warns of a rule that skips the months or years which do
+// not have its day.
+func skippedDatesWarning(r *rule, at time.Time) string {
 	if len(r.monthDays)+len(r.days)+len(r.yearDays) > 0 || at.Day() < 29 {
 		return ""
 	}
 	switch {
 	case r.freq == "MONTHLY":
-		return fmt.Sprintf("Months without a day %d are left out; BYMONTHDAY=-1 is the last day of each.", at.Day())
+		return fmt.Sprintf("Months without a day %d are skipped; BYMONTHDAY=-1 is the last day of each.", at.Day())
 	case r.freq == "YEARLY" && at.Month() == time.February:
-		return "Years without a 29 February are left out."
+		return "Years without a 29 February are skipped."
 	}
 	return ""
 }
 
-// occurs is the first time of a rule. A repetition whose first or second time
-// nobody here will see is a mistake.
-func (r *rule) occurs(at time.Time, zone *time.Location) (time.Time, error) {
+// firstTime is the first time of a rule. It fails if the first or the second
+// time is too far away: then the rule is a mistake.
+func (r *rule) firstTime(at time.Time, zone *time.Location) (time.Time, error) {
 	s := newSeries(r, at, zone)
-	s.reach = usefulWithin
+	s.searchDays = usefulDays
 	first, ok := s.next(at.Add(-1))
-	if !ok || first.After(at.AddDate(ahead, 0, 0)) {
-		return first, fmt.Errorf("never occurs within %d years of %s", ahead, stampOf(at))
+	if !ok || first.After(at.AddDate(maxYearsAhead, 0, 0)) {
+		return first, fmt.Errorf("never occurs within %d years of %s", maxYearsAhead, formatTime(at))
 	}
-	limit := first.AddDate(ahead, 0, 0)
+	limit := first.AddDate(maxYearsAhead, 0, 0)
 	second, ok := s.next(first)
 	over := r.count == 1 || !r.until.IsZero() && r.until.Before(limit)
 	if ok && second.After(limit) || !ok && !over {
-		return first, fmt.Errorf("occurs on %s and then not within %d years", stampOf(first), ahead)
+		return first, fmt.Errorf("occurs on %s and then not within %d years", formatTime(first), maxYearsAhead)
 	}
 	return first, nil
 }

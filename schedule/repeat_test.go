@@ -51,9 +51,9 @@ func TestParseRepeat(t *testing.T) {
 		{"2027-01-29T09:00:00+01:00", "every month", "FREQ=MONTHLY;BYMONTHDAY=28,29;BYSETPOS=-1", "without a day 29"},
 		{last, "every 3 months", "FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=28,29,30,31;BYSETPOS=-1", "without a day 31"},
 		{last, "end of month", "FREQ=MONTHLY;BYMONTHDAY=-1", ""},
-		{last, "FREQ=MONTHLY", "FREQ=MONTHLY", "left out; BYMONTHDAY=-1"},
+		{last, "FREQ=MONTHLY", "FREQ=MONTHLY", "skipped; BYMONTHDAY=-1"},
 		{leap, "yearly", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=28,29;BYSETPOS=-1", "on the 28th"},
-		{leap, "FREQ=YEARLY", "FREQ=YEARLY", "left out"},
+		{leap, "FREQ=YEARLY", "FREQ=YEARLY", "skipped"},
 		{friday, "FREQ=DAILY", "FREQ=DAILY", ""},
 		{friday, "rrule:freq=weekly;byday=fr,mo", "FREQ=WEEKLY;BYDAY=MO,FR", ""},
 		{friday, " RRULE:FREQ=WEEKLY; BYDAY=FR, MO; ", "FREQ=WEEKLY;BYDAY=MO,FR", ""},
@@ -94,7 +94,7 @@ func TestParseRepeat_Refused(t *testing.T) {
 		{"INTERVAL=2", "FREQ is missing"},
 		{"FREQ=HOURLY", "BYHOUR=9,12,15"},
 		{"FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30", "too often"},
-		{"FREQ=FORTNIGHTLY", "none of DAILY"},
+		{"FREQ=FORTNIGHTLY", "not one of DAILY"},
 		{"FREQ=DAILY;FREQ=WEEKLY", "twice"},
 		{"FREQ=DAILY;FOO=1", "not known"},
 		{"FREQ=DAILY;BYSECOND=1", "not known"},
@@ -108,13 +108,13 @@ func TestParseRepeat_Refused(t *testing.T) {
 		{"FREQ=DAILY;COUNT=2;UNTIL=20270101T000000Z", "exclude"},
 		{"FREQ=DAILY;UNTIL=tomorrow", "neither like"},
 		{"FREQ=DAILY;UNTIL=20261119T000000Z", "never occurs"},
-		{"FREQ=WEEKLY;BYDAY=XX", "none of MO"},
+		{"FREQ=WEEKLY;BYDAY=XX", "not one of MO"},
 		{"FREQ=WEEKLY;BYDAY=2MO", "only with"},
 		{"FREQ=MONTHLY;BYDAY=0MO", "counts"},
 		{"FREQ=MONTHLY;BYMONTHDAY=0", "from 1"},
 		{"FREQ=MONTHLY;BYMONTHDAY=32", "-31 to 31"},
-		{"FREQ=WEEKLY;BYMONTHDAY=3", "does not go"},
-		{"FREQ=DAILY;BYYEARDAY=3", "goes only"},
+		{"FREQ=WEEKLY;BYMONTHDAY=3", "not allowed with"},
+		{"FREQ=DAILY;BYYEARDAY=3", "allowed only"},
 		{"FREQ=DAILY;BYSETPOS=1", "choose from"},
 		{"FREQ=DAILY;BYHOUR=24", "0 to 23"},
 		{"FREQ=DAILY;BYHOUR=1,2,3,4,5;BYMINUTE=0,10,20,30,40", "times a day"},
@@ -156,7 +156,7 @@ func TestParseRepeat_Offset(t *testing.T) {
 	}
 }
 
-// FuzzParseRepeat holds that what is accepted is canonical, occurs, and has its
+// FuzzParseRepeat checks that what is accepted is canonical, occurs, and has its
 // next time found also from far away.
 func FuzzParseRepeat(f *testing.F) {
 	for _, text := range []string{

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A rule is an RRULE that was taken apart.
+// A rule is a parsed RRULE.
 type rule struct {
 	freq      string // DAILY, WEEKLY, MONTHLY or YEARLY
 	interval  int
@@ -24,7 +24,7 @@ type rule struct {
 
 // An ordinalDay is MO, or 2MO for the second Monday, or -1MO for the last.
 type ordinalDay struct {
-	n   int // 0 for each
+	n   int // 0 means every one
 	day time.Weekday
 }
 
@@ -38,12 +38,11 @@ func (d ordinalDay) String() string {
 	return strconv.Itoa(d.n) + dayNames[d.day]
 }
 
-// perDay is how many times a day a rule may name: whoever wants more wants to
-// be nagged by a program.
-const perDay = 24
+// maxTimesPerDay is how many times of day a rule may name.
+const maxTimesPerDay = 24
 
-// parseRule takes a rule apart. Its errors are for a sentence about it. An
-// UNTIL without a Z is meant in zone.
+// parseRule parses a rule. Its errors complete a sentence about it. An UNTIL
+// without a Z is in zone.
 func parseRule(text string, zone *time.Location) (*rule, error) {
 	r := &rule{interval: 1, weekStart: time.Monday}
 	seen := map[string]bool{}
@@ -53,7 +52,7 @@ func parseRule(text string, zone *time.Location) (*rule, error) {
 			return nil, fmt.Errorf("%s is not NAME=VALUE", quoted(part))
 		}
 		if seen[name] {
-			return nil, fmt.Errorf("%s is there twice", name)
+			return nil, fmt.Errorf("%s appears twice", name)
 		}
 		seen[name] = true
 		if err := r.set(name, value, zone); err != nil {
@@ -68,33 +67,33 @@ func (r *rule) set(name, value string, zone *time.Location) (err error) {
 	case "FREQ":
 		return r.setFreq(value)
 	case "INTERVAL":
-		r.interval, err = number(name, value, 1, 366)
+		r.interval, err = parseNumber(name, value, 1, 366)
 	case "COUNT":
-		r.count, err = number(name, value, 1, 1000)
+		r.count, err = parseNumber(name, value, 1, 1000)
 	case "UNTIL":
 		r.until, err = parseUntil(value, zone)
 	case "WKST":
 		day := slices.Index(dayNames, value)
 		if day < 0 {
-			return fmt.Errorf("WKST=%s is none of MO TU WE TH FR SA SU", value)
+			return fmt.Errorf("WKST=%s is not one of MO TU WE TH FR SA SU", value)
 		}
 		r.weekStart = time.Weekday(day)
 	case "BYMONTH":
-		r.months, err = numbers(name, value, 1, 12)
+		r.months, err = parseNumbers(name, value, 1, 12)
 	case "BYMONTHDAY":
-		r.monthDays, err = numbers(name, value, -31, 31)
+		r.monthDays, err = parseNumbers(name, value, -31, 31)
 	case "BYYEARDAY":
-		r.yearDays, err = numbers(name, value, -366, 366)
+		r.yearDays, err = parseNumbers(name, value, -366, 366)
 	case "BYDAY":
 		r.days, err = parseDays(value)
 	case "BYHOUR":
-		r.hours, err = numbers(name, value, 0, 23)
+		r.hours, err = parseNumbers(name, value, 0, 23)
 	case "BYMINUTE":
-		r.minutes, err = numbers(name, value, 0, 59)
+		r.minutes, err = parseNumbers(name, value, 0, 59)
 	case "BYSETPOS":
-		r.positions, err = numbers(name, value, -366*perDay, 366*perDay)
+		r.positions, err = parseNumbers(name, value, -366*maxTimesPerDay, 366*maxTimesPerDay)
 	default:
-		return fmt.Errorf("%s is not known here", quoted(name))
+		return fmt.Errorf("%s is not known", quoted(name))
 	}
 	return err
 }
@@ -107,10 +106,10 @@ func (r *rule) setFreq(value string) error {
 	case "HOURLY", "MINUTELY", "SECONDLY":
 		return fmt.Errorf("FREQ=%s is too often; FREQ=DAILY;BYHOUR=9,12,15 names the hours of a day", value)
 	}
-	return fmt.Errorf("FREQ=%s is none of DAILY, WEEKLY, MONTHLY, YEARLY", value)
+	return fmt.Errorf("FREQ=%s is not one of DAILY, WEEKLY, MONTHLY, YEARLY", value)
 }
 
-// check holds what the parts must be together.
+// check checks that the parts go together.
 func (r *rule) check() error {
 	ordinals := slices.ContainsFunc(r.days, func(d ordinalDay) bool { return d.n != 0 })
 	switch {
@@ -119,21 +118,21 @@ func (r *rule) check() error {
 	case r.count > 0 && !r.until.IsZero():
 		return fmt.Errorf("COUNT and UNTIL exclude each other")
 	case ordinals && r.freq != "MONTHLY" && r.freq != "YEARLY":
-		return fmt.Errorf("BYDAY has numbers only with FREQ=MONTHLY or YEARLY")
+		return fmt.Errorf("BYDAY may have numbers only with FREQ=MONTHLY or YEARLY")
 	case len(r.monthDays) > 0 && r.freq == "WEEKLY":
-		return fmt.Errorf("BYMONTHDAY does not go with FREQ=WEEKLY")
+		return fmt.Errorf("BYMONTHDAY is not allowed with FREQ=WEEKLY")
 	case len(r.yearDays) > 0 && r.freq != "YEARLY":
-		return fmt.Errorf("BYYEARDAY goes only with FREQ=YEARLY")
+		return fmt.Errorf("BYYEARDAY is allowed only with FREQ=YEARLY")
 	case len(r.positions) > 0 && len(r.months)+len(r.monthDays)+len(r.yearDays)+len(r.days)+len(r.hours)+len(r.minutes) == 0:
 		return fmt.Errorf("BYSETPOS needs another BY part to choose from")
-	case max(1, len(r.hours))*max(1, len(r.minutes)) > perDay:
-		return fmt.Errorf("BYHOUR and BYMINUTE name more than %d times a day", perDay)
+	case max(1, len(r.hours))*max(1, len(r.minutes)) > maxTimesPerDay:
+		return fmt.Errorf("BYHOUR and BYMINUTE name more than %d times a day", maxTimesPerDay)
 	}
 	return nil
 }
 
-// number reads a number within bounds.
-func number(name, value string, low, high int) (int, error) {
+// parseNumber reads a number within bounds.
+func parseNumber(name, value string, low, high int) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < low || n > high {
 		return 0, fmt.Errorf("%s=%s is not a number from %d to %d", name, quoted(value), low, high)
@@ -141,16 +140,16 @@ func number(name, value string, low, high int) (int, error) {
 	return n, nil
 }
 
-// numbers reads a list; where it may count from the end, there is no zeroth.
-func numbers(name, value string, low, high int) ([]int, error) {
+// parseNumbers reads a list of numbers. One that may be negative may not be 0.
+func parseNumbers(name, value string, low, high int) ([]int, error) {
 	var list []int
 	for item := range strings.SplitSeq(value, ",") {
-		n, err := number(name, item, low, high)
+		n, err := parseNumber(name, item, low, high)
 		if err != nil {
 			return nil, err
 		}
 		if n == 0 && low < 0 {
-			return nil, fmt.Errorf("%s=0 names nothing: it counts from 1, or from the end with -1", name)
+			return nil, fmt.Errorf("%s=0 is not allowed: it counts from 1, or from the end with -1", name)
 		}
 		list = append(list, n)
 	}
@@ -166,19 +165,19 @@ func parseDays(value string) ([]ordinalDay, error) {
 			day = slices.Index(dayNames, item[len(item)-2:])
 		}
 		if day < 0 {
-			return nil, fmt.Errorf("BYDAY=%s is none of MO TU WE TH FR SA SU", quoted(item))
+			return nil, fmt.Errorf("BYDAY=%s is not one of MO TU WE TH FR SA SU", quoted(item))
 		}
 		d := ordinalDay{day: time.Weekday(day)}
 		if digits := item[:len(item)-2]; digits != "" {
-			n, err := number("BYDAY", digits, -53, 53)
+			n, err := parseNumber("BYDAY", digits, -53, 53)
 			if err != nil || n == 0 {
-				return nil, fmt.Errorf("BYDAY=%s counts its day neither from 1 nor from -1", quoted(item))
+				return nil, fmt.Errorf("BYDAY=%s counts neither from 1 nor from -1", quoted(item))
 			}
 			d.n = n
 		}
 		list = append(list, d)
 	}
-	// A week begins with Monday for who reads it.
+	// People read a week from Monday.
 	slices.SortFunc(list, func(a, b ordinalDay) int {
 		if a.n != b.n {
 			return a.n - b.n
@@ -188,12 +187,12 @@ func parseDays(value string) ([]ordinalDay, error) {
 	return slices.Compact(list), nil
 }
 
-// untilForm is the one that goes with a start in a named zone.
-const untilForm = "20060102T150405Z"
+// untilLayout is the form of UNTIL that goes with a start in a named zone.
+const untilLayout = "20060102T150405Z"
 
-// parseUntil reads the last moment. A day alone is meant with all its hours.
+// parseUntil reads the last time of a rule. A date includes the whole day.
 func parseUntil(value string, zone *time.Location) (time.Time, error) {
-	if t, err := time.Parse(untilForm, value); err == nil {
+	if t, err := time.Parse(untilLayout, value); err == nil {
 		return t, nil
 	}
 	t, err := time.Parse("20060102T150405", value)
@@ -209,7 +208,7 @@ func parseUntil(value string, zone *time.Location) (time.Time, error) {
 	return last.UTC(), nil
 }
 
-// String is the rule in its canonical form, without what goes without saying.
+// String is the rule in its canonical form, without default values.
 func (r *rule) String() string {
 	parts := []string{"FREQ=" + r.freq}
 	add := func(name, value string) {
@@ -224,7 +223,7 @@ func (r *rule) String() string {
 		add("COUNT", strconv.Itoa(r.count))
 	}
 	if !r.until.IsZero() {
-		add("UNTIL", r.until.Format(untilForm))
+		add("UNTIL", r.until.Format(untilLayout))
 	}
 	add("BYMONTH", joined(r.months, strconv.Itoa))
 	add("BYMONTHDAY", joined(r.monthDays, strconv.Itoa))

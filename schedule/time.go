@@ -9,21 +9,20 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// stamp is RFC 3339, with what else people and models write of ISO 8601 and
-// nobody can misread: no seconds, an offset without its colon, no offset.
-var stamp = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?([Zz]|[+-]\d\d:?\d\d)?$`)
+// isoTime is RFC 3339, and the other forms of ISO 8601 that people and models
+// write and nobody can misread: no seconds, an offset without a colon, no offset.
+var isoTime = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?([Zz]|[+-]\d\d:?\d\d)?$`)
 
-// What a time is often mistaken for.
+// Frequent mistakes.
 var (
 	dateOnly  = regexp.MustCompile(`^\d{4}-?\d\d-?\d\d$`)
 	withSpace = regexp.MustCompile(`^\d{4}-\d\d-\d\d +\d\d:\d\d`)
 	shortZone = regexp.MustCompile(`[Tt]\d\d:\d\d(:\d\d)?[+-]\d{1,2}$`)
 )
 
-// ParseTime reads a time of ISO 8601. Without an offset it is meant on the wall
-// clock of zone, and must then be one instant: not in an hour that the clock
-// skips, nor in one that it shows twice. The result is in zone, and in whole
-// seconds, as calendars keep them.
+// ParseTime reads an ISO 8601 time. Without an offset it is on the wall clock of
+// zone, and must not be in an hour that the clocks skip or show twice. The
+// result is in zone and in whole seconds, as calendars store it.
 func ParseTime(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	at, err := parseInstant(strings.TrimSpace(text), zone, now)
 	if err != nil {
@@ -37,31 +36,31 @@ func ParseTime(text string, zone *time.Location, now time.Time) (time.Time, erro
 	switch {
 	case at.Before(now.Add(-time.Minute)):
 		return time.Time{}, hearken.Errorf(hearken.TimeInPast, "%s is in the past: it is now %s.", at.Format(time.RFC3339), now.Format(time.RFC3339))
-	case at.After(now.AddDate(ahead, 0, 0)):
-		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s is more than %d years ahead: it is now %s.", at.Format(time.RFC3339), ahead, now.Format(time.RFC3339))
+	case at.After(now.AddDate(maxYearsAhead, 0, 0)):
+		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s is more than %d years ahead: it is now %s.", at.Format(time.RFC3339), maxYearsAhead, now.Format(time.RFC3339))
 	}
 	return at, nil
 }
 
 func parseInstant(text string, zone *time.Location, now time.Time) (time.Time, error) {
-	parts := stamp.FindStringSubmatch(text)
+	parts := isoTime.FindStringSubmatch(text)
 	if parts == nil {
-		return time.Time{}, misread(text, zone, now)
+		return time.Time{}, explainTime(text, zone, now)
 	}
-	var n [6]int // year to second; all are digits, or no seconds
+	var n [6]int // year to second
 	for i := range n {
 		n[i], _ = strconv.Atoi(parts[i+1])
 	}
 	floating := time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], 0, time.UTC)
 	if floating.Format("2006-01-02T15:04:05") != text[:10]+"T"+parts[4]+":"+parts[5]+":"+seconds(parts[6]) {
-		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s is no date and time that exists.", quoted(text))
+		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s is not a date and time that exists.", quoted(text))
 	}
 	if parts[7] == "" {
 		return onWallClock(text, floating, zone)
 	}
 	offset, ok := parseOffset(parts[7])
 	if !ok {
-		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s has an offset that no place on earth has: they go from -12:00 to +14:00.", quoted(text))
+		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s has an offset that no place on earth has. Offsets are from -12:00 to +14:00.", quoted(text))
 	}
 	return floating.Add(-offset), nil
 }
@@ -88,38 +87,38 @@ func parseOffset(text string) (time.Duration, bool) {
 	return offset, minutes < 60 && offset <= 14*time.Hour
 }
 
-// onWallClock is the one instant at which zone's clock shows a time.
+// onWallClock is the only instant at which zone's clock shows a time.
 func onWallClock(text string, floating time.Time, zone *time.Location) (time.Time, error) {
 	if zone == nil {
-		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s has no offset, and TIMEZONE is not set, so nobody knows when it is.", quoted(text)).
+		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s has no offset, and TIMEZONE is not set, so its meaning is unclear.", quoted(text)).
 			WithTry("%s+01:00 with your offset, or set TIMEZONE to a name such as Europe/Berlin", text)
 	}
 	first, second := instants(floating.Unix(), zone)
 	switch kindOf(floating.Unix(), first, second, zone) {
 	case skipped:
-		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s does not exist in %s: the clock is put forward over it. It could mean %s or %s.",
+		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s does not exist in %s: the clocks go forward over it. It could mean %s or %s.",
 			quoted(text), zone, second.Format(time.RFC3339), first.Format(time.RFC3339)).WithTry("one of the two, with its offset")
 	case doubled:
-		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s is twice in %s: the clock is put back over it. It could mean %s or %s.",
+		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s happens twice in %s: the clocks go back over it. It could mean %s or %s.",
 			quoted(text), zone, first.Format(time.RFC3339), second.Format(time.RFC3339)).WithTry("one of the two, with its offset")
 	}
 	return first, nil
 }
 
-// misread says what is wrong with a text that is no time, and what is right.
-func misread(text string, zone *time.Location, now time.Time) error {
+// explainTime is the error for a text that is not a time.
+func explainTime(text string, zone *time.Location, now time.Time) error {
 	if zone != nil {
 		now = now.In(zone)
 	}
 	example := now.AddDate(0, 0, 1).Truncate(time.Minute).Format(time.RFC3339)
-	wrong := "is no time of ISO 8601"
+	wrong := "is not an ISO 8601 time"
 	switch {
 	case text == "":
 		return hearken.Errorf(hearken.InvalidTime, "The time is missing.").WithTry("%s", example)
 	case dateOnly.MatchString(text):
-		wrong = "is a day without a time of day"
+		wrong = "is a date without a time of day"
 	case withSpace.MatchString(text):
-		wrong = "needs a T between the day and the time, in place of the space"
+		wrong = "needs a T between the date and the time, not a space"
 	case shortZone.MatchString(text):
 		wrong = "needs its offset as +hh:mm"
 	}

@@ -66,7 +66,7 @@ func TestParseTime_Refused(t *testing.T) {
 		{"2026-11-20T10:00:60Z", hearken.InvalidTime, "exists"},
 		{"20261120T150000Z", hearken.InvalidTime, "2026-11-16T10:00:00+01:00"},
 		{"tomorrow at 3", hearken.InvalidTime, "now 2026-11-15T10:00:00+01:00"},
-		{"明日15時", hearken.InvalidTime, "no time of ISO 8601"},
+		{"明日15時", hearken.InvalidTime, "not an ISO 8601 time"},
 		{"2026-11-20T15:00\r\nATTENDEE:x", hearken.InvalidTime, `\r\n`},
 		{strings.Repeat("9", 1<<20), hearken.InvalidTime, `..."`},
 		{"2027-03-28T02:30", hearken.InvalidTime, "2027-03-28T01:30:00+01:00 or 2027-03-28T03:30:00+02:00"},

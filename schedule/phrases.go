@@ -13,8 +13,8 @@ const (
 	weekends = "FREQ=WEEKLY;BYDAY=SA,SU"
 )
 
-// phrases are what people call a repetition. Monthly and yearly ones depend on
-// the day, see [monthly] and [yearly].
+// phrases are what people call a recurrence. Monthly and yearly ones depend on
+// the day: see [monthly] and [yearly].
 var phrases = map[string]string{
 	"": "", "none": "", "no": "", "never": "", "once": "", "なし": "", "一回": "", "1回": "", "一度": "",
 	"daily": "FREQ=DAILY", "every day": "FREQ=DAILY", "everyday": "FREQ=DAILY", "each day": "FREQ=DAILY", "毎日": "FREQ=DAILY",
@@ -33,7 +33,7 @@ var phrases = map[string]string{
 	"every other year": "YEARLY;INTERVAL=2", "隔年": "YEARLY;INTERVAL=2",
 }
 
-// units are what is counted in "every 2 weeks" and 2週間ごと.
+// units are those of "every 2 weeks" and 2週間ごと.
 var units = map[string]string{
 	"day": "FREQ=DAILY", "week": "FREQ=WEEKLY", "month": "MONTHLY", "year": "YEARLY",
 	"日": "FREQ=DAILY", "週": "FREQ=WEEKLY", "週間": "FREQ=WEEKLY", "か月": "MONTHLY", "ヶ月": "MONTHLY", "カ月": "MONTHLY", "年": "YEARLY",
@@ -48,30 +48,29 @@ var (
 	every2nd   = regexp.MustCompile(`^every (?:other|second|2nd) `)
 )
 
-// fromWords turns words for a repetition into a rule. False says that they are
-// none that it knows.
-func fromWords(text string, at time.Time) (rule, warn string, ok bool) {
+// parsePhrase turns words into a rule. It returns false for unknown words.
+func parsePhrase(text string, at time.Time) (rule, warning string, ok bool) {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	rule, ok = phrases[text]
 	if !ok {
-		rule, ok = counted(text)
+		rule, ok = parseInterval(text)
 	}
 	if !ok {
-		rule, ok = namedDays(text)
+		rule, ok = parseWeekdays(text)
 	}
 	if m := monthDayJa.FindStringSubmatch(text); m != nil {
 		rule, ok = "FREQ=MONTHLY;BYMONTHDAY="+m[1], true
 	}
 	if rest, is := strings.CutPrefix(rule, "MONTHLY"); is {
-		rule, warn = monthly(at, rest)
+		rule, warning = monthly(at, rest)
 	}
 	if rest, is := strings.CutPrefix(rule, "YEARLY"); is {
-		rule, warn = yearly(at, rest)
+		rule, warning = yearly(at, rest)
 	}
-	return rule, warn, ok
+	return rule, warning, ok
 }
 
-func counted(text string) (string, bool) {
+func parseInterval(text string) (string, bool) {
 	m := everyN.FindStringSubmatch(text)
 	if m == nil {
 		m = everyNJa.FindStringSubmatch(text)
@@ -82,8 +81,9 @@ func counted(text string) (string, bool) {
 	return units[m[2]] + ";INTERVAL=" + m[1], true
 }
 
-// monthly is every month on a day that not every month has: then its last.
-func monthly(at time.Time, rest string) (rule, warn string) {
+// monthly is every month on the day of at. A month without that day has its last
+// day instead.
+func monthly(at time.Time, rest string) (rule, warning string) {
 	if at.Day() < 29 {
 		return "FREQ=MONTHLY" + rest, ""
 	}
@@ -92,16 +92,17 @@ func monthly(at time.Time, rest string) (rule, warn string) {
 		"In months without a day " + strconv.Itoa(at.Day()) + " it is on the last day."
 }
 
-// yearly is every year, and on 28 February where there is no 29th.
-func yearly(at time.Time, rest string) (rule, warn string) {
+// yearly is every year on the day of at, and on 28 February if a year has no
+// 29th.
+func yearly(at time.Time, rest string) (rule, warning string) {
 	if at.Month() != time.February || at.Day() != 29 {
 		return "FREQ=YEARLY" + rest, ""
 	}
 	return "FREQ=YEARLY" + rest + ";BYMONTH=2;BYMONTHDAY=28,29;BYSETPOS=-1", "In years without a 29 February it is on the 28th."
 }
 
-// namedDays reads "every Monday and Thursday" and 毎週月・木曜日.
-func namedDays(text string) (string, bool) {
+// parseWeekdays reads "every Monday and Thursday" and 毎週月・木曜日.
+func parseWeekdays(text string) (string, bool) {
 	rule := "FREQ=WEEKLY;"
 	if every2nd.MatchString(text) {
 		rule, text = "FREQ=WEEKLY;INTERVAL=2;", every2nd.ReplaceAllString(text, "")
