@@ -1,13 +1,11 @@
-// Package export writes a session in the forms in which people take it away:
-// structured (json), to read (txt, md), as subtitles (srt, vtt) and for
-// language models (toon).
+// Package export writes a session as one document: structured (json), to read
+// (txt, md), as subtitles (srt, vtt) or for language models (toon).
 //
 //	err := export.Write(w, "srt", session, note, segments)
 //
-// Subtitles hold what was said, in the words in which it was said. What merely
-// happened, such as a gap in the sound, is shown in brackets where there is
-// room for it: in txt and md, which hold translations too. Stretches without
-// speech are left out of all of them, and so is what is not yet confirmed.
+// Subtitles contain what was said, untranslated. The formats txt and md also
+// contain translations, and events such as gaps, in brackets. None of them has
+// stretches without speech, or what is not yet confirmed.
 package export
 
 import (
@@ -21,15 +19,15 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Formats are the names that [Write] knows.
+// Formats are the formats of [Write].
 var Formats = []string{"json", "txt", "srt", "vtt", "md", "toon"}
 
-// Segments are a session's entries in order, with their words where there are
-// any. They may be gone through more than once. An error is the last thing.
+// Segments are a session's entries in order, with their words if they have any.
+// They may be iterated more than once. An error ends them.
 type Segments = iter.Seq2[hearken.Segment, error]
 
-// Batches makes [Segments] of a function that hands them out in batches, such
-// as the hub's.
+// Batches makes [Segments] of a function that reads them in batches, such as the
+// hub's.
 func Batches(read func(yield func([]hearken.Segment) error) error) Segments {
 	stop := errors.New("stop")
 	return func(yield func(hearken.Segment, error) bool) {
@@ -67,9 +65,8 @@ func Check(format string) error {
 	return hearken.Errorf(hearken.Invalid, "format %.40q is not one of %s.", format, strings.Join(Formats, ", "))
 }
 
-// Write writes a session in one of [Formats]. The note may be nil. It writes
-// as it reads, except for toon, which must know how many entries there are
-// before the first one.
+// Write writes a session in one of [Formats]. The note may be nil. It writes as
+// it reads, except for toon, which begins with the number of entries.
 func Write(w io.Writer, format string, s *hearken.Session, note *hearken.Note, segments Segments) error {
 	if err := Check(format); err != nil {
 		return err
@@ -96,29 +93,29 @@ func Write(w io.Writer, format string, s *hearken.Session, note *hearken.Note, s
 	return b.Flush()
 }
 
-// bothSides reports whether a session holds words of either side, so that the
-// reader must be told whose they are.
-func bothSides(s *hearken.Session, segments Segments) (bool, error) {
+// hasBothSides reports whether both sides speak in a session, so that their
+// words need labels.
+func hasBothSides(s *hearken.Session, segments Segments) (bool, error) {
 	if s.Config.Channels == 1 {
 		return false, nil
 	}
-	var here, there bool
+	var microphone, system bool
 	for seg, err := range segments {
 		if err != nil {
 			return false, err
 		}
-		if settled(&seg) {
-			here = here || seg.Origin == hearken.Microphone
-			there = there || seg.Origin == hearken.System
+		if isFinalSpeech(&seg) {
+			microphone = microphone || seg.Origin == hearken.Microphone
+			system = system || seg.Origin == hearken.System
 		}
-		if here && there {
+		if microphone && system {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// settled reports whether an entry holds words that will not change.
-func settled(s *hearken.Segment) bool {
+// isFinalSpeech reports whether an entry is speech that will not change.
+func isFinalSpeech(s *hearken.Segment) bool {
 	return s.Spoken() && s.Status != hearken.Unconfirmed
 }

@@ -312,8 +312,8 @@ func TestWrite_Subtitles(t *testing.T) {
 					t.Fatalf("%d lines in\n%s", len(c.lines), &b)
 				}
 				for _, line := range c.lines {
-					if widthOf(line) > lineWidth {
-						t.Fatalf("line %q is %d wide", line, widthOf(line))
+					if textWidth(line) > lineWidth {
+						t.Fatalf("line %q is %d wide", line, textWidth(line))
 					}
 					for _, r := range strings.ReplaceAll(strings.ReplaceAll(line, "-->", "→"), " ", "") {
 						shown[string(r)]++

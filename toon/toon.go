@@ -35,7 +35,7 @@ type Table struct {
 	Rows    [][]any
 }
 
-// Get finds the value of a key, or nil.
+// Get returns the value of a key, or nil.
 func (o Object) Get(key string) any {
 	for _, f := range o {
 		if f.Key == key {
@@ -80,9 +80,9 @@ func appendObject(b []byte, o Object, depth int) []byte {
 	return b
 }
 
-// appendArray writes what follows the key of an array at some depth, or the
-// hyphen of one that has no key. How an empty one looks depends on that, and
-// whether it can be a table.
+// appendArray writes what follows the key of an array, or the hyphen of one
+// without a key. How an empty one looks depends on that, and whether it can be a
+// table.
 func appendArray(b []byte, v any, depth int, empty string, tabular bool) []byte {
 	list, _ := v.([]any)
 	t, ok := v.(Table)
@@ -101,7 +101,7 @@ func appendArray(b []byte, v any, depth int, empty string, tabular bool) []byte 
 	b = append(b, '[')
 	b = strconv.AppendInt(b, int64(len(list)), 10)
 	b = append(b, "]:"...)
-	if !slices.ContainsFunc(list, compound) {
+	if !slices.ContainsFunc(list, isCompound) {
 		b = append(b, ' ')
 		return append(AppendRow(b, list...), '\n')
 	}
@@ -110,7 +110,7 @@ func appendArray(b []byte, v any, depth int, empty string, tabular bool) []byte 
 		b = appendIndent(b, depth+1)
 		b = append(b, '-')
 		switch v := item.(type) {
-		case Object: // its first field stands beside the hyphen
+		case Object: // its first field is on the line of the hyphen
 			if len(v) == 0 {
 				b = append(b, '\n')
 				break
@@ -125,8 +125,8 @@ func appendArray(b []byte, v any, depth int, empty string, tabular bool) []byte 
 	return b
 }
 
-// compound reports whether a value needs lines of its own.
-func compound(v any) bool {
+// isCompound reports whether a value needs lines of its own.
+func isCompound(v any) bool {
 	switch v.(type) {
 	case Object, Table, []any:
 		return true
@@ -134,8 +134,7 @@ func compound(v any) bool {
 	return false
 }
 
-// tableOf makes a table of objects that all have the same keys, and plain
-// values.
+// tableOf makes a table of objects that all have the same keys and plain values.
 func tableOf(list []any) (Table, bool) {
 	if len(list) == 0 {
 		return Table{}, false
@@ -156,7 +155,7 @@ func tableOf(list []any) (Table, bool) {
 		row := make([]any, len(first))
 		for i, key := range t.Columns {
 			at := slices.IndexFunc(o, func(f Field) bool { return f.Key == key })
-			if at < 0 || compound(o[at].Value) {
+			if at < 0 || isCompound(o[at].Value) {
 				return Table{}, false
 			}
 			row[i] = o[at].Value
@@ -166,7 +165,7 @@ func tableOf(list []any) (Table, bool) {
 	return t, true
 }
 
-// list is a table as the list of objects that it stands for.
+// list is the table as a list of objects.
 func (t Table) list() []any {
 	list := make([]any, len(t.Rows))
 	for i, row := range t.Rows {
@@ -217,13 +216,13 @@ func appendIndent(b []byte, depth int) []byte {
 }
 
 func appendKey(b []byte, key string) []byte {
-	if plainKey(key) {
+	if isPlainKey(key) {
 		return append(b, key...)
 	}
 	return appendQuoted(b, key)
 }
 
-func plainKey(key string) bool {
+func isPlainKey(key string) bool {
 	for i := range len(key) {
 		c := key[i]
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
@@ -253,8 +252,8 @@ func appendValue(b []byte, v any) []byte {
 	return append(b, "null"...)
 }
 
-// appendNumber writes the canonical form: no exponent where people would not
-// write one, no zeros at the end, no negative zero.
+// appendNumber writes a number in the canonical form: an exponent only for very
+// small and very large ones, no zeros at the end, no negative zero.
 func appendNumber(b []byte, f float64) []byte {
 	abs := math.Abs(f)
 	switch {
@@ -269,8 +268,8 @@ func appendNumber(b []byte, f float64) []byte {
 	return append(b, strings.Replace(s, "e-0", "e-", 1)...)
 }
 
-// mustQuote reports whether a string would be read as something else, or not
-// at all, if it stood there plainly.
+// mustQuote reports whether a string without quotes would be read as something
+// else, or not at all.
 func mustQuote(s string) bool {
 	switch s {
 	case "", "true", "false", "null":

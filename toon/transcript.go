@@ -9,8 +9,8 @@ import (
 // TranscriptColumns are the columns of a transcript.
 var TranscriptColumns = []string{"timestamp", "source", "status", "segment", "confidence", "duration", "language", "text"}
 
-// Transcript makes a table of segments. What is not known is null. Times have
-// the offset of their own location.
+// Transcript makes a table of segments. Unknown values are null. A time has the
+// offset of its own location.
 func Transcript(segments []hearken.Segment) Table {
 	t := Table{Columns: TranscriptColumns, Rows: make([][]any, 0, len(segments))}
 	for i := range segments {

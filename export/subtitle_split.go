@@ -9,35 +9,34 @@ import (
 	"github.com/hearken-dev/hearken/safetext"
 )
 
-// A piece is a part of a text that stays together, with its time.
+// A piece is a part of a text that stays on one line, with its time.
 type piece struct {
 	text       string
-	width      int
+	width      int // columns
 	start, end float64
-	glued      bool // no space before it: a script without spaces, or a word too long for a line
+	noSpace    bool // before it: a script without spaces, or a word too long for a line
 }
 
-// split makes cues of a segment: as few as fit, of about the same length,
-// ending at pauses and sentences where there are any.
-func split(s *hearken.Segment, label string) []cue {
+// splitCues makes cues of a segment: as few as fit, of about the same length,
+// ending at pauses and sentences if possible.
+func splitCues(s *hearken.Segment, label string) []cue {
 	pieces := piecesOf(s)
 	var cues []cue
 	for len(pieces) > 0 {
-		// Each cue says whose words it holds: another's may come in between.
+		// Each cue has the label: the other side's may come in between.
 		pieces[0].text = label + pieces[0].text
 		pieces[0].width += len(label)
-		n := fill(pieces)
+		n := cueSize(pieces)
 		cues = append(cues, cue{
 			start: milliseconds(pieces[0].start),
 			end:   milliseconds(pieces[n-1].end),
-			lines: layout(pieces[:n]),
+			lines: breakLines(pieces[:n]),
 		})
 		pieces = pieces[n:]
 	}
 	return cues
 }
 
-// milliseconds is a time as it is written.
 func milliseconds(seconds float64) int64 {
 	if !(seconds > 0) {
 		return 0
@@ -45,9 +44,9 @@ func milliseconds(seconds float64) int64 {
 	return int64(math.Round(min(seconds, 1e9) * 1000))
 }
 
-// fill is how many pieces go into the next cue.
-func fill(pieces []piece) int {
-	total := lengthOf(pieces)
+// cueSize is how many pieces go into the next cue.
+func cueSize(pieces []piece) int {
+	total := widthOf(pieces)
 	cues := (total + lineWidth*cueLines - 5) / (lineWidth*cueLines - 4) // lines are rarely full
 	target := total / max(1, cues)
 	for n := 1; n < len(pieces); n++ {
@@ -56,9 +55,9 @@ func fill(pieces []piece) int {
 		case !fits(pieces[:n+1]),
 			next.end-pieces[0].start > maxSeconds,
 			next.start-last.end >= pause,
-			lengthOf(pieces[:n]) >= target:
+			widthOf(pieces[:n]) >= target:
 			return n
-		case lengthOf(pieces[:n]) >= target/2 && endsSentence(last.text) && fits(pieces[n:]):
+		case widthOf(pieces[:n]) >= target/2 && endsSentence(last.text) && fits(pieces[n:]):
 			return n
 		}
 	}
@@ -69,10 +68,10 @@ func endsSentence(s string) bool {
 	return strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "。") || strings.HasSuffix(s, "？")
 }
 
-// fits reports whether pieces go into the lines of one cue.
+// fits reports whether pieces fit into one cue.
 func fits(pieces []piece) bool {
 	for range cueLines {
-		n := lineOf(pieces)
+		n := lineSize(pieces)
 		if n == len(pieces) {
 			return true
 		}
@@ -81,47 +80,47 @@ func fits(pieces []piece) bool {
 	return false
 }
 
-// lineOf is how many pieces go into one line, one at least.
-func lineOf(pieces []piece) int {
+// lineSize is how many pieces go into one line, at least one.
+func lineSize(pieces []piece) int {
 	for n := 2; n <= len(pieces); n++ {
-		if lengthOf(pieces[:n]) > lineWidth {
+		if widthOf(pieces[:n]) > lineWidth {
 			return n - 1
 		}
 	}
 	return len(pieces)
 }
 
-// layout makes lines of pieces that fit: one if it is enough, otherwise two of
-// about the same length.
-func layout(pieces []piece) []string {
-	if lengthOf(pieces) <= lineWidth || len(pieces) == 1 {
+// breakLines makes one line of pieces, or two of about the same width if one is
+// not enough.
+func breakLines(pieces []piece) []string {
+	if widthOf(pieces) <= lineWidth || len(pieces) == 1 {
 		return []string{join(pieces)}
 	}
-	best, least := 0, math.MaxInt
+	best, narrowest := 0, math.MaxInt
 	for n := 1; n < len(pieces); n++ {
-		a, b := lengthOf(pieces[:n]), lengthOf(pieces[n:])
-		if longer := max(a, b); longer < least {
-			best, least = n, longer
+		a, b := widthOf(pieces[:n]), widthOf(pieces[n:])
+		if wider := max(a, b); wider < narrowest {
+			best, narrowest = n, wider
 		}
 	}
 	return []string{join(pieces[:best]), join(pieces[best:])}
 }
 
-func lengthOf(pieces []piece) int {
-	length := 0
+func widthOf(pieces []piece) int {
+	width := 0
 	for i, p := range pieces {
-		if i > 0 && !p.glued {
-			length++
+		if i > 0 && !p.noSpace {
+			width++
 		}
-		length += p.width
+		width += p.width
 	}
-	return length
+	return width
 }
 
 func join(pieces []piece) string {
 	var b strings.Builder
 	for i, p := range pieces {
-		if i > 0 && !p.glued {
+		if i > 0 && !p.noSpace {
 			b.WriteByte(' ')
 		}
 		b.WriteString(p.text)
@@ -129,23 +128,23 @@ func join(pieces []piece) string {
 	return b.String()
 }
 
-// piecesOf cuts a text at its spaces, and where it has none, wherever it must.
-// Each piece has its word's time if the words are those of the text; otherwise
-// the segment's time is shared out by length.
+// piecesOf splits a text at its spaces, and elsewhere where it must. A piece has
+// its word's time if the segment's words match the text. Otherwise the pieces
+// share the segment's time by their width.
 func piecesOf(s *hearken.Segment) []piece {
 	words := strings.Fields(safetext.Line(s.Text))
 	start, end := s.StartTime, max(s.EndTime, s.StartTime)
-	measured := len(words) == len(s.Words) && ordered(s.Words)
+	timed := len(words) == len(s.Words) && hasValidTimes(s.Words)
 	total, at := 0, 0
 	for _, w := range words {
-		total += widthOf(w)
+		total += textWidth(w)
 	}
 	var pieces []piece
 	for i, w := range words {
-		width := widthOf(w)
+		width := textWidth(w)
 		from := start + (end-start)*float64(at)/float64(max(1, total))
 		to := start + (end-start)*float64(at+width)/float64(max(1, total))
-		if measured {
+		if timed {
 			from, to = s.Words[i].StartTime, s.Words[i].EndTime
 		}
 		at += width
@@ -154,8 +153,7 @@ func piecesOf(s *hearken.Segment) []piece {
 	return pieces
 }
 
-// ordered reports whether words have times that make sense.
-func ordered(words []hearken.Word) bool {
+func hasValidTimes(words []hearken.Word) bool {
 	last := 0.0
 	for _, w := range words {
 		if !(w.StartTime >= last) || !(w.EndTime >= w.StartTime) {
@@ -166,32 +164,32 @@ func ordered(words []hearken.Word) bool {
 	return true
 }
 
-// maxPiece leaves room for a label in the line.
+// maxPiece leaves space for a label in the line.
 const maxPiece = lineWidth - 14
 
-// appendWord appends a word, in several pieces if it is too long for a line
-// or of a script without spaces.
+// appendWord appends a word, in several pieces if it is too long for a line or in
+// a script without spaces.
 func appendWord(pieces []piece, w string, width int, from, to float64) []piece {
-	if width <= maxPiece && !strings.ContainsFunc(w, wide) {
+	if width <= maxPiece && !strings.ContainsFunc(w, isWide) {
 		return append(pieces, piece{text: w, width: width, start: from, end: to})
 	}
 	var b strings.Builder
-	had, size, first := 0, 0, true
+	before, size, first := 0, 0, true
 	cut := func() {
 		if size == 0 {
 			return
 		}
 		share := (to - from) / float64(width)
 		pieces = append(pieces, piece{
-			text: b.String(), width: size, glued: !first,
-			start: from + share*float64(had), end: from + share*float64(had+size),
+			text: b.String(), width: size, noSpace: !first,
+			start: from + share*float64(before), end: from + share*float64(before+size),
 		})
-		had, size, first = had+size, 0, false
+		before, size, first = before+size, 0, false
 		b.Reset()
 	}
 	for _, r := range w {
 		n := runeWidth(r)
-		if size+n > maxPiece || wide(r) && !closing(r) {
+		if size+n > maxPiece || isWide(r) && !isClosing(r) {
 			cut()
 		}
 		b.WriteRune(r)
@@ -201,21 +199,21 @@ func appendWord(pieces []piece, w string, width int, from, to float64) []piece {
 	return pieces
 }
 
-// wide reports whether a character takes two columns; such scripts may be
-// broken anywhere.
-func wide(r rune) bool {
+// isWide reports whether a character takes two columns. Lines of such scripts may
+// break anywhere.
+func isWide(r rune) bool {
 	return r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) ||
 		r >= 0x3000 && r <= 0x30ff || r >= 0xff00 && r <= 0xff60)
 }
 
-// closing reports whether a line may not begin with r.
-func closing(r rune) bool {
+// isClosing reports whether a line may not begin with r.
+func isClosing(r rune) bool {
 	return strings.ContainsRune("、。，．？！）」』】・ー：；", r)
 }
 
 func runeWidth(r rune) int {
 	switch {
-	case wide(r):
+	case isWide(r):
 		return 2
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		return 0
@@ -223,7 +221,7 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-func widthOf(s string) int {
+func textWidth(s string) int {
 	n := 0
 	for _, r := range s {
 		n += runeWidth(r)

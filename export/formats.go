@@ -50,7 +50,7 @@ func writeJSON(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segments
 }
 
 func writeText(b *bufio.Writer, s *hearken.Session, segments Segments) error {
-	both, err := bothSides(s, segments)
+	both, err := hasBothSides(s, segments)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func writeText(b *bufio.Writer, s *hearken.Session, segments Segments) error {
 		switch text := safetext.Line(seg.Text); {
 		case seg.Origin == hearken.EventOrigin && text != "":
 			b.WriteString(bracketed(text) + "\n")
-		case settled(&seg):
+		case isFinalSpeech(&seg):
 			b.WriteString(label(&seg, both) + text + "\n")
 		}
 	}
@@ -69,7 +69,7 @@ func writeText(b *bufio.Writer, s *hearken.Session, segments Segments) error {
 }
 
 func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segments Segments) error {
-	both, err := bothSides(s, segments)
+	both, err := hasBothSides(s, segments)
 	if err != nil {
 		return err
 	}
@@ -79,16 +79,16 @@ func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segm
 	}
 	fmt.Fprintf(b, "# %s\n\n", escapeMarkdown(title))
 	fmt.Fprintf(b, "- Started: %s\n", s.StartedAt.Format(time.RFC3339))
-	fmt.Fprintf(b, "- Duration: %s\n", clock(s.Duration))
+	fmt.Fprintf(b, "- Duration: %s\n", formatClock(s.Duration))
 	if s.Language != "" {
 		fmt.Fprintf(b, "- Language: %s\n", escapeMarkdown(s.Language))
 	}
 	fmt.Fprintf(b, "- Session: `%s`\n", strings.ReplaceAll(s.ID, "`", ""))
 	if both {
-		b.WriteString("- M is the microphone, S the far side\n")
+		b.WriteString("- M: you, at the microphone. S: the other side.\n")
 	}
 	if note != nil && strings.TrimSpace(note.Text) != "" {
-		fmt.Fprintf(b, "\n## Note\n\n%s\n", strings.TrimSpace(note.Text)) // it is markdown itself
+		fmt.Fprintf(b, "\n## Note\n\n%s\n", strings.TrimSpace(note.Text)) // already markdown
 	}
 	b.WriteString("\n## Transcript\n")
 	for seg, err := range segments {
@@ -97,9 +97,9 @@ func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segm
 		}
 		switch text := safetext.Line(seg.Text); {
 		case seg.Origin == hearken.EventOrigin && text != "":
-			fmt.Fprintf(b, "\n**%s** *%s*\n", clock(seg.StartTime), escapeMarkdown(bracketed(text)))
-		case settled(&seg):
-			fmt.Fprintf(b, "\n**%s** %s\n", clock(seg.StartTime), escapeMarkdown(label(&seg, both)+text))
+			fmt.Fprintf(b, "\n**%s** *%s*\n", formatClock(seg.StartTime), escapeMarkdown(bracketed(text)))
+		case isFinalSpeech(&seg):
+			fmt.Fprintf(b, "\n**%s** %s\n", formatClock(seg.StartTime), escapeMarkdown(label(&seg, both)+text))
 		}
 	}
 	return nil
@@ -132,7 +132,7 @@ func writeTOON(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segments
 	return nil
 }
 
-// label says whose words follow, where that is not plain.
+// label says who speaks, if that is not obvious.
 func label(s *hearken.Segment, both bool) string {
 	switch {
 	case both && s.Speaker != nil:
@@ -145,7 +145,7 @@ func label(s *hearken.Segment, both bool) string {
 	return ""
 }
 
-// bracketed marks what nobody said.
+// bracketed marks an event, which nobody said.
 func bracketed(text string) string {
 	if strings.HasPrefix(text, "[") {
 		return text
@@ -153,13 +153,13 @@ func bracketed(text string) string {
 	return "[" + text + "]"
 }
 
-// clock writes seconds as hours, minutes and seconds.
-func clock(seconds float64) string {
+// formatClock writes seconds as hours, minutes and seconds.
+func formatClock(seconds float64) string {
 	n := int64(max(0, seconds))
 	return fmt.Sprintf("%02d:%02d:%02d", n/3600, n/60%60, n%60)
 }
 
-// escapeMarkdown keeps spoken words from becoming formatting.
+// escapeMarkdown keeps text from becoming formatting.
 func escapeMarkdown(s string) string {
 	var b strings.Builder
 	for i, r := range s {

@@ -9,15 +9,15 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// What makes a cue easy to read: lines that fit, time enough, not too much.
+// What makes a cue easy to read.
 const (
 	lineWidth  = 42  // columns
-	cueLines   = 2   //
-	maxSeconds = 7.0 // on the screen at once
-	minSeconds = 1.0 // on the screen at least, if the next one leaves the time
-	pause      = 1.0 // a silence that ends a cue
-	// lookAhead is how far apart in time entries may be that come in the
-	// wrong order, as they do when two sides speak at once.
+	cueLines   = 2   // lines of a cue
+	maxSeconds = 7.0 // on the screen
+	minSeconds = 1.0 // on the screen, if the next cue leaves the time
+	pause      = 1.0 // seconds of silence that end a cue
+	// lookAhead is by how many seconds entries may be out of order, as they are
+	// when both sides speak at once.
 	lookAhead = 60.0
 )
 
@@ -27,7 +27,7 @@ type cue struct {
 	lines      []string
 }
 
-// A cueStyle is what differs between the two formats.
+// A cueStyle is what differs between srt and vtt.
 type cueStyle struct {
 	head     string
 	numbered bool
@@ -40,9 +40,9 @@ var (
 	vttStyle = cueStyle{head: "WEBVTT\n\n", point: ".", escape: strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")}
 )
 
-// writeCues writes all that was said as cues that never overlap.
+// writeCues writes the speech as cues that never overlap.
 func writeCues(b *bufio.Writer, style cueStyle, s *hearken.Session, segments Segments) error {
-	both, err := bothSides(s, segments)
+	both, err := hasBothSides(s, segments)
 	if err != nil {
 		return err
 	}
@@ -52,10 +52,10 @@ func writeCues(b *bufio.Writer, style cueStyle, s *hearken.Session, segments Seg
 		if err != nil {
 			return err
 		}
-		if !settled(&seg) || seg.Status == hearken.Translated {
+		if !isFinalSpeech(&seg) || seg.Status == hearken.Translated {
 			continue
 		}
-		for _, c := range split(&seg, label(&seg, both)) {
+		for _, c := range splitCues(&seg, label(&seg, both)) {
 			w.add(c)
 		}
 	}
@@ -63,13 +63,13 @@ func writeCues(b *bufio.Writer, style cueStyle, s *hearken.Session, segments Seg
 	return nil
 }
 
-// A cueWriter puts cues in the order of their time and writes them.
+// A cueWriter sorts cues by their start and writes them.
 type cueWriter struct {
 	b       *bufio.Writer
 	style   cueStyle
-	pending []cue // in order
+	pending []cue // sorted
 	count   int
-	last    int64 // where the cue before ended
+	lastEnd int64 // of the cue before
 }
 
 func (w *cueWriter) add(c cue) {
@@ -82,42 +82,42 @@ func (w *cueWriter) add(c cue) {
 	w.pending = slices.Insert(w.pending, i, c)
 	newest := w.pending[len(w.pending)-1].start
 	for len(w.pending) > 1 && w.pending[0].start < newest-lookAhead*1000 {
-		w.first()
+		w.writeFirst()
 	}
 }
 
 func (w *cueWriter) flush() {
 	for len(w.pending) > 0 {
-		w.first()
+		w.writeFirst()
 	}
 }
 
-// first writes the first cue after making room between it and the next.
-func (w *cueWriter) first() {
+// writeFirst writes the first pending cue, so that it does not overlap the next.
+func (w *cueWriter) writeFirst() {
 	c := w.pending[0]
 	w.pending = w.pending[1:]
-	c.start = max(c.start, w.last) // for entries that come far too late
+	c.start = max(c.start, w.lastEnd) // for entries that come far too late
 	c.end = max(c.end, c.start+minSeconds*1000)
 	if len(w.pending) > 0 {
 		next := &w.pending[0]
-		const least = minSeconds * 1000 / 2
+		const shortest = minSeconds * 1000 / 2
 		switch {
 		case next.start >= c.end:
-		case next.start >= c.start+least:
-			c.end = next.start // enough was seen of this one
-		default: // both at once: one after the other
-			c.end = max(c.start+least, min(c.end, (c.start+max(c.end, next.end))/2))
+		case next.start >= c.start+shortest:
+			c.end = next.start // this one was long enough on the screen
+		default: // they overlap: one after the other
+			c.end = max(c.start+shortest, min(c.end, (c.start+max(c.end, next.end))/2))
 			next.start = c.end
-			next.end = max(next.end, next.start+least)
+			next.end = max(next.end, next.start+shortest)
 			w.reorder()
 		}
 	}
-	w.last = c.end
+	w.lastEnd = c.end
 	w.count++
 	if w.style.numbered {
 		fmt.Fprintf(w.b, "%d\n", w.count)
 	}
-	fmt.Fprintf(w.b, "%s --> %s\n", w.stamp(c.start), w.stamp(c.end))
+	fmt.Fprintf(w.b, "%s --> %s\n", w.timestamp(c.start), w.timestamp(c.end))
 	for _, line := range c.lines {
 		w.b.WriteString(w.style.escape.Replace(line))
 		w.b.WriteByte('\n')
@@ -125,8 +125,8 @@ func (w *cueWriter) first() {
 	w.b.WriteByte('\n')
 }
 
-// reorder moves the first cue, whose start has changed, to its place. Cues
-// that would now come before its start wait for it.
+// reorder keeps pending sorted after the start of its first cue has changed: cues
+// that would begin before it begin with it.
 func (w *cueWriter) reorder() {
 	for i := 1; i < len(w.pending) && w.pending[i].start < w.pending[i-1].start; i++ {
 		w.pending[i].start = w.pending[i-1].start
@@ -134,6 +134,6 @@ func (w *cueWriter) reorder() {
 	}
 }
 
-func (w *cueWriter) stamp(ms int64) string {
+func (w *cueWriter) timestamp(ms int64) string {
 	return fmt.Sprintf("%02d:%02d:%02d%s%03d", ms/3600000, ms/60000%60, ms/1000%60, w.style.point, ms%1000)
 }
