@@ -85,7 +85,7 @@ func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segm
 	}
 	fmt.Fprintf(b, "- Session: `%s`\n", strings.ReplaceAll(s.ID, "`", ""))
 	if both {
-		b.WriteString("- M: you, at the microphone. S: the other side.\n")
+		b.WriteString("- M is the microphone, S the far side\n")
 	}
 	if note != nil && strings.TrimSpace(note.Text) != "" {
 		fmt.Fprintf(b, "\n## Note\n\n%s\n", strings.TrimSpace(note.Text)) // already markdown
