@@ -25,8 +25,8 @@ var update = flag.Bool("update", false, "write the golden files")
 
 var started = time.Date(2026, 3, 4, 15, 30, 0, 0, time.FixedZone("", 3600))
 
-// conversation is a session in which both sides speak, at times at once, and
-// in which everything happens that needs care.
+// conversation is a session in which both sides speak, sometimes at once, with
+// every case that needs care.
 func conversation() (*hearken.Session, *hearken.Note, []hearken.Segment) {
 	confidence := 0.93
 	stop := started.Add(70 * time.Second)

@@ -39,7 +39,7 @@ func TestNext(t *testing.T) {
 			"2027-10-02T02:15:00+10:30 2027-10-03T02:45:00+11:00 2027-10-04T02:15:00+11:00"},
 		{"Ramadan", "Africa/Casablanca", "2027-02-06T09:00:00+01:00", "FREQ=WEEKLY;COUNT=7",
 			"2027-02-06T09:00:00+01:00 2027-02-13T09:00:00Z 2027-02-20T09:00:00Z 2027-02-27T09:00:00Z 2027-03-06T09:00:00Z 2027-03-13T09:00:00Z 2027-03-20T09:00:00+01:00"},
-		// Where the skipped times are moved onto others, each is once and in order.
+		// If skipped times are moved onto others, each occurs once and in order.
 		{"GapMany", "Europe/Berlin", "2027-03-28T01:45:00+01:00", "FREQ=DAILY;BYHOUR=1,2,3;BYMINUTE=15,45;COUNT=6",
 			"2027-03-28T01:45:00+01:00 2027-03-28T03:15:00+02:00 2027-03-28T03:45:00+02:00 2027-03-29T01:15:00+02:00"},
 		{"NoDay", "Pacific/Apia", "2011-12-29T09:00:00-10:00", "FREQ=DAILY;UNTIL=20120101T000000Z",
@@ -76,7 +76,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestNext_FarAway asks decades after the start, and for what never comes.
+// TestNext_FarAway searches decades after the start, and for what never occurs.
 func TestNext_FarAway(t *testing.T) {
 	berlin := zone(t, "Europe/Berlin")
 	at := moment(t, "2026-11-20T09:00:00+01:00")
@@ -103,7 +103,7 @@ func TestNext_FarAway(t *testing.T) {
 
 var someZones = []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Tokyo", "America/Sao_Paulo", "UTC"}
 
-// anyRule draws a rule as people could write it.
+// anyRule generates a rule that people could write.
 func anyRule(t *rapid.T) string {
 	freq := rapid.SampledFrom([]string{"DAILY", "WEEKLY", "MONTHLY", "YEARLY"}).Draw(t, "freq")
 	parts := []string{"FREQ=" + freq}
@@ -126,7 +126,7 @@ func anyRule(t *rapid.T) string {
 	if freq == "YEARLY" {
 		add("BYYEARDAY", 4, list(-366, 366, 4))
 	}
-	// The library joins plain and numbered days by and, where RFC 5545 has or.
+	// The library requires plain and numbered days, where RFC 5545 says either.
 	numbered := (freq == "MONTHLY" || freq == "YEARLY") && rapid.Bool().Draw(t, "numbered")
 	add("BYDAY", 2, func() string {
 		var days []string
@@ -170,8 +170,8 @@ func TestNext_LikeTheLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The library may search long for one more, so it is asked for as many
-		// as there are.
+		// The library may search long for one more, so we ask only for as many as
+		// there are.
 		got := times(rule, at, time.UTC, 12)
 		next := library.Iterator()
 		for i, have := range got {
@@ -184,7 +184,7 @@ func TestNext_LikeTheLibrary(t *testing.T) {
 }
 
 // TestNext_WallClock checks that times only grow, wherever the search begins,
-// and that the clock on the wall shows the same but where it skips it.
+// and that the wall clock shows the same time unless it skips it.
 func TestNext_WallClock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z, err := time.LoadLocation(rapid.SampledFrom(someZones).Draw(t, "zone"))

@@ -141,8 +141,8 @@ func TestParseRepeat_Refused(t *testing.T) {
 	}
 }
 
-// TestParseRepeat_Offset has a time with another offset repeat on the clock of
-// its owner.
+// TestParseRepeat_Offset has a time with another offset recur on the owner's
+// clock.
 func TestParseRepeat_Offset(t *testing.T) {
 	berlin := zone(t, "Europe/Berlin")
 	at := moment(t, "2026-10-30T23:30:00-07:00") // Saturday morning in Berlin
@@ -156,8 +156,8 @@ func TestParseRepeat_Offset(t *testing.T) {
 	}
 }
 
-// FuzzParseRepeat checks that what is accepted is canonical, occurs, and has its
-// next time found also from far away.
+// FuzzParseRepeat checks that what is accepted is canonical, occurs, and
+// that its next time is found even from far away.
 func FuzzParseRepeat(f *testing.F) {
 	for _, text := range []string{
 		"daily", "every Monday", "毎週月曜日", "FREQ=MONTHLY;BYDAY=-1MO", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;COUNT=1000",

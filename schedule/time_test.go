@@ -31,7 +31,7 @@ func TestParseTime(t *testing.T) {
 		{"2027-03-28T03:00", "2027-03-28T03:00:00+02:00"},
 		{"2027-10-31T01:59:59", "2027-10-31T01:59:59+02:00"},
 		{"2027-10-31T03:00", "2027-10-31T03:00:00+01:00"},
-		{"2027-10-31T02:30:00+01:00", "2027-10-31T02:30:00+01:00"}, // doubled, but said which
+		{"2027-10-31T02:30:00+01:00", "2027-10-31T02:30:00+01:00"}, // doubled, but the offset says which
 		{"2026-11-15T09:59:01", "2026-11-15T09:59:01+01:00"},       // a little late is not too late
 		{"2031-11-15T10:00:00", "2031-11-15T10:00:00+01:00"},
 	} {
@@ -96,7 +96,7 @@ func TestParseTime_NoZone(t *testing.T) {
 	}
 }
 
-// TestInstants looks at every kind of change that zones have.
+// TestInstants checks every kind of transition that zones have.
 func TestInstants(t *testing.T) {
 	for _, tt := range []struct {
 		zone, wall    string
@@ -128,8 +128,8 @@ func TestInstants(t *testing.T) {
 	}
 }
 
-// FuzzParseTime holds that whatever is accepted is a time that was written, and
-// that whatever is not is told why.
+// FuzzParseTime checks that the result is the time that was written, and that a
+// refusal has a code.
 func FuzzParseTime(f *testing.F) {
 	for _, text := range []string{"2026-11-20T15:00:00+02:00", "2026-11-20T15:00", "2027-03-28T02:30", "2026-11-20 15:00", "2026-02-30T10:00:00Z", "2026-11-20T15:00:00.5Z", "x"} {
 		f.Add(text, "Europe/Berlin")

@@ -52,7 +52,7 @@ func TestCalDAV_Refusals(t *testing.T) {
 				t.Errorf("after %s, want %s", o.After, tt.after)
 			}
 			if s.objects() != 0 {
-				t.Error("something was kept")
+				t.Error("something was stored")
 			}
 		})
 	}
@@ -62,22 +62,21 @@ func TestCalDAV_Refusals(t *testing.T) {
 	})
 }
 
-// Somebody else's object at the same path is neither taken for ours nor
-// replaced.
+// Another object at the same path is neither mistaken for ours nor replaced.
 func TestCalDAV_OtherObject(t *testing.T) {
 	s := newDAVServer(t, httptest.NewServer)
 	a := appointment(t, "2026-11-20T15:00:00+02:00")
-	place := "/u/cal/" + a.ID + ".ics"
-	s.kept[place] = written(t, appointment(t, "2026-11-20T15:00:00+02:00"), event, "")
-	before := s.kept[place]
+	path := "/u/cal/" + a.ID + ".ics"
+	s.stored[path] = written(t, appointment(t, "2026-11-20T15:00:00+02:00"), event, "")
+	before := s.stored[path]
 	wants(t, connect(t, s.URL, nil).Do(t.Context(), a), hearken.ResultPermanent, "412")
-	if s.kept[place] != before {
+	if s.stored[path] != before {
 		t.Error("it was replaced")
 	}
 }
 
-// Whatever breaks before or after the server took the entry, in the end it is
-// there once.
+// Whatever fails before or after the server stored the entry, in the end it is
+// there exactly once.
 func TestCalDAV_ExactlyOnce(t *testing.T) {
 	s := newDAVServer(t, httptest.NewServer)
 	const actions = 60
@@ -92,14 +91,14 @@ func TestCalDAV_ExactlyOnce(t *testing.T) {
 			hangUp(w)
 		case 1:
 			return refuse(http.MethodPut, 503)(w, r, body)
-		case 2, 3: // taken, and the answer is lost
-			if s.kept[r.URL.Path] == "" {
-				s.kept[r.URL.Path] = body
+		case 2, 3: // stored, and the response is lost
+			if s.stored[r.URL.Path] == "" {
+				s.stored[r.URL.Path] = body
 			}
 			hangUp(w)
-		case 4: // taken, and a proxy says that it was not
-			if s.kept[r.URL.Path] == "" {
-				s.kept[r.URL.Path] = body
+		case 4: // stored, and a proxy says that it was not
+			if s.stored[r.URL.Path] == "" {
+				s.stored[r.URL.Path] = body
 			}
 			return refuse(http.MethodPut, 502)(w, r, body)
 		}
@@ -123,12 +122,12 @@ func TestCalDAV_ExactlyOnce(t *testing.T) {
 	}
 }
 
-// An answer that was lost is not needed: what is there is seen at once.
+// A lost response does not matter: a look shows that the entry was stored.
 func TestCalDAV_LostAnswer(t *testing.T) {
 	s := newDAVServer(t, httptest.NewServer)
 	s.fault = func(w http.ResponseWriter, r *http.Request, body string) bool {
 		if r.Method == http.MethodPut {
-			s.kept[r.URL.Path] = body
+			s.stored[r.URL.Path] = body
 			hangUp(w)
 		}
 		return false
@@ -136,12 +135,12 @@ func TestCalDAV_LostAnswer(t *testing.T) {
 	do(t, connect(t, s.URL, nil), appointment(t, "2026-11-20T15:00:00+02:00"))
 }
 
-// A 207 that means yes is taken as one, because the entry is there.
+// A 207 counts as success if the entry was stored.
 func TestCalDAV_MultiStatusButKept(t *testing.T) {
 	s := newDAVServer(t, httptest.NewServer)
 	s.fault = func(w http.ResponseWriter, r *http.Request, body string) bool {
 		if r.Method == http.MethodPut {
-			s.kept[r.URL.Path] = body
+			s.stored[r.URL.Path] = body
 			list(w, "")
 		}
 		return r.Method == http.MethodPut
@@ -149,7 +148,7 @@ func TestCalDAV_MultiStatusButKept(t *testing.T) {
 	do(t, connect(t, s.URL, nil), appointment(t, "2026-11-20T15:00:00+02:00"))
 }
 
-// A calendar that was renamed since it was found is looked for again.
+// A calendar that was renamed since it was found is searched again.
 func TestCalDAV_CalendarRenamed(t *testing.T) {
 	s := newDAVServer(t, httptest.NewServer)
 	c := connect(t, s.URL, nil)
@@ -163,7 +162,7 @@ func TestCalDAV_CalendarRenamed(t *testing.T) {
 	wants(t, c.Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, "no calendar for events")
 }
 
-// A calendar that was missing may have been made since.
+// A calendar that was missing may have been created since.
 func TestCalDAV_CalendarMade(t *testing.T) {
 	s := newDAVServer(t, httptest.NewServer)
 	c := connect(t, s.URL, func(c *Config) { c.Calendar = "new" })
@@ -199,8 +198,8 @@ func TestCalDAV_WellKnown(t *testing.T) {
 	do(t, connect(t, s.URL, nil), appointment(t, "2026-11-20T15:00:00+02:00"))
 }
 
-// Redirects are followed with method, body and password on the same server,
-// and not at all to another.
+// Redirects are followed with method, body and password on the same server, and
+// never to another.
 func TestCalDAV_Redirects(t *testing.T) {
 	asked := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
@@ -228,7 +227,7 @@ func TestCalDAV_Redirects(t *testing.T) {
 		s.set(func() { s.fault = refuse(method, 307, "Location", other.URL+"/u/cal/x.ics") })
 		wants(t, connect(t, s.URL, nil).Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultPermanent, "another server")
 	}
-	s.set(func() { // the same by an address in an answer
+	s.set(func() { // the same with a reference in a response
 		s.fault = func(w http.ResponseWriter, r *http.Request, _ string) bool {
 			list(w, found("/", `<D:current-user-principal><D:href>`+other.URL+`/u/</D:href></D:current-user-principal>`))
 			return true
@@ -249,11 +248,11 @@ func TestCalDAV_Undo(t *testing.T) {
 		s.set(func() { s.fault = refuse(http.MethodDelete, status) })
 		wants(t, c.Undo(t.Context(), a), result, "calendar server")
 	}
-	// Somebody changes it after it was looked at.
+	// Somebody changes it between GET and DELETE.
 	s.set(func() {
 		s.fault = func(_ http.ResponseWriter, r *http.Request, _ string) bool {
 			if r.Method == http.MethodDelete {
-				s.kept[r.URL.Path] += "X"
+				s.stored[r.URL.Path] += "X"
 			}
 			return false
 		}
@@ -264,8 +263,8 @@ func TestCalDAV_Undo(t *testing.T) {
 	}
 }
 
-// A reminder of two halves is there as a whole or not at all, and if neither is
-// certain it is said.
+// A reminder of two objects has both or none. If that is not certain, the outcome
+// says so.
 func TestCalDAV_Halves(t *testing.T) {
 	s := newDAVServer(t, httptest.NewServer)
 	both := func(c *Config) { c.Reminders = "both" }
@@ -287,9 +286,9 @@ func TestCalDAV_Halves(t *testing.T) {
 	if o.Receipt == "" {
 		t.Error("nobody says where it is")
 	}
-	// What may still come is left to the next attempt.
+	// After a temporary failure the next attempt continues.
 	s.set(func() {
-		clear(s.kept)
+		clear(s.stored)
 		s.fault = func(w http.ResponseWriter, r *http.Request, body string) bool {
 			return strings.HasSuffix(r.URL.Path, "-event.ics") && refuse(http.MethodPut, 503)(w, r, body)
 		}
@@ -302,8 +301,8 @@ func TestCalDAV_Halves(t *testing.T) {
 	}
 }
 
-// A reminder that was copied here carries the receipt of whoever set it, and is
-// found all the same, also in a calendar that somebody shares.
+// A reminder that was copied here has the receipt of another connector. Undo
+// still finds it, even in a shared calendar.
 func TestCalDAV_UndoCopy(t *testing.T) {
 	s := newDAVServer(t, httptest.NewServer)
 	s.calendars = []string{"/u/cal/", "/shared/home/"}
@@ -326,10 +325,10 @@ func TestCalDAV_UndoCopy(t *testing.T) {
 	}
 }
 
-// silence never answers.
-type silence struct{}
+// silentTransport never answers.
+type silentTransport struct{}
 
-func (silence) RoundTrip(r *http.Request) (*http.Response, error) {
+func (silentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		io.Copy(io.Discard, r.Body)
 	}
@@ -337,11 +336,10 @@ func (silence) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// A server that takes everything and says nothing is not waited for without
-// end, and the hint for the card even less.
+// A server that never answers ends in a timeout, a short one for conflicts.
 func TestCalDAV_Silence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := connect(t, "https://dav.example.org/", func(c *Config) { c.HTTPClient = &http.Client{Transport: silence{}} })
+		c := connect(t, "https://dav.example.org/", func(c *Config) { c.HTTPClient = &http.Client{Transport: silentTransport{}} })
 		began := time.Now()
 		wants(t, c.Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultTemporary, "did not answer in time")
 		if waited := time.Since(began); waited != requestTimeout {

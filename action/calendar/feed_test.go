@@ -118,8 +118,8 @@ func TestFeed_Tasks(t *testing.T) {
 	}
 }
 
-// Subscribers that ask whether something changed are told the truth, also by
-// those that only know times, also within one second.
+// Conditional requests are right, by ETag and by time, even for two changes
+// within one second.
 func TestFeed_Conditional(t *testing.T) {
 	s := &fakeActions{actions: []hearken.Action{*appointment(t, "2026-11-20T15:00:00+02:00")}}
 	c := &clock{now: created.Add(300 * time.Millisecond)}
@@ -168,7 +168,7 @@ func TestFeed_Address(t *testing.T) {
 	if err := os.Chmod(file, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if again := newFeed(t, s, in); again.Path() != f.Path() {
+	if second := newFeed(t, s, in); second.Path() != f.Path() {
 		t.Error("the address changed")
 	}
 	if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
@@ -185,8 +185,8 @@ func TestFeed_Address(t *testing.T) {
 	}
 }
 
-// A store that fails must not look like an empty calendar: subscribers would
-// delete what they have.
+// A failing store must not look like an empty calendar: subscribers would delete
+// their entries.
 func TestFeed_StoreFails(t *testing.T) {
 	f := newFeed(t, &fakeActions{err: errors.New("disk on fire")}, nil)
 	w := serve(f, http.MethodGet, f.Path())

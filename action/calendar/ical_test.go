@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever somebody said, lines are short, hold whole characters and nothing
-// that a calendar may not hold, and read back as it was.
+// For any text, lines are short, have whole characters and nothing that iCalendar
+// forbids, and the text is read back.
 func TestWriter_Text(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		said := strings.Repeat(rapid.String().Draw(t, "said"), rapid.IntRange(1, 20).Draw(t, "times"))
@@ -62,8 +62,8 @@ func TestCleanText(t *testing.T) {
 	}
 }
 
-// A line that cannot be read loses itself and nothing else: what the hub wrote
-// must be recognised even if the server spoiled a line of it.
+// A line that cannot be read does not affect the others: the hub must recognise
+// its own entry even if the server damaged a line of it.
 func TestParseComponents_BadLine(t *testing.T) {
 	for _, bad := range []string{"no colon", "X;A=b", `X;A="open:b`, "X;=:", strings.Repeat("x", 1<<20)} {
 		read := parseComponents("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n" + bad + "\r\nUID:evt_1@hearken\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
@@ -73,7 +73,7 @@ func TestParseComponents_BadLine(t *testing.T) {
 	}
 }
 
-// FuzzParseComponents: nothing that a server sends makes the reader fall over.
+// FuzzParseComponents checks that no data of a server makes the parser panic.
 func FuzzParseComponents(f *testing.F) {
 	f.Add("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY;X=\"a:b;c\":x\\, y\r\n z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
 	f.Add("END:VEVENT\nEND:\nBEGIN:A\nBEGIN:VTODO\nDURATION:P1DT2H\nDTSTART;TZID=Europe/Berlin:20260101T000000\n")

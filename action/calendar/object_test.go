@@ -92,7 +92,8 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// A series starts when it first happens, not when it was asked for.
+// A recurring reminder starts with its first occurrence, not with the time that
+// was requested.
 func TestObject_FirstTime(t *testing.T) {
 	saturday := reminder(t, "2026-10-24T09:00:00+02:00", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR")
 	c := parseComponents(written(t, saturday, task, ""))[0]
@@ -145,7 +146,7 @@ func TestObject_Refuses(t *testing.T) {
 	}
 }
 
-// A server writes the same in its own way; a person writes something else.
+// What a server writes in its own way is unchanged; what a person edits is not.
 func TestObject_Unchanged(t *testing.T) {
 	a := appointment(t, "2026-11-20T15:00:00+02:00")
 	o, err := newObject(a, event, "")
@@ -175,15 +176,15 @@ func TestObject_Unchanged(t *testing.T) {
 		{"Garbage", "BEGIN:VCALENDAR", "<html>", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			kept := o.resource()
+			stored := o.resource()
 			if tt.old != "" {
-				kept = strings.ReplaceAll(kept, tt.old, tt.new)
-				if kept == o.resource() {
+				stored = strings.ReplaceAll(stored, tt.old, tt.new)
+				if stored == o.resource() {
 					t.Fatal("nothing was replaced")
 				}
 			}
-			if got := o.isUnchanged(kept); got != tt.want {
-				t.Errorf("unchanged: %t\n%s", got, kept)
+			if got := o.isUnchanged(stored); got != tt.want {
+				t.Errorf("unchanged: %t\n%s", got, stored)
 			}
 		})
 	}

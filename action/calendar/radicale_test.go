@@ -41,7 +41,7 @@ func radicale(t *testing.T) string {
 		if err == nil {
 			return url
 		}
-		// Somebody else may have taken the port that was free a moment ago.
+		// Another process may have taken the port since it was free.
 		if try == 3 {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func startRadicale(t *testing.T, program, dir string) (string, error) {
 	return "http://" + address, nil
 }
 
-// request speaks to the server without the package, as somebody else would.
+// request makes a request without the package, like another client.
 func request(t *testing.T, method, url, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -116,7 +116,7 @@ func request(t *testing.T, method, url, body string) (int, string) {
 	return resp.StatusCode, string(data)
 }
 
-// makeCalendar makes a calendar that takes the given kinds of objects.
+// makeCalendar creates a calendar that accepts the given kinds of objects.
 func makeCalendar(t *testing.T, url, name string, kinds ...string) {
 	t.Helper()
 	var comps strings.Builder
@@ -178,24 +178,24 @@ func TestRadicale(t *testing.T) {
 		if want := "/alice/work/" + a.ID + ".ics"; a.Receipt != want {
 			t.Errorf("receipt %s, want %s", a.Receipt, want)
 		}
-		status, kept := request(t, http.MethodGet, server+a.Receipt, "")
-		read := parseComponents(kept)
+		status, stored := request(t, http.MethodGet, server+a.Receipt, "")
+		read := parseComponents(stored)
 		if status != http.StatusOK || len(read) != 1 {
-			t.Fatalf("read back: %d %s", status, kept)
+			t.Fatalf("read back: %d %s", status, stored)
 		}
 		start, _ := read[0].get("DTSTART")
 		if at, _ := start.instant(); !at.Equal(a.Appointment.Start) || read[0].text("SUMMARY") != a.Appointment.Title || read[0].text("DESCRIPTION") != a.Appointment.Description {
-			t.Errorf("the server keeps %s", kept)
+			t.Errorf("the server stores %s", stored)
 		}
 
-		// Again, as after a crash: the first is found.
+		// A retry, as after a crash, finds the first.
 		before := inCalendar(t, server+"/alice/work/")
 		for attempt := range 3 {
-			again := *a
-			again.Receipt, again.Attempts = "", attempt
-			do(t, connect(t, server, nil), &again)
-			if again.Receipt != a.Receipt {
-				t.Errorf("receipt %s, want %s", again.Receipt, a.Receipt)
+			retry := *a
+			retry.Receipt, retry.Attempts = "", attempt
+			do(t, connect(t, server, nil), &retry)
+			if retry.Receipt != a.Receipt {
+				t.Errorf("receipt %s, want %s", retry.Receipt, a.Receipt)
 			}
 		}
 		if after := inCalendar(t, server+"/alice/work/"); after != before {
@@ -211,7 +211,7 @@ func TestRadicale(t *testing.T) {
 			t.Errorf("later: %q, %v", titles, err)
 		}
 
-		for range 2 { // the second time it is gone already
+		for range 2 { // the second time it is already removed
 			if o := c.Undo(t.Context(), a); o.Result != hearken.ResultOK {
 				t.Errorf("undo: %+v", o)
 			}
@@ -226,10 +226,10 @@ func TestRadicale(t *testing.T) {
 		a.Appointment.Title = strings.Repeat("朝ラン👩‍🚀", 40) + "\r\nEND:VEVENT\r\n\x00\u202Ex"
 		a.Appointment.Description = strings.Repeat(`\;,:"`, 500)
 		do(t, c, a)
-		_, kept := request(t, http.MethodGet, server+a.Receipt, "")
-		read := parseComponents(kept)
+		_, stored := request(t, http.MethodGet, server+a.Receipt, "")
+		read := parseComponents(stored)
 		if len(read) != 1 || read[0].text("SUMMARY") != safetext.Line(a.Appointment.Title) || read[0].text("DESCRIPTION") != a.Appointment.Description {
-			t.Errorf("the server keeps %s", kept)
+			t.Errorf("the server stores %s", stored)
 		}
 		if o := c.Undo(t.Context(), a); o.Result != hearken.ResultOK {
 			t.Errorf("undo: %+v", o)
@@ -239,28 +239,28 @@ func TestRadicale(t *testing.T) {
 	t.Run("ChangedByAPerson", func(t *testing.T) {
 		a := appointment(t, "2026-11-20T15:00:00+02:00")
 		do(t, c, a)
-		_, kept := request(t, http.MethodGet, server+a.Receipt, "")
-		if status, _ := request(t, http.MethodPut, server+a.Receipt, strings.Replace(kept, "Room 7", "Room 8", 1)); status != http.StatusCreated && status != http.StatusNoContent {
+		_, stored := request(t, http.MethodGet, server+a.Receipt, "")
+		if status, _ := request(t, http.MethodPut, server+a.Receipt, strings.Replace(stored, "Room 7", "Room 8", 1)); status != http.StatusCreated && status != http.StatusNoContent {
 			t.Fatalf("change: %d", status)
 		}
 		o := c.Undo(t.Context(), a)
 		if o.Result != hearken.ResultPermanent || !strings.Contains(o.Message, "changed") {
 			t.Errorf("undo: %+v", o)
 		}
-		if status, kept := request(t, http.MethodGet, server+a.Receipt, ""); status != http.StatusOK || !strings.Contains(kept, "Room 8") {
-			t.Errorf("after undo: %d %s", status, kept)
+		if status, stored := request(t, http.MethodGet, server+a.Receipt, ""); status != http.StatusOK || !strings.Contains(stored, "Room 8") {
+			t.Errorf("after undo: %d %s", status, stored)
 		}
-		again := *a // it was made, whatever became of it
-		again.Attempts = 2
-		do(t, c, &again)
+		retry := *a // it was created, whatever happened to it since
+		retry.Attempts = 2
+		do(t, c, &retry)
 	})
 
 	t.Run("Moved", func(t *testing.T) {
 		a := appointment(t, "2026-11-20T15:00:00+02:00")
 		do(t, c, a)
-		_, kept := request(t, http.MethodGet, server+a.Receipt, "")
+		_, stored := request(t, http.MethodGet, server+a.Receipt, "")
 		request(t, http.MethodDelete, server+a.Receipt, "")
-		if status, _ := request(t, http.MethodPut, server+"/alice/work/another-name.ics", kept); status != http.StatusCreated {
+		if status, _ := request(t, http.MethodPut, server+"/alice/work/another-name.ics", stored); status != http.StatusCreated {
 			t.Fatalf("move: %d", status)
 		}
 		do(t, c, a) // the server refuses the UID with 409
@@ -273,9 +273,9 @@ func TestRadicale(t *testing.T) {
 		for _, repeat := range []string{"", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"} {
 			a := reminder(t, "2026-10-22T09:00:00+02:00", repeat)
 			do(t, c, a)
-			_, kept := request(t, http.MethodGet, server+a.Receipt, "")
-			if !strings.HasPrefix(a.Receipt, "/alice/todo/") || !strings.Contains(kept, "BEGIN:VALARM") || !strings.Contains(kept, "BEGIN:VTODO") {
-				t.Errorf("%s: %s", a.Receipt, kept)
+			_, stored := request(t, http.MethodGet, server+a.Receipt, "")
+			if !strings.HasPrefix(a.Receipt, "/alice/todo/") || !strings.Contains(stored, "BEGIN:VALARM") || !strings.Contains(stored, "BEGIN:VTODO") {
+				t.Errorf("%s: %s", a.Receipt, stored)
 			}
 			if o := c.Undo(t.Context(), a); o.Result != hearken.ResultOK {
 				t.Errorf("undo: %+v", o)
@@ -284,8 +284,8 @@ func TestRadicale(t *testing.T) {
 	})
 }
 
-// A series keeps its wall clock over the end of daylight saving, by the
-// server's own arithmetic.
+// A recurring reminder stays at its wall clock time after the end of daylight
+// saving, as the server itself calculates it.
 func TestRadicale_DaylightSaving(t *testing.T) {
 	server := radicale(t)
 	makeCalendar(t, server+"/alice/work/", "Work", event, task)
@@ -310,7 +310,7 @@ func TestRadicale_DaylightSaving(t *testing.T) {
 			t.Errorf("%s: %d with %d events, want %d", tt.from, status, got, tt.want)
 		}
 	}
-	// It takes nobody's time.
+	// It does not show as busy.
 	if titles, err := c.Conflicts(t.Context(), a.Reminder.At, a.Reminder.At.Add(time.Hour)); err != nil || len(titles) != 0 {
 		t.Errorf("conflicts: %q, %v", titles, err)
 	}
@@ -322,7 +322,7 @@ func TestRadicale_DaylightSaving(t *testing.T) {
 	}
 }
 
-// Everything that may be wrong with the settings is said in a sentence.
+// Check explains everything that can be wrong with the settings.
 func TestRadicale_Check(t *testing.T) {
 	server := radicale(t)
 	check := func(edit func(*Config)) error { return connect(t, server, edit).Check(t.Context()) }
@@ -369,8 +369,7 @@ func TestRadicale_Check(t *testing.T) {
 	says(connect(t, server, nil).Check(ctx), "was canceled")
 }
 
-// After a crash the entry is found where it is, also if by now another
-// calendar would be the first.
+// After a crash the entry is found, even if another calendar comes first now.
 func TestRadicale_AnotherCalendarSince(t *testing.T) {
 	server := radicale(t)
 	makeCalendar(t, server+"/alice/work/", "Work", event)
@@ -380,14 +379,14 @@ func TestRadicale_AnotherCalendarSince(t *testing.T) {
 	for _, name := range []string{"a", "b", "x", "y", "z"} {
 		makeCalendar(t, server+"/alice/"+name+"/", name, event)
 	}
-	again := *a
-	again.Receipt, again.Attempts = "", 2
-	do(t, connect(t, server, nil), &again)
-	if again.Receipt != a.Receipt {
-		t.Errorf("made %s, and before %s", again.Receipt, a.Receipt)
+	retry := *a
+	retry.Receipt, retry.Attempts = "", 2
+	do(t, connect(t, server, nil), &retry)
+	if retry.Receipt != a.Receipt {
+		t.Errorf("created %s, and before %s", retry.Receipt, a.Receipt)
 	}
-	again.Receipt = "" // and taken back, if the receipt was lost
-	if o := connect(t, server, nil).Undo(t.Context(), &again); o.Result != hearken.ResultOK {
+	retry.Receipt = "" // and undone, even if the receipt was lost
+	if o := connect(t, server, nil).Undo(t.Context(), &retry); o.Result != hearken.ResultOK {
 		t.Errorf("undo: %+v", o)
 	}
 	if n := inCalendar(t, server+"/alice/work/"); n != 0 {

@@ -14,22 +14,22 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A davServer is a small CalDAV server that fails as a test wants it to.
+// A davServer is a small CalDAV server that fails on demand.
 type davServer struct {
 	*httptest.Server
 	calendars []string // paths, in the order in which they are listed
-	props     string   // more that is said of every calendar
-	// fault may answer in place of the server; it does if it returns true.
+	props     string   // more properties of every calendar
+	// fault may answer instead of the server; then it returns true.
 	fault func(w http.ResponseWriter, r *http.Request, body string) bool
 
-	mu   sync.Mutex
-	kept map[string]string
-	log  []string // methods and paths
+	mu     sync.Mutex
+	stored map[string]string
+	log    []string // methods and paths
 }
 
 func newDAVServer(t *testing.T, start func(http.Handler) *httptest.Server) *davServer {
 	t.Helper()
-	s := &davServer{calendars: []string{"/u/cal/"}, kept: map[string]string{}}
+	s := &davServer{calendars: []string{"/u/cal/"}, stored: map[string]string{}}
 	s.Server = start(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	return s
@@ -51,8 +51,8 @@ func (s *davServer) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	tag := fmt.Sprintf(`"%x"`, len(s.kept[r.URL.Path]))
-	kept, there := s.kept[r.URL.Path]
+	tag := fmt.Sprintf(`"%x"`, len(s.stored[r.URL.Path]))
+	stored, there := s.stored[r.URL.Path]
 	switch r.Method {
 	case "PROPFIND":
 		s.propfind(w, r)
@@ -65,7 +65,7 @@ func (s *davServer) serve(w http.ResponseWriter, r *http.Request) {
 		case there && r.Header.Get("If-None-Match") == "*":
 			w.WriteHeader(http.StatusPreconditionFailed)
 		default:
-			s.kept[r.URL.Path] = string(data)
+			s.stored[r.URL.Path] = string(data)
 			w.WriteHeader(http.StatusCreated)
 		}
 	case http.MethodGet:
@@ -74,7 +74,7 @@ func (s *davServer) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		w.Header().Set("ETag", tag)
-		io.WriteString(w, kept)
+		io.WriteString(w, stored)
 	case http.MethodDelete:
 		switch {
 		case !there:
@@ -82,7 +82,7 @@ func (s *davServer) serve(w http.ResponseWriter, r *http.Request) {
 		case r.Header.Get("If-Match") != tag:
 			w.WriteHeader(http.StatusPreconditionFailed)
 		default:
-			delete(s.kept, r.URL.Path)
+			delete(s.stored, r.URL.Path)
 			w.WriteHeader(http.StatusNoContent)
 		}
 	}
@@ -120,7 +120,7 @@ func list(w http.ResponseWriter, entries string) {
 	io.WriteString(w, `<D:multistatus xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">`+entries+`</D:multistatus>`)
 }
 
-// refuse answers requests of a method with a status, and nothing is kept.
+// refuse answers requests of a method with a status, and nothing is stored.
 func refuse(method string, status int, header ...string) func(http.ResponseWriter, *http.Request, string) bool {
 	return func(w http.ResponseWriter, r *http.Request, _ string) bool {
 		if r.Method != method {
@@ -144,7 +144,7 @@ func (s *davServer) set(change func()) {
 func (s *davServer) objects() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.kept)
+	return len(s.stored)
 }
 
 func wants(t *testing.T, o hearken.Outcome, result hearken.Result, part string) {

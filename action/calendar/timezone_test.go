@@ -9,8 +9,8 @@ import (
 	"github.com/teambition/rrule-go"
 )
 
-// A calendar that knows only what was written has the same clock as the zone,
-// at every change and in between, for as long as it is described.
+// A VTIMEZONE alone gives the same offsets as the zone, at every transition and
+// in between, for as long as it describes the zone.
 func TestZone(t *testing.T) {
 	first := time.Date(2026, 1, 3, 9, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
@@ -63,13 +63,13 @@ func compareOffset(t *testing.T, written []onset, at time.Time) {
 	}
 }
 
-// An onset is a moment from which on an offset is valid.
+// An onset is a time from which on an offset is valid.
 type onset struct {
 	at     time.Time
 	offset int
 }
 
-// readZone works out what a VTIMEZONE says, by another library's rules.
+// readZone expands a VTIMEZONE with rrule-go.
 func readZone(t *testing.T, data string, until int) []onset {
 	t.Helper()
 	var list []onset

@@ -33,8 +33,8 @@ type faultySMTP struct {
 func (w *faultySMTP) serve(conn net.Conn) {
 	defer func() { conn.Close() }()
 	r := bufio.NewReader(conn)
-	// say answers, or does what it does at this place, and reports whether to
-	// go on.
+	// say answers, or misbehaves if this is the step, and reports whether to
+	// continue.
 	say := func(at, reply string) bool {
 		if at == w.at {
 			switch w.does {
@@ -171,7 +171,7 @@ func TestEmail_Phases(t *testing.T) {
 			out := newEmail(t, cfg).Do(t.Context(), newAction("email", "bob@hub.test", "Hello"))
 			checkOutcome(t, out, tt.result, tt.says)
 			wait()
-			// Who has had the whole email and says nothing may have kept it.
+			// A server that got the whole email and does not answer may have accepted it.
 			if had := w.accepted > 0; had != (tt.at == "DOT" || tt.at == "QUIT") {
 				t.Errorf("the server had the whole email: %t", had)
 			}
@@ -179,8 +179,8 @@ func TestEmail_Phases(t *testing.T) {
 	}
 }
 
-// TestEmail_Silence has a server fall silent at every place: who stops
-// waiting gets an answer, and the right one.
+// TestEmail_Silence has a server stop answering at every step: the outcome is
+// right when the caller stops waiting.
 func TestEmail_Silence(t *testing.T) {
 	for _, at := range []string{"greeting", "EHLO", "STARTTLS", "AUTH", "MAIL", "RCPT", "DATA", "DOT"} {
 		t.Run(at, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestEmail_Silence(t *testing.T) {
 	}
 }
 
-// TestEmail_NoTLS has a server, or somebody before it, take STARTTLS away.
+// TestEmail_NoTLS has a server, or somebody on the way to it, remove STARTTLS.
 func TestEmail_NoTLS(t *testing.T) {
 	w := &faultySMTP{plain: true}
 	cfg, wait := w.start(t)
@@ -217,7 +217,7 @@ func TestEmail_NoTLS(t *testing.T) {
 	}
 }
 
-// TestEmail_OutsideASCII needs a server that says it can.
+// TestEmail_OutsideASCII needs a server with SMTPUTF8.
 func TestEmail_OutsideASCII(t *testing.T) {
 	w := &faultySMTP{}
 	cfg, wait := w.start(t)

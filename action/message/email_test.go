@@ -323,8 +323,8 @@ func TestSubject(t *testing.T) {
 	}
 }
 
-// FuzzLetter has no text and no name make a header of its own.
-func FuzzLetter(f *testing.F) {
+// FuzzCompose checks that no text and no name can add a header.
+func FuzzCompose(f *testing.F) {
 	f.Add("Hello\r\nBcc: eve@x.test\r\n\r\nbody", "bob@x.test")
 	f.Add("=?utf-8?q?a=0D=0ABcc:_e@x.test?=", "a@b")
 	f.Add("\x85\u2028.\r\n.\r\n", "o'b@x.test")

@@ -21,27 +21,27 @@ const (
 	sid     = "SM0123456789abcdef0123456789abcdef"
 )
 
-// A seen is a request as a server had it.
-type seen struct {
+// A receivedRequest is a request as a server got it.
+type receivedRequest struct {
 	method, path, user, password string
 	header                       http.Header
 	body                         []byte
 }
 
-// A double is an HTTP server that remembers what it was sent.
+// A double is an HTTP server that records its requests.
 type double struct {
 	*httptest.Server
-	requests chan seen
+	requests chan receivedRequest
 }
 
-// newDouble answers every request by the function, which may hang up by a
-// panic with http.ErrAbortHandler.
+// newDouble answers every request with the function, which closes the connection
+// by a panic with http.ErrAbortHandler.
 func newDouble(t *testing.T, answer http.HandlerFunc) *double {
-	d := &double{requests: make(chan seen, 10)}
+	d := &double{requests: make(chan receivedRequest, 10)}
 	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		user, password, _ := r.BasicAuth()
-		d.requests <- seen{r.Method, r.URL.RequestURI(), user, password, r.Header, body}
+		d.requests <- receivedRequest{r.Method, r.URL.RequestURI(), user, password, r.Header, body}
 		answer(w, r)
 	}))
 	t.Cleanup(d.Close)
@@ -59,10 +59,10 @@ func says(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// dies hangs up once it has read the request.
+// dies closes the connection after it has read the request.
 func dies(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// halfAnswer hangs up within its answer.
+// halfAnswer closes the connection in the middle of its answer.
 func halfAnswer(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "500")
 	w.WriteHeader(http.StatusCreated)
@@ -175,7 +175,7 @@ func TestSMS_Unreachable(t *testing.T) {
 	checkOutcome(t, s.Do(t.Context(), newAction("sms", "+420601123456", "Hello")), hearken.ResultTemporary, "cannot be reached")
 }
 
-// TestSMS_Silence stops waiting for a server that has the request.
+// TestSMS_Silence stops waiting for a server that got the request.
 func TestSMS_Silence(t *testing.T) {
 	for end, says := range map[error]string{context.Canceled: "lost before it answered", context.DeadlineExceeded: "did not answer in time"} {
 		ctx := ending{t.Context(), make(chan struct{}), end}
@@ -187,7 +187,7 @@ func TestSMS_Silence(t *testing.T) {
 	}
 }
 
-// ending is a context that ends when a test says so, however it wants.
+// ending is a context that ends when and how a test says.
 type ending struct {
 	context.Context
 	done chan struct{}

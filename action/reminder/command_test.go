@@ -15,7 +15,7 @@ import (
 
 const nasty = `"; do shell script "rm -rf ~" $(touch x) ` + "`id`" + ` $env:PATH -e 'x'`
 
-// TestDesktop_Program holds that no script contains what is shown.
+// TestDesktop_Program checks that no script contains the text.
 func TestDesktop_Program(t *testing.T) {
 	for _, system := range []string{"darwin", "windows"} {
 		var got command
@@ -65,7 +65,7 @@ func TestDesktop_ProgramFails(t *testing.T) {
 	}
 }
 
-// TestDesktop_Run starts a real program that writes down what it was given.
+// TestDesktop_Run runs a real program that records its arguments and input.
 func TestDesktop_Run(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program is a shell script")

@@ -27,7 +27,7 @@ func startBus(t *testing.T) string {
 	if err != nil {
 		t.Skip("dbus-daemon is not installed")
 	}
-	// A socket's path must be short, so it is not in the test's folder.
+	// A socket's path must be short, so it is not in the test's directory.
 	dir, err := os.MkdirTemp("", "bus")
 	if err != nil {
 		t.Fatal(err)
@@ -60,11 +60,11 @@ type notice struct {
 	Actions          []string
 }
 
-// A server shows notices to the test.
+// A server is a notification service that records what it shows.
 type server struct {
 	can    []string
 	fails  *dbus.Error
-	silent chan struct{} // closed when it may answer; nil for at once
+	silent chan struct{} // if not nil, it answers when this is closed
 
 	mu    sync.Mutex
 	shown []notice
@@ -161,7 +161,8 @@ func TestDesktop_BusRefuses(t *testing.T) {
 	}
 }
 
-// TestDesktop_BusSilent has a server that takes the notice and says nothing.
+// TestDesktop_BusSilent has a service that gets the notification and does not
+// answer.
 func TestDesktop_BusSilent(t *testing.T) {
 	address := startBus(t)
 	s := &server{silent: make(chan struct{})}

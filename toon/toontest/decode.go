@@ -56,12 +56,12 @@ func DecodeValue(b []byte) (any, error) {
 	return v, nil
 }
 
-// A line has its indentation taken off; blank ones are left out.
+// A line is one of the document without its indentation. Blank ones are skipped.
 type line struct {
-	number int
-	depth  int
-	text   string
-	after  bool // there is a blank line before it
+	number     int
+	depth      int
+	text       string
+	afterBlank bool // a blank line is before it
 }
 
 type decoder struct {
@@ -174,8 +174,8 @@ func (d *decoder) field(text string, depth int) (f toon.Field, err error) {
 	return f, err
 }
 
-// A header announces an array: its length, what separates its values, the
-// columns of a table, and the values that stand on the same line.
+// A header begins an array: its length, its delimiter, the columns of a table,
+// and the values on the same line.
 type header struct {
 	length    int
 	delimiter byte
@@ -184,7 +184,7 @@ type header struct {
 	inline    bool
 }
 
-// readHeader reads from the bracket on.
+// readHeader reads a header from its bracket on.
 func readHeader(s string) (h header, err error) {
 	inside, s, ok := strings.Cut(s[1:], "]")
 	h.delimiter = ','
@@ -225,8 +225,8 @@ func readHeader(s string) (h header, err error) {
 	return h, nil
 }
 
-// array reads the values that a header announces; those with lines of their
-// own are at the given depth.
+// array reads the values of a header. Those on lines of their own have the given
+// depth.
 func (d *decoder) array(h header, depth int) (any, error) {
 	d.at++
 	switch {
@@ -245,7 +245,7 @@ func (d *decoder) array(h header, depth int) (any, error) {
 		if !ok || !strings.HasPrefix(text, "- ") && text != "-" {
 			break
 		}
-		if d.lines[d.at].after {
+		if d.lines[d.at].afterBlank {
 			return nil, fmt.Errorf("a blank line inside of an array")
 		}
 		item, err := d.item(strings.Trim(text[1:], " "), depth)
@@ -260,7 +260,7 @@ func (d *decoder) array(h header, depth int) (any, error) {
 	return list, nil
 }
 
-// item reads what stands after a hyphen at the given depth.
+// item reads what follows a hyphen at the given depth.
 func (d *decoder) item(text string, depth int) (any, error) {
 	switch {
 	case text == "":
@@ -300,7 +300,7 @@ func (d *decoder) table(h header, depth int) (any, error) {
 		if !ok || !isRow(text, h.delimiter) {
 			break
 		}
-		if d.lines[d.at].after {
+		if d.lines[d.at].afterBlank {
 			return nil, fmt.Errorf("a blank line inside of an array")
 		}
 		row, err := readRow(text, h.delimiter)

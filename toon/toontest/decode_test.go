@@ -41,7 +41,7 @@ func TestDecode_Strict(t *testing.T) {
 	}
 }
 
-// objects draws any object that can be written.
+// objects generates any object that can be written.
 func objects() *rapid.Generator[toon.Object] {
 	text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[-+#0-9eE.,:"\\ \[\]{}a\n\t]{0,8}`))
 	plain := rapid.OneOf(
@@ -82,7 +82,7 @@ func objects() *rapid.Generator[toon.Object] {
 	return rapid.Custom(func(t *rapid.T) toon.Object { return draw(t, 0) })
 }
 
-// trees draws any value: lists of lists, lists of objects that differ, and so
+// trees generates any value: lists of lists, lists of different objects, and so
 // on.
 func trees() *rapid.Generator[any] {
 	text := rapid.StringMatching(`[-+#0-9eE.,:"\\ \[\]{}a\n\t]{0,6}`)

@@ -27,7 +27,7 @@ func node(t *testing.T) string {
 	return dir
 }
 
-// A fixture is a case of the specification's own.
+// A fixture is a test case of the specification.
 type fixture struct {
 	Name        string
 	Input       json.RawMessage
@@ -154,8 +154,8 @@ func fromJSON(t *testing.T, data []byte) any {
 	return value()
 }
 
-// run hands cases to a script for the reference library and returns what it
-// says about each.
+// run passes cases to a script that uses the reference library, and returns its
+// results.
 func run[Out any](t *testing.T, script string, cases any) []Out {
 	t.Helper()
 	input, err := json.Marshal(cases)
@@ -212,8 +212,8 @@ func TestEncode_Reference(t *testing.T) {
 	}
 }
 
-// Of documents that are a little broken, we must read what the reference
-// library reads, and never read one as something else.
+// Of slightly broken documents we must never accept one that the reference
+// library refuses, or read one differently.
 func TestDecode_Reference(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	flat, deep := objects(), trees()

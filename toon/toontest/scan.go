@@ -28,12 +28,12 @@ func isField(s string) bool {
 // isRow reports whether a line at the depth of a table's rows is one: a colon
 // before the first delimiter makes it a field.
 func isRow(s string, delimiter byte) bool {
-	colon, end := outside(s, ':'), outside(s, delimiter)
+	colon, end := indexUnquoted(s, ':'), indexUnquoted(s, delimiter)
 	return colon < 0 || end >= 0 && end < colon
 }
 
-// outside is where a character first stands outside of quotes, or -1.
-func outside(s string, c byte) int {
+// indexUnquoted is the index of the first c outside of quotes, or -1.
+func indexUnquoted(s string, c byte) int {
 	quoted := false
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -48,7 +48,7 @@ func outside(s string, c byte) int {
 	return -1
 }
 
-// readKey reads a key up to one of the given characters, which it leaves.
+// readKey reads a key up to one of the given characters, with which rest begins.
 func readKey(s, ends string) (key, rest string, err error) {
 	if strings.HasPrefix(s, `"`) {
 		key, rest, err = readQuoted(s)
@@ -68,12 +68,11 @@ func readKey(s, ends string) (key, rest string, err error) {
 	return key, rest, err
 }
 
-// readRow reads values with delimiters between. Spaces around them do not
-// belong to them.
+// readRow reads values with delimiters between, without the spaces around them.
 func readRow(s string, delimiter byte) ([]any, error) {
 	var cells []any
 	for {
-		end := outside(s, delimiter)
+		end := indexUnquoted(s, delimiter)
 		cell := s
 		if end >= 0 {
 			cell = s[:end]
@@ -122,7 +121,7 @@ func readCell(s string) (any, error) {
 	return s, nil
 }
 
-// readQuoted reads a string with its quotes and leaves what follows.
+// readQuoted reads a quoted string. The rest is what follows it.
 func readQuoted(s string) (text, rest string, err error) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
