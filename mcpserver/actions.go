@@ -44,17 +44,17 @@ type evidenceIn struct {
 
 type calendarIn struct {
 	Title       string      `json:"title"`
-	Start       string      `json:"start" jsonschema:"ISO 8601"`
+	Start       string      `json:"start" jsonschema:"ISO 8601; without an offset, in the owner's time zone"`
 	DurationMin *float64    `json:"duration_min"`
 	Description string      `json:"description,omitempty"`
 	Location    string      `json:"location,omitempty"`
-	Evidence    *evidenceIn `json:"evidence,omitempty" jsonschema:"where it was said"`
-	Same        string      `json:"idempotency_key,omitempty"`
+	Evidence    *evidenceIn `json:"evidence,omitempty" jsonschema:"Where it was said"`
+	Same        string      `json:"idempotency_key,omitempty" jsonschema:"Calls with the same key are one action. Default: so are equal calls within 10 minutes"`
 }
 
 func calendarCreate() *tool {
 	return defineWish(hearken.CalendarCreate, "Create an appointment",
-		"Creates a calendar event once the owner approves. On approval_pending the same call again waits on.",
+		"Creates a calendar event after the owner approves. If it returns approval_pending, repeat the call to keep waiting.",
 		func(in calendarIn) (act.Request, *evidenceIn, string) {
 			return act.Request{Calendar: &act.CalendarArgs{
 				Title: in.Title, Start: in.Start, Minutes: *in.DurationMin, Description: in.Description, Location: in.Location,
@@ -63,23 +63,23 @@ func calendarCreate() *tool {
 }
 
 type messageIn struct {
-	To       string      `json:"to" jsonschema:"a contact's name, or an address"`
+	To       string      `json:"to" jsonschema:"A contact's name or an address"`
 	Text     string      `json:"text"`
-	Platform string      `json:"platform,omitempty" jsonschema:"sms, email"`
+	Platform string      `json:"platform,omitempty" jsonschema:"sms or email"`
 	Evidence *evidenceIn `json:"evidence,omitempty"`
 	Same     string      `json:"idempotency_key,omitempty"`
 }
 
 func messageSend() *tool {
 	return defineWish(hearken.MessageSend, "Send a message",
-		"Sends a message once the owner approves; see calendar_create.",
+		"Sends a message after the owner approves. Approval works as in calendar_create.",
 		func(in messageIn) (act.Request, *evidenceIn, string) {
 			return act.Request{Message: &act.MessageArgs{To: in.To, Text: in.Text, Platform: in.Platform}}, in.Evidence, in.Same
 		})
 }
 
 type reminderIn struct {
-	Time     string      `json:"time" jsonschema:"ISO 8601"`
+	Time     string      `json:"time" jsonschema:"ISO 8601; without an offset, in the owner's time zone"`
 	Note     string      `json:"note"`
 	Repeat   string      `json:"repeat,omitempty" jsonschema:"daily, weekdays, weekly, monthly, yearly or an RRULE"`
 	Evidence *evidenceIn `json:"evidence,omitempty"`
@@ -88,7 +88,7 @@ type reminderIn struct {
 
 func reminderCreate() *tool {
 	return defineWish(hearken.ReminderCreate, "Set a reminder",
-		"Reminds the owner at a time, once the owner approves; see calendar_create.",
+		"Sets a reminder for the owner, who approves it first. Approval works as in calendar_create.",
 		func(in reminderIn) (act.Request, *evidenceIn, string) {
 			return act.Request{Reminder: &act.ReminderArgs{Time: in.Time, Note: in.Note, Repeat: in.Repeat}}, in.Evidence, in.Same
 		})
@@ -99,7 +99,7 @@ type actionIn struct {
 }
 
 func statusOfAction() *tool {
-	return defineAction(actionStatus, "Look at an action", "Tells how an action of yours is.", effect{readOnly: true},
+	return defineAction(actionStatus, "Look at an action", "Reports the status of one of your actions.", effect{readOnly: true},
 		func(ctx context.Context, d *desk, _ *mcp.CallToolRequest, in actionIn) (*mcp.CallToolResult, error) {
 			a, err := d.ownAction(ctx, in.ID)
 			if err != nil {
@@ -110,7 +110,7 @@ func statusOfAction() *tool {
 }
 
 func cancelAction() *tool {
-	return defineAction(actionCancel, "Cancel an action", "Takes back an action of yours, where it can be undone also one that is done.",
+	return defineAction(actionCancel, "Cancel an action", "Cancels one of your actions, or undoes it if it already ran and can be undone.",
 		effect{destructive: true, idempotent: true, openWorld: true},
 		func(ctx context.Context, d *desk, _ *mcp.CallToolRequest, in actionIn) (*mcp.CallToolResult, error) {
 			a, err := d.ownAction(ctx, in.ID)
@@ -193,10 +193,13 @@ func defineAction[In any](dotted, title, description string, e effect,
 	in := newArguments[In](underscored(dotted))
 	t := newTool(underscored(dotted), title, description, e, in.schema)
 	t.set, t.dotted = Actions, dotted
-	t.OutputSchema = schemaOf[outcome]()
-	if said := in.schema.Properties["evidence"]; said != nil && dotted != hearken.CalendarCreate {
-		// The shape is known from the first; saying it again only costs tokens.
-		said.Properties, said.PropertyOrder, said.Description = nil, nil, "as in calendar_create"
+	t.output = schemaOf[outcome]()
+	// All of these tools return the same. The first one says what; repeating it
+	// would only cost tokens.
+	if dotted == hearken.CalendarCreate {
+		t.OutputSchema = outlineOf(t.output)
+	} else if said := in.schema.Properties["evidence"]; said != nil {
+		said.Properties, said.PropertyOrder, said.Description = nil, nil, "As in calendar_create"
 	}
 	t.perform = func(arguments json.RawMessage) (performance, error) {
 		args, err := in.read(arguments)

@@ -3,22 +3,22 @@ package mcpserver
 import "context"
 
 type againIn struct {
-	SessionID  string   `json:"sessionId" jsonschema:"UUID of the session"`
-	Language   string   `json:"language,omitempty" jsonschema:"left out: as before" max:"35"`
+	SessionID  string   `json:"sessionId"`
+	Language   string   `json:"language,omitempty" jsonschema:"Default: as before" max:"35"`
 	Provider   string   `json:"provider,omitempty" max:"64"`
 	Model      string   `json:"model,omitempty" max:"100"`
-	Vocabulary []string `json:"vocabulary,omitempty" jsonschema:"names and terms to expect" max:"500"`
+	Vocabulary []string `json:"vocabulary,omitempty" jsonschema:"Names and terms to expect" max:"500"`
 }
 
 type againOut struct {
-	SessionID string `json:"sessionId" jsonschema:"the new session; it stops when it is complete"`
+	SessionID string `json:"sessionId"`
 	Language  string `json:"language"`
 	Provider  string `json:"provider"`
 }
 
 func retranscribeSession() *tool {
 	return define("retranscribe_session", "Transcribe again",
-		"Transcribes the kept sound of a stopped session anew, as a session of its own. Works for sessions whose sound was kept (KEEP_AUDIO).",
+		"Transcribes a stopped session again, as a new session that stops when complete. Works only if the hub kept its audio (KEEP_AUDIO).",
 		effect{openWorld: true},
 		func(ctx context.Context, d *desk, in againIn) (againOut, error) {
 			id, err := session(in.SessionID)

@@ -13,22 +13,22 @@ import (
 const exportBytes = 2 << 20
 
 type exportIn struct {
-	SessionID   string `json:"sessionId" jsonschema:"UUID of the session"`
+	SessionID   string `json:"sessionId"`
 	Format      string `json:"format,omitempty" enum:"json,txt,srt,vtt,md,toon" default:"json"`
-	FromSegment int    `json:"fromSegment,omitempty" jsonschema:"how many segments to pass over" min:"0" default:"0"`
+	FromSegment int    `json:"fromSegment,omitempty" jsonschema:"Segments to skip" min:"0" default:"0"`
 }
 
 type exportOut struct {
 	SessionID   string `json:"sessionId"`
 	Format      string `json:"format"`
 	Data        string `json:"data"`
-	Truncated   bool   `json:"truncated,omitempty" jsonschema:"the session goes on at fromSegment nextSegment"`
+	Truncated   bool   `json:"truncated,omitempty"`
 	NextSegment int    `json:"nextSegment,omitempty"`
 }
 
 func exportSession() *tool {
 	return define("export_session", "Export a session",
-		"Returns a whole session as one document: json with words and times, txt, srt or vtt subtitles, md with the note, toon. To read along, get_transcription is better.",
+		"Returns a session as one document: json (with words and times), txt, srt or vtt subtitles, md (with its note) or toon. If truncated, continue with fromSegment = nextSegment. To follow a live session use get_transcription.",
 		effect{readOnly: true}, exportWhole)
 }
 

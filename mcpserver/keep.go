@@ -8,9 +8,9 @@ import (
 )
 
 type noteIn struct {
-	SessionID string `json:"sessionId" jsonschema:"UUID of the session"`
-	Text      string `json:"text,omitempty" jsonschema:"markdown; replaces an earlier note" max:"50000"`
-	Title     string `json:"title,omitempty" jsonschema:"gives the session this title" max:"200"`
+	SessionID string `json:"sessionId"`
+	Text      string `json:"text,omitempty" jsonschema:"Markdown; replaces the earlier note" max:"50000"`
+	Title     string `json:"title,omitempty" jsonschema:"New title of the session" max:"200"`
 }
 
 type noteOut struct {
@@ -21,7 +21,7 @@ type noteOut struct {
 
 func saveNote() *tool {
 	return define("save_note", "Save a note",
-		"Keeps one markdown note with a session, such as your summary, and can give the session a title. Read it with get_session_status or export_session (md).",
+		"Saves one note with a session, such as your summary, or sets the session's title. Read the note with get_session_status or export_session (md).",
 		effect{destructive: true, idempotent: true},
 		func(ctx context.Context, d *desk, in noteIn) (out noteOut, err error) {
 			if in.Text == "" && in.Title == "" {
@@ -52,18 +52,18 @@ func saveNote() *tool {
 }
 
 type forgetIn struct {
-	SessionID string  `json:"sessionId" jsonschema:"UUID of the session"`
+	SessionID string  `json:"sessionId"`
 	Minutes   float64 `json:"minutes" min:"0.1" max:"1440"`
 }
 
 type forgetOut struct {
 	SessionID string `json:"sessionId"`
-	Removed   int    `json:"removed" jsonschema:"segments that are gone"`
+	Removed   int    `json:"removed"`
 }
 
 func forgetRecent() *tool {
 	return define("forget_recent", "Forget the last minutes",
-		"Removes for good what was said in the last minutes of a session. Only when the user asks for it.",
+		"Permanently deletes the last minutes of a session. Use it only when the user asks.",
 		effect{destructive: true},
 		func(ctx context.Context, d *desk, in forgetIn) (out forgetOut, err error) {
 			if out.SessionID, err = session(in.SessionID); err != nil {
@@ -81,7 +81,7 @@ type deleteOut struct {
 
 func deleteSession() *tool {
 	return define("delete_session", "Delete a session",
-		"Removes a session for good: transcript, note and sound. Only when the user asks for it.",
+		"Permanently deletes a session: transcript, note and audio. Use it only when the user asks.",
 		effect{destructive: true},
 		func(ctx context.Context, d *desk, in sessionIn) (out deleteOut, err error) {
 			if out.SessionID, err = session(in.SessionID); err != nil {

@@ -29,13 +29,13 @@ func (d *desk) addResources(s *mcp.Server) {
 	if d.offers(Scribe) {
 		s.AddResource(&mcp.Resource{
 			URI: currentURI, Name: "current-transcript", Title: "Live transcript", MIMEType: transcriptType,
-			Description: "The live transcript of this computer's current capture: its last 100 entries in TOON.",
+			Description: "The live transcript of this computer's current session: the last 100 entries in TOON format.",
 		}, d.readCurrent)
 	}
 	if d.offers(Transcription) {
 		s.AddResourceTemplate(&mcp.ResourceTemplate{
 			URITemplate: sessionTemplate, Name: "session-transcript", Title: "Transcript of a session", MIMEType: transcriptType,
-			Description: "The transcript of a session, its newest 1,000 entries at most, in TOON.",
+			Description: "A session's transcript: its newest entries, at most 1,000, in TOON format.",
 		}, d.readSession)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemaOf is the JSON schema of T in words that every client understands:
-// one type for each value, never a union with null. Our outputs hold no null:
-// what may be missing is left out, and lists are empty instead.
+// schemaOf is the JSON schema of T in terms that every client understands:
+// one type per value, never a union with null. Our results hold no null: a
+// missing value is left out, and an empty list is [].
 func schemaOf[T any]() *jsonschema.Schema {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[time.Time](): {Type: "string", Format: "date-time"},
@@ -23,8 +23,26 @@ func schemaOf[T any]() *jsonschema.Schema {
 	return s
 }
 
-// plain takes the unions with null out of s, and the promise that no field is
-// ever added.
+// outlineOf is the output schema that clients get: the names and types of the
+// result's own fields, or only of the named ones. Every token of it is paid
+// for before a model's first word, and the result shows the rest.
+func outlineOf(full *jsonschema.Schema, fields ...string) *jsonschema.Schema {
+	s := full.CloneSchemas()
+	s.Required = nil
+	for name, p := range s.Properties {
+		if len(fields) > 0 && !slices.Contains(fields, name) {
+			delete(s.Properties, name)
+			continue
+		}
+		p.Format = ""
+		for nested := p; nested != nil; nested = nested.Items {
+			nested.Properties, nested.PropertyOrder, nested.Required = nil, nil, nil
+		}
+	}
+	return s
+}
+
+// plain removes unions with null, and the promise that no field is ever added.
 func plain(s *jsonschema.Schema) {
 	if s == nil {
 		return

@@ -21,7 +21,7 @@ func defineScribe[In any](name, title, description string, e effect, run func(co
 		o, err := run(ctx, d, in)
 		return notation(toon.Encode(o)), err
 	})
-	t.set, t.OutputSchema = Scribe, nil
+	t.set, t.output, t.OutputSchema = Scribe, nil, nil
 	return t
 }
 
@@ -29,7 +29,7 @@ type nothing struct{}
 
 func scribeStart() *tool {
 	return defineScribe("pscribe_start", "Start the scribe",
-		"Starts transcription of this computer's microphone (M) and system audio (S). Tell the user that everybody on the call should know.",
+		"Starts transcribing this computer's microphone (M) and system audio (S). Remind the user to tell everyone on the call.",
 		effect{idempotent: true},
 		func(ctx context.Context, d *desk, _ nothing) (toon.Object, error) {
 			return statusObject(d.scribe.Start(ctx))
@@ -37,7 +37,7 @@ func scribeStart() *tool {
 }
 
 func scribeStop() *tool {
-	return defineScribe("pscribe_stop", "Stop the scribe", "Stops the current transcription; its last words follow.",
+	return defineScribe("pscribe_stop", "Stop the scribe", "Stops the current transcription. Its last words may follow a little later.",
 		effect{},
 		func(ctx context.Context, d *desk, _ nothing) (toon.Object, error) {
 			return statusObject(d.scribe.Stop(ctx))
@@ -45,7 +45,7 @@ func scribeStop() *tool {
 }
 
 func scribeNew() *tool {
-	return defineScribe("pscribe_new", "New scribe session", "Goes on in a new session, losing no sound.",
+	return defineScribe("pscribe_new", "New scribe session", "Ends the current session and continues in a new one without losing audio.",
 		effect{},
 		func(ctx context.Context, d *desk, _ nothing) (toon.Object, error) {
 			return statusObject(d.scribe.New(ctx))
@@ -53,7 +53,7 @@ func scribeNew() *tool {
 }
 
 func scribeStatus() *tool {
-	return defineScribe("pscribe_status", "Scribe status", "Tells whether it runs, the session's id and duration.",
+	return defineScribe("pscribe_status", "Scribe status", "Reports whether transcription is running, and the session's ID and duration.",
 		effect{readOnly: true},
 		func(ctx context.Context, d *desk, _ nothing) (toon.Object, error) {
 			return statusObject(d.scribe.Status(ctx))

@@ -10,14 +10,14 @@ import (
 type listIn struct {
 	Status string `json:"status,omitempty" enum:"active,stopped,all" default:"all"`
 	Limit  int    `json:"limit,omitempty" min:"1" max:"200" default:"20"`
-	Since  string `json:"since,omitempty" jsonschema:"started at or after: RFC 3339, a date, or an age such as 90m, 2h, 7d"`
-	Until  string `json:"until,omitempty" jsonschema:"started before, likewise"`
+	Since  string `json:"since,omitempty" jsonschema:"Started at or after: RFC 3339, a date, or an age such as 90m, 2h or 7d"`
+	Until  string `json:"until,omitempty" jsonschema:"Started before; same formats"`
 }
 
 type listOut struct {
 	Sessions []listed `json:"sessions"`
 	// Truncated tells that there are older ones.
-	Truncated bool `json:"truncated,omitempty" jsonschema:"there are older ones: raise limit, or set until to the last startedAt"`
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // listed is a session as a list shows it.
@@ -35,7 +35,7 @@ type listed struct {
 
 func listSessions() *tool {
 	return define("list_sessions", "List sessions",
-		"Lists sessions, newest first.",
+		"Lists sessions, newest first. Use it to find a sessionId. If truncated, set until to the last startedAt to see older ones.",
 		effect{readOnly: true},
 		func(ctx context.Context, d *desk, in listIn) (listOut, error) {
 			f := hearken.SessionFilter{Limit: in.Limit + 1} // one more tells whether there are more
@@ -67,8 +67,8 @@ func listSessions() *tool {
 }
 
 type statusIn struct {
-	SessionID   string `json:"sessionId" jsonschema:"UUID of the session"`
-	IncludeNote bool   `json:"includeNote,omitempty" jsonschema:"also the text of its note"`
+	SessionID   string `json:"sessionId"`
+	IncludeNote bool   `json:"includeNote,omitempty" jsonschema:"Include the note's text"`
 }
 
 // statusOut is the session itself and what the evidence says about it.
@@ -77,12 +77,12 @@ type statusOut struct {
 	Health          string        `json:"health" jsonschema:"ok, waiting_for_audio, silent, lagging, storage_trouble, provider_trouble or stopped"`
 	Sender          string        `json:"sender"`
 	ProviderState   string        `json:"providerState"`
-	Engine          string        `json:"engine,omitempty" jsonschema:"the provider in use now"`
+	Engine          string        `json:"engine,omitempty"`
 	LastAudioAt     *time.Time    `json:"lastAudioAt,omitempty"`
 	LastWordAt      *time.Time    `json:"lastWordAt,omitempty"`
 	LagSeconds      float64       `json:"lagSeconds"`
 	DroppedSeconds  float64       `json:"droppedSeconds"`
-	OwedSeconds     float64       `json:"owedSeconds,omitempty" jsonschema:"sound that waits for an engine to transcribe it later"`
+	OwedSeconds     float64       `json:"owedSeconds,omitempty"`
 	SpoolBytes      int64         `json:"spoolBytes"`
 	UnsavedSegments int           `json:"unsavedSegments"`
 	Durable         bool          `json:"durable"`
@@ -98,7 +98,7 @@ type attachedNote struct {
 
 func getSessionStatus() *tool {
 	t := define("get_session_status", "Session status",
-		"Tells how a session is doing from evidence: last sound, last word, lag, losses, storage. Also its note.",
+		"Reports a session's health (last audio, last word, lag, lost audio, storage) and its note. Use it when text is late or missing.",
 		effect{readOnly: true},
 		func(ctx context.Context, d *desk, in statusIn) (*statusOut, error) {
 			id, err := session(in.SessionID)
@@ -126,9 +126,6 @@ func getSessionStatus() *tool {
 			}
 			return out, nil
 		})
-	// What a session was started with is for people to look at.
-	out := schemaOf[statusOut]()
-	out.Properties["config"].Properties, out.Properties["config"].PropertyOrder = nil, nil
-	t.OutputSchema = out
+	t.OutputSchema = outlineOf(t.output, "id", "status", "duration", "segmentCount", "health", "lastAudioAt", "lastWordAt", "lagSeconds", "note")
 	return t
 }

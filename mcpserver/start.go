@@ -9,12 +9,12 @@ import (
 )
 
 type startIn struct {
-	Language   string   `json:"language,omitempty" jsonschema:"BCP 47 tag such as en or pt-BR; left out: the provider's default" max:"35"`
-	Provider   string   `json:"provider,omitempty" jsonschema:"speech engine, such as local or deepgram, or several with commas to go on with when one fails; left out: the hub's default" max:"64"`
+	Language   string   `json:"language,omitempty" jsonschema:"BCP 47 tag such as en or pt-BR. Default: the provider's" max:"35"`
+	Provider   string   `json:"provider,omitempty" jsonschema:"Speech engine such as local or deepgram. Several, separated by commas, take over from each other on failure. Default: the hub's" max:"64"`
 	Title      string   `json:"title,omitempty" max:"200"`
-	Model      string   `json:"model,omitempty" jsonschema:"the provider's name for a model" max:"100"`
-	Vocabulary []string `json:"vocabulary,omitempty" jsonschema:"names and terms to expect" max:"500"`
-	Translate  bool     `json:"translate,omitempty" jsonschema:"also an English translation of each entry, where the engine has one"`
+	Model      string   `json:"model,omitempty" jsonschema:"As the provider names it" max:"100"`
+	Vocabulary []string `json:"vocabulary,omitempty" jsonschema:"Names and terms to expect" max:"500"`
+	Translate  bool     `json:"translate,omitempty" jsonschema:"Add an English translation of each entry, if the engine can"`
 }
 
 type startOut struct {
@@ -26,7 +26,7 @@ type startOut struct {
 
 func startTranscription() *tool {
 	return define("start_transcription", "Start a transcription",
-		"Starts a session. Send its sound as binary WebSocket frames to wsEndpoint (PCM16, WAV, Ogg/Opus or WebM/Opus; the address is a secret), then read it with get_transcription.",
+		"Starts a session for audio that is sent over a WebSocket. Send PCM16, WAV, Ogg/Opus or WebM/Opus as binary frames to wsEndpoint, which is secret; read the text with get_transcription.",
 		effect{openWorld: true},
 		func(ctx context.Context, d *desk, in startIn) (startOut, error) {
 			if err := checkVocabulary(in.Vocabulary); err != nil {
@@ -82,19 +82,19 @@ func (d *desk) startRequest(in startIn) live.StartRequest {
 
 // sessionIn is the input of the tools that need nothing but a session.
 type sessionIn struct {
-	SessionID string `json:"sessionId" jsonschema:"UUID of the session"`
+	SessionID string `json:"sessionId"`
 }
 
 type stopOut struct {
 	SessionID    string                `json:"sessionId"`
-	Duration     float64               `json:"duration" jsonschema:"seconds of sound"`
+	Duration     float64               `json:"duration"`
 	SegmentCount int                   `json:"segmentCount"`
 	Status       hearken.SessionStatus `json:"status"`
 }
 
 func stopTranscription() *tool {
 	return define("stop_transcription", "Stop a transcription",
-		"Ends an active session after the last sound is transcribed. Its transcript stays readable.",
+		"Stops an active session once its remaining audio is transcribed. You can still read it.",
 		effect{},
 		func(ctx context.Context, d *desk, in sessionIn) (stopOut, error) {
 			id, err := session(in.SessionID)

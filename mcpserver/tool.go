@@ -33,6 +33,7 @@ type tool struct {
 	set    string
 	dotted string // the other name of a tool of the actions
 	input  *jsonschema.Schema
+	output *jsonschema.Schema // of all that a result holds; nil for text alone
 	// bind reads the arguments of a call and returns what it does.
 	bind func(arguments json.RawMessage) (func(context.Context, *desk) (any, error), error)
 	// perform is bind for the tools of the actions, which look at the whole
@@ -84,7 +85,8 @@ type effect struct {
 func define[In, Out any](name, title, description string, e effect, run func(context.Context, *desk, In) (Out, error)) *tool {
 	in := newArguments[In](name)
 	t := newTool(name, title, description, e, in.schema)
-	t.OutputSchema = schemaOf[Out]()
+	t.output = schemaOf[Out]()
+	t.OutputSchema = outlineOf(t.output)
 	t.bind = func(arguments json.RawMessage) (func(context.Context, *desk) (any, error), error) {
 		args, err := in.read(arguments)
 		if err != nil {

@@ -15,17 +15,17 @@ import (
 
 type watchIn struct {
 	SessionID string   `json:"session_id,omitempty" jsonschema:"Default: current session" max:"200"`
-	Keywords  []string `json:"keywords,omitempty" jsonschema:"words in any order and case; a final * for any ending" max:"50"`
-	Phrases   []string `json:"phrases,omitempty" jsonschema:"words in this order" max:"50"`
+	Keywords  []string `json:"keywords,omitempty" jsonschema:"Words in any order and case; a final * matches any ending" max:"50"`
+	Phrases   []string `json:"phrases,omitempty" jsonschema:"Words in this order" max:"50"`
 	Patterns  []string `json:"patterns,omitempty" jsonschema:"RE2" max:"20"`
 	Timeout   int      `json:"timeout_seconds,omitempty" min:"1" max:"300" default:"45"`
-	Context   int      `json:"context,omitempty" jsonschema:"entries around a match" min:"0" max:"20" default:"2"`
-	SinceLine *int     `json:"since_line,omitempty" jsonschema:"the last next_since_line. Default: from now on" min:"1"`
+	Context   int      `json:"context,omitempty" jsonschema:"Entries before and after a match" min:"0" max:"20" default:"2"`
+	SinceLine *int     `json:"since_line,omitempty" jsonschema:"The last next_since_line. Default: from now on" min:"1"`
 }
 
 func watchTranscript() *tool {
 	return defineScribe("watch_transcript", "Wait for words",
-		"Waits until something that you name is said, and returns the matching entries with context.",
+		"Waits until a keyword, phrase or pattern is said, and returns the matching entries with context. To keep waiting, call again with since_line = next_since_line.",
 		effect{readOnly: true}, watch)
 }
 
