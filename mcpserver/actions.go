@@ -152,7 +152,7 @@ func defineWish[In any](name, title, description string, read func(In) (act.Requ
 			var said *evidenceIn
 			w.request, said, w.request.IdempotencyKey = read(in)
 			if len(w.request.IdempotencyKey) > 200 {
-				return d.notActed(ctx, name, "", wrong("idempotency_key must be at most 200 bytes long, not %d.", len(w.request.IdempotencyKey)))
+				return d.notActed(ctx, name, "", invalid("idempotency_key must be at most 200 bytes long, got %d.", len(w.request.IdempotencyKey)))
 			}
 			if err := said.check(); err != nil {
 				return d.notActed(ctx, name, "", err)
@@ -169,9 +169,9 @@ func (e *evidenceIn) check() error {
 	switch {
 	case e == nil:
 	case len(e.Segments) > 100:
-		return wrong("evidence.segment_ids must be at most 100 entries long, not %d.", len(e.Segments))
+		return invalid("evidence.segment_ids must be at most 100 entries long, got %d.", len(e.Segments))
 	case len(e.Quote) > 4000 || len(e.Session) > 100 || len(strings.Join(e.Segments, "")) > 10_000:
-		return wrong("evidence is too long: a quote of at most 4000 bytes, and ids as get_transcription gives them.")
+		return invalid("evidence is too long: a quote of at most 4000 bytes, and ids as get_transcription gives them.")
 	}
 	return nil
 }

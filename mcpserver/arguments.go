@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -16,11 +15,12 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// arguments reads the arguments of one tool. The fields of T may have these
-// tags besides json and jsonschema (the description): default; min and max of
-// a number; max of a text's characters or a list's entries; enum, words with
-// commas between.
-// Fields without omitempty are required: texts must not be empty, and numbers
+// arguments reads the arguments of one tool. Besides json and jsonschema (the
+// description), the fields of T may have these tags: default; min and max of a
+// number; max of a string's characters or a list's entries; enum, as words
+// separated by commas.
+//
+// Fields without omitempty are required: strings must not be empty, and numbers
 // have a minimum above zero or are pointers. A pointer is nil if the argument
 // was left out.
 type arguments[T any] struct {
@@ -79,7 +79,8 @@ func newArguments[T any](tool string) *arguments[T] {
 	return a
 }
 
-// read decodes and checks. An argument that is null counts as left out.
+// read decodes and checks the arguments of a call. A null argument counts as
+// left out.
 func (a *arguments[T]) read(raw json.RawMessage) (T, error) {
 	in := a.defaults
 	if len(raw) == 0 {
@@ -88,103 +89,68 @@ func (a *arguments[T]) read(raw json.RawMessage) (T, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&in); err != nil {
-		return in, a.explain(err)
+		return in, a.explain(raw, err)
 	}
 	v := reflect.ValueOf(&in).Elem()
 	for i := range a.checks {
-		if err := a.checks[i].hold(v.Field(a.checks[i].field)); err != nil {
+		if err := a.checks[i].verify(v.Field(a.checks[i].field)); err != nil {
 			return in, err
 		}
 	}
 	return in, nil
 }
 
-func (c *check) hold(v reflect.Value) error {
+func (c *check) verify(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() && c.required {
-			return wrong("%s is required.", c.name)
+			return invalid("%s is required.", c.name)
 		}
 		if v.IsNil() {
 			return nil
 		}
-		return c.hold(v.Elem())
+		return c.verify(v.Elem())
 	case reflect.Int:
-		return c.within(float64(v.Int()), "")
+		return c.verifyRange(float64(v.Int()), "")
 	case reflect.Float64:
-		return c.within(v.Float(), "")
+		return c.verifyRange(v.Float(), "")
 	case reflect.String:
 		s := v.String()
 		if c.required && s == "" {
-			return wrong("%s is required.", c.name)
+			return invalid("%s is required.", c.name)
 		}
 		if c.enum != nil && !slices.Contains(c.enum, s) {
-			return wrong("%s must be one of %s, not %q.", c.name, strings.Join(c.enum, ", "), clip(s, 40))
+			return invalid("%s must be one of %s, got %q.", c.name, strings.Join(c.enum, ", "), clip(s, 40))
 		}
-		return c.within(float64(utf8.RuneCountInString(s)), " characters long")
+		return c.verifyRange(float64(utf8.RuneCountInString(s)), " characters long")
 	case reflect.Slice:
-		return c.within(float64(v.Len()), " entries long")
+		return c.verifyRange(float64(v.Len()), " entries long")
 	}
 	return nil
 }
 
-func (c *check) within(n float64, what string) error {
+func (c *check) verifyRange(n float64, unit string) error {
+	if c.min != nil && n < *c.min || c.max != nil && n > *c.max {
+		return invalid("%s must be%s%s, got %s.", c.name, c.bounds(), unit, digits(n))
+	}
+	return nil
+}
+
+// bounds are the limits in words, with a space before them.
+func (c *check) bounds() string {
 	switch {
-	case c.min != nil && c.max != nil && (n < *c.min || n > *c.max):
-		return wrong("%s must be between %s and %s%s, not %s.", c.name, digits(*c.min), digits(*c.max), what, digits(n))
-	case c.min != nil && n < *c.min:
-		return wrong("%s must be at least %s%s, not %s.", c.name, digits(*c.min), what, digits(n))
-	case c.max != nil && n > *c.max:
-		return wrong("%s must be at most %s%s, not %s.", c.name, digits(*c.max), what, digits(n))
+	case c.min != nil && c.max != nil:
+		return fmt.Sprintf(" between %s and %s", digits(*c.min), digits(*c.max))
+	case c.min != nil:
+		return " at least " + digits(*c.min)
+	case c.max != nil:
+		return " at most " + digits(*c.max)
 	}
-	return nil
+	return ""
 }
 
-// explain says in plain words why arguments could not be decoded.
-func (a *arguments[T]) explain(err error) error {
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		var names []string
-		for _, c := range a.checks {
-			names = append(names, c.name)
-		}
-		return wrong("%s has no argument %s; it takes %s.", a.tool, clip(name, 64), strings.Join(names, ", "))
-	}
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		got, _, _ := strings.Cut(e.Value, " ") // "number 5.5"
-		if e.Field == "" {
-			return wrong("The arguments of %s must be an object, not %s.", a.tool, article(got))
-		}
-		return wrong("%s must be %s, not %s.", e.Field, typeName(e.Type), article(got))
-	}
-	return wrong("The arguments of %s are not valid JSON.", a.tool)
-}
-
-func typeName(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Int:
-		return "a whole number"
-	case reflect.Float64:
-		return "a number"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Slice:
-		return "an array of strings"
-	}
-	return "a string"
-}
-
-func article(noun string) string {
-	switch noun {
-	case "array", "object":
-		return "an " + noun
-	case "bool":
-		return "true or false"
-	}
-	return "a " + noun
-}
-
-// wrong is an error that the caller can mend.
-func wrong(format string, args ...any) error {
+// invalid is an error that the caller can correct.
+func invalid(format string, args ...any) error {
 	return hearken.Errorf(hearken.Invalid, format, args...)
 }
 

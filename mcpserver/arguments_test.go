@@ -26,16 +26,17 @@ func TestArguments_Read(t *testing.T) {
 			want: readIn{SessionID: "x", FromSegment: -5, Limit: 7, IncludeWords: true, WaitSeconds: 20}},
 		{name: "Missing", raw: `{}`, err: "sessionId is required."},
 		{name: "None", raw: ``, err: "sessionId is required."},
-		{name: "LimitZero", raw: `{"sessionId":"x","limit":0}`, err: "limit must be between 1 and 500, not 0."},
-		{name: "LimitHuge", raw: `{"sessionId":"x","limit":1000000}`, err: "limit must be between 1 and 500, not 1000000."},
-		{name: "LimitOverflows", raw: `{"sessionId":"x","limit":99999999999999999999}`, err: "limit must be a whole number, not a number."},
+		{name: "LimitZero", raw: `{"sessionId":"x","limit":0}`, err: "limit must be between 1 and 500, got 0."},
+		{name: "LimitHuge", raw: `{"sessionId":"x","limit":1000000}`, err: "limit must be between 1 and 500, got 1000000."},
+		{name: "LimitOverflows", raw: `{"sessionId":"x","limit":99999999999999999999}`, err: "limit must be between 1 and 500, got 99999999999999999999."},
+		{name: "Overflows", raw: `{"sessionId":"x","fromSegment":-99999999999999999999}`, err: "fromSegment is out of range: -99999999999999999999."},
 		{name: "WaitNegative", raw: `{"sessionId":"x","waitSeconds":-1}`, err: "waitSeconds must be between 0 and 20"},
-		{name: "WrongType", raw: `{"sessionId":"x","limit":"ten"}`, err: "limit must be a whole number, not a string."},
-		{name: "Fraction", raw: `{"sessionId":"x","limit":1.5}`, err: "limit must be a whole number, not a number."},
-		{name: "IDNotAString", raw: `{"sessionId":7}`, err: "sessionId must be a string, not a number."},
+		{name: "WrongType", raw: `{"sessionId":"x","limit":"ten"}`, err: `limit must be a whole number, got "ten".`},
+		{name: "Fraction", raw: `{"sessionId":"x","limit":1.5}`, err: "limit must be a whole number, got 1.5."},
+		{name: "IDNotAString", raw: `{"sessionId":7}`, err: "sessionId must be a string, got 7."},
 		{name: "Unknown", raw: `{"sessionId":"x","from":1}`, err: `get_transcription has no argument "from"; it takes sessionId, fromSegment,`},
-		{name: "NotAnObject", raw: `[1]`, err: "must be an object, not an array."},
-		{name: "CursorLong", raw: `{"sessionId":"x","cursor":"` + strings.Repeat("a", 81) + `"}`, err: "cursor must be at most 80 characters long, not 81."},
+		{name: "NotAnObject", raw: `[1]`, err: "must be an object, got an array."},
+		{name: "CursorLong", raw: `{"sessionId":"x","cursor":"` + strings.Repeat("a", 81) + `"}`, err: "cursor must be at most 80 characters long, got 81."},
 		{name: "Broken", raw: `{"sessionId"`, err: "not valid JSON"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,12 +65,12 @@ func TestArguments_EnumAndLists(t *testing.T) {
 	if got, err := list.read(nil); err != nil || got.Status != "all" || got.Limit != 20 {
 		t.Errorf("defaults: %+v, %v", got, err)
 	}
-	if _, err := list.read(json.RawMessage(`{"status":"paused"}`)); err == nil || err.Error() != `status must be one of active, stopped, all, not "paused".` {
+	if _, err := list.read(json.RawMessage(`{"status":"paused"}`)); err == nil || err.Error() != `status must be one of active, stopped, all, got "paused".` {
 		t.Errorf("unknown status: %v", err)
 	}
 	start := newArguments[startIn]("start_transcription")
 	many := `{"vocabulary":[` + strings.Repeat(`"a",`, 500) + `"a"]}`
-	if _, err := start.read(json.RawMessage(many)); err == nil || !strings.Contains(err.Error(), "vocabulary must be at most 500 entries long, not 501.") {
+	if _, err := start.read(json.RawMessage(many)); err == nil || !strings.Contains(err.Error(), "vocabulary must be at most 500 entries long, got 501.") {
 		t.Errorf("long vocabulary: %v", err)
 	}
 	// A default must not be shared between calls.
@@ -78,6 +79,41 @@ func TestArguments_EnumAndLists(t *testing.T) {
 	}
 	if got, err := start.read(nil); err != nil || got.Vocabulary != nil {
 		t.Errorf("after another call: %+v, %v", got, err)
+	}
+}
+
+func TestArguments_Explain(t *testing.T) {
+	start := newArguments[startIn]("start_transcription")
+	message := newArguments[messageIn]("message_send")
+	tail := newArguments[tailIn]("pscribe_tail")
+	readStart := func(raw string) (err error) { _, err = start.read(json.RawMessage(raw)); return err }
+	readMessage := func(raw string) (err error) { _, err = message.read(json.RawMessage(raw)); return err }
+	readTail := func(raw string) (err error) { _, err = tail.read(json.RawMessage(raw)); return err }
+	for _, tt := range []struct {
+		read      func(string) error
+		raw, want string
+	}{
+		{readTail, `{"n":2.5}`, "n must be a whole number, got 2.5."},
+		{readTail, `{"N":"two"}`, `n must be a whole number, got "two".`},
+		{readTail, `{"n":1e3}`, "n must be a whole number, got 1e3."},
+		{readTail, `{"since_line":9223372036854775808}`, "since_line must be at least 1, got 9223372036854775808."},
+		{readTail, `{"since_line":[1]}`, "since_line must be a whole number, got an array."},
+		{readTail, `{"include_echo":"yes"}`, `include_echo must be true or false, got "yes".`},
+		{readTail, `"n"`, `The arguments of pscribe_tail must be an object, got "n".`},
+		{readTail, `{"n":1,"null":null}`, `pscribe_tail has no argument "null"; it takes n, since_line, status,`},
+		{readStart, `{"vocabulary":"Rhabarber"}`, `vocabulary must be an array of strings, got "Rhabarber".`},
+		{readStart, `{"vocabulary":["a",7]}`, "vocabulary must be an array of strings, got 7 in it."},
+		{readStart, `{"title":{}}`, "title must be a string, got an object."},
+		{readStart, `{"translate":1}`, "translate must be true or false, got 1."},
+		{readMessage, `{"evidence":"he said so"}`, `evidence must be an object, got "he said so".`},
+		{readMessage, `{"evidence":{"session_id":true}}`, "evidence.session_id must be a string, got true."},
+		{readMessage, `{"evidence":{"segment_ids":[null,{}]}}`, "evidence.segment_ids must be an array of strings, got an object in it."},
+		{readMessage, `{"evidence":{"said":"x"}}`, `evidence has no argument "said"; it takes session_id, segment_ids, quote.`},
+		{readMessage, `{"said":1,"evidence":{"said":"x"}}`, `message_send has no argument "said"; it takes to, text,`},
+	} {
+		if err := tt.read(tt.raw); err == nil || !strings.Contains(err.Error(), tt.want) || hearken.CodeOf(err) != hearken.Invalid {
+			t.Errorf("%s: %v, want %s", tt.raw, err, tt.want)
+		}
 	}
 }
 

@@ -22,15 +22,15 @@ func tail(id string) string { return id[max(0, len(id)-8):] }
 func parseCursor(text, session string) (cursor, error) {
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
-		return cursor{}, wrong("%q is not a cursor; leave it out to begin.", clip(text, 40))
+		return cursor{}, invalid("%q is not a cursor; leave it out to begin.", clip(text, 40))
 	}
 	epoch, err1 := strconv.Atoi(parts[1])
 	line, err2 := strconv.Atoi(parts[2])
 	if err1 != nil || err2 != nil || epoch < 0 || line < 0 {
-		return cursor{}, wrong("%q is not a cursor; leave it out to begin.", clip(text, 40))
+		return cursor{}, invalid("%q is not a cursor; leave it out to begin.", clip(text, 40))
 	}
 	if parts[0] != tail(session) {
-		return cursor{}, wrong("The cursor %q does not belong to session %s.", clip(text, 40), session)
+		return cursor{}, invalid("The cursor %q does not belong to session %s.", clip(text, 40), session)
 	}
 	return cursor{session, epoch, line}, nil
 }

@@ -25,7 +25,7 @@ func saveNote() *tool {
 		effect{destructive: true, idempotent: true},
 		func(ctx context.Context, d *desk, in noteIn) (out noteOut, err error) {
 			if in.Text == "" && in.Title == "" {
-				return out, wrong("save_note needs a text, a title or both.")
+				return out, invalid("save_note needs a text, a title or both.")
 			}
 			if out.SessionID, err = session(in.SessionID); err != nil {
 				return out, err

@@ -47,7 +47,7 @@ func decode(t *rapid.T, v any) (out any) {
 // Errors that a model sees, and the results of other methods, stay as they are.
 func TestRenderResults_LeavesOthersAlone(t *testing.T) {
 	failed := &mcp.CallToolResult{}
-	failed.SetError(wrong("no"))
+	failed.SetError(invalid("no"))
 	for _, res := range []mcp.Result{failed, &mcp.ListToolsResult{}} {
 		got, err := renderResults(func(context.Context, string, mcp.Request) (mcp.Result, error) { return res, nil })(t.Context(), "x", nil)
 		if err != nil || got != res {

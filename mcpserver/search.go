@@ -48,7 +48,7 @@ func searchTranscripts() *tool {
 			q := hearken.Query{Text: in.Query, Limit: in.Limit + 1, Ranked: in.Ranked}
 			clauses := hearken.Clauses(in.Query)
 			if len(clauses) == 0 {
-				return searchOut{}, wrong("The query %q holds no word to search for.", clip(in.Query, 40))
+				return searchOut{}, invalid("The query %q holds no word to search for.", clip(in.Query, 40))
 			}
 			var err error
 			if in.SessionID != "" {

@@ -47,7 +47,7 @@ func startTranscription() *tool {
 func checkVocabulary(terms []string) error {
 	for _, term := range terms {
 		if n := utf8.RuneCountInString(term); n == 0 || n > 100 {
-			return wrong("vocabulary must hold terms of 1 to 100 characters, not %d.", n)
+			return invalid("vocabulary must hold terms of 1 to 100 characters, got one of %d.", n)
 		}
 	}
 	return nil

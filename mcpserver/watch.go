@@ -161,7 +161,7 @@ func matcher(in watchIn) (func(string) bool, error) {
 			}
 		}
 		if len(clauses) == 0 {
-			return nil, wrong("The keyword %q holds no word.", clip(keyword, 40))
+			return nil, invalid("The keyword %q holds no word.", clip(keyword, 40))
 		}
 		tests = append(tests, func(_ string, terms []string) bool {
 			return !slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.Matches(terms) })
@@ -170,19 +170,19 @@ func matcher(in watchIn) (func(string) bool, error) {
 	for _, phrase := range in.Phrases {
 		c := clause(phrase)
 		if len(c.Terms) == 0 {
-			return nil, wrong("The phrase %q holds no word.", clip(phrase, 40))
+			return nil, invalid("The phrase %q holds no word.", clip(phrase, 40))
 		}
 		tests = append(tests, func(_ string, terms []string) bool { return c.Matches(terms) })
 	}
 	for _, pattern := range in.Patterns {
 		expr, err := regexp.Compile(pattern)
 		if err != nil || pattern == "" || len(pattern) > 500 {
-			return nil, wrong("The pattern %q is not a regular expression of at most 500 characters.", clip(pattern, 60))
+			return nil, invalid("The pattern %q is not a regular expression of at most 500 characters.", clip(pattern, 60))
 		}
 		tests = append(tests, func(text string, _ []string) bool { return expr.MatchString(text) })
 	}
 	if len(tests) == 0 {
-		return nil, wrong("watch_transcript needs keywords, phrases or patterns to wait for.")
+		return nil, invalid("watch_transcript needs keywords, phrases or patterns to wait for.")
 	}
 	return func(text string) bool {
 		terms := hearken.Terms(text)

@@ -14,7 +14,7 @@ func span(since, until string) (from, to time.Time, err error) {
 		return from, to, err
 	}
 	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
-		return from, to, wrong("since must be before until.")
+		return from, to, invalid("since must be before until.")
 	}
 	return from, to, nil
 }
@@ -35,5 +35,5 @@ func moment(name, text string) (time.Time, error) {
 	if n, err := strconv.ParseUint(text[:last], 10, 16); err == nil && units[text[last]] != 0 {
 		return time.Now().Add(-time.Duration(n) * units[text[last]]), nil
 	}
-	return time.Time{}, wrong("%s must be a time such as 2026-11-05T09:30:00Z, a date, or an age such as 90m, 2h or 7d, not %q.", name, clip(text, 40))
+	return time.Time{}, invalid("%s must be a time such as 2026-11-05T09:30:00Z, a date, or an age such as 90m, 2h or 7d, got %q.", name, clip(text, 40))
 }
