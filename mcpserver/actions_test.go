@@ -32,17 +32,17 @@ var (
 	everybody = slog.New(slog.DiscardHandler)
 )
 
-// A counter is a place where actions are asked for, and the desk behind it.
-type counter struct {
+// An actionServer offers the action tools, with a fake queue behind them.
+type actionServer struct {
 	t       *testing.T
-	desk    *paperDesk
+	queue   *fakeQueue
 	factory *mcpserver.Factory
 }
 
-func newCounter(t *testing.T, change ...func(*mcpserver.Options)) *counter {
+func newActionServer(t *testing.T, change ...func(*mcpserver.Options)) *actionServer {
 	t.Helper()
-	c := &counter{t: t, desk: newPaperDesk()}
-	opts := mcpserver.Options{Actions: c.desk, Log: everybody, Limit: noLimit}
+	c := &actionServer{t: t, queue: newFakeQueue()}
+	opts := mcpserver.Options{Actions: c.queue, Log: everybody, Limit: noLimit}
 	for _, f := range change {
 		f(&opts)
 	}
@@ -51,7 +51,7 @@ func newCounter(t *testing.T, change ...func(*mcpserver.Options)) *counter {
 }
 
 // wire sends one bare call and returns the answer as it is on the wire.
-func (c *counter) wire(caller mcpserver.Caller, tool string, args any) string {
+func (c *actionServer) wire(caller mcpserver.Caller, tool string, args any) string {
 	c.t.Helper()
 	return rawCall(c.t, c.factory.Server(caller), object{"name": tool, "arguments": args})
 }
@@ -72,7 +72,7 @@ type answer struct {
 	}
 }
 
-func (c *counter) call(caller mcpserver.Caller, tool string, args any) answer {
+func (c *actionServer) call(caller mcpserver.Caller, tool string, args any) answer {
 	c.t.Helper()
 	return parse(c.t, c.wire(caller, tool, args))
 }
@@ -111,17 +111,17 @@ func code(text string) string {
 func TestActions_TheContract(t *testing.T) {
 	for _, tool := range []string{"calendar.create", "calendar_create"} {
 		for _, caller := range []mcpserver.Caller{withKey, onWS, local} {
-			c := newCounter(t)
-			go func() { c.desk.owner(t, c.desk.pending(t), true) }()
+			c := newActionServer(t)
+			go func() { c.queue.owner(t, c.queue.pending(t), true) }()
 			got := c.call(caller, tool, morning)
 			if got.Error != nil || got.Result.Status != "ok" || !hearken.ValidActionID(got.Result.ID) || got.Result.Error != "" || got.Result.IsError {
 				t.Errorf("%s: %+v", tool, got)
 			}
 			want := act.Request{Principal: caller.Principal, Tool: "calendar.create", Calendar: &act.CalendarArgs{Title: "朝ラン", Start: "2026-09-19T07:00:00+09:00", Minutes: 30}}
-			if diff := cmp.Diff([]act.Request{want}, c.desk.requests); diff != "" {
+			if diff := cmp.Diff([]act.Request{want}, c.queue.requests); diff != "" {
 				t.Errorf("%s asked for another thing:\n%s", tool, diff)
 			}
-			if n := c.desk.done(); n != 1 {
+			if n := c.queue.done(); n != 1 {
 				t.Errorf("%d effects", n)
 			}
 		}
@@ -129,8 +129,8 @@ func TestActions_TheContract(t *testing.T) {
 }
 
 func TestActions_AllArguments(t *testing.T) {
-	c := newCounter(t)
-	c.desk.refuse = hearken.Errorf(hearken.ActionsPaused, "x")
+	c := newActionServer(t)
+	c.queue.refuse = hearken.Errorf(hearken.ActionsPaused, "x")
 	evidence := object{"session_id": "s", "segment_ids": []string{"1", "2"}, "quote": "q"}
 	c.call(withKey, "calendar.create", object{"title": "t", "start": "s", "duration_min": 7.5, "description": "d", "location": "l", "evidence": evidence, "idempotency_key": "k"})
 	c.call(withKey, "message.send", object{"to": "t", "text": "x", "platform": "sms", "evidence": evidence, "idempotency_key": "k"})
@@ -140,10 +140,10 @@ func TestActions_AllArguments(t *testing.T) {
 		{Tool: "message.send", Message: &act.MessageArgs{To: "t", Text: "x", Platform: "sms"}},
 		{Tool: "reminder.create", Reminder: &act.ReminderArgs{Time: "t", Note: "n", Repeat: "daily"}},
 	}
-	if len(c.desk.requests) != len(want) {
-		t.Fatalf("%d requests", len(c.desk.requests))
+	if len(c.queue.requests) != len(want) {
+		t.Fatalf("%d requests", len(c.queue.requests))
 	}
-	for i, got := range c.desk.requests {
+	for i, got := range c.queue.requests {
 		if got.Claim == nil || got.Claim.Session != "s" || got.Claim.Quote != "q" || !slices.Equal(got.Claim.Segments, []string{"1", "2"}) || got.IdempotencyKey != "k" {
 			t.Errorf("%s: claim %+v, same %q", got.Tool, got.Claim, got.IdempotencyKey)
 		}
@@ -162,26 +162,26 @@ func TestActions_Refusals(t *testing.T) {
 		hearken.PolicyDenied: false, hearken.DailyLimit: false, hearken.AuditUnavailable: false, hearken.ConnectorMissing: false,
 		hearken.ActionsPaused: false, hearken.ScopeDenied: false,
 	} {
-		c := newCounter(t)
-		c.desk.refuse = hearken.Errorf(refusal, "Not so.").WithTry("another")
+		c := newActionServer(t)
+		c.queue.refuse = hearken.Errorf(refusal, "Not so.").WithTry("another")
 		got := c.call(withKey, "message.send", greeting)
 		if got.Result == nil || got.Result.Status != "error" || got.Result.Error != string(refusal)+": Not so. Try: another" || got.Result.IsError != isError {
 			t.Errorf("%s: %+v", refusal, got)
 		}
 	}
-	c := newCounter(t)
-	c.desk.refuse = errors.New("disk on fire")
+	c := newActionServer(t)
+	c.queue.refuse = errors.New("disk on fire")
 	if got := c.call(withKey, "message.send", greeting); got.Result == nil || code(got.Result.Error) != "internal" || strings.Contains(got.Result.Error, "fire") {
 		t.Errorf("a plain error: %+v", got)
 	}
-	c.desk.refuse = hearken.Errorf(hearken.Unauthorized, "Invalid API key").WithTry("hearken keys list")
+	c.queue.refuse = hearken.Errorf(hearken.Unauthorized, "Invalid API key").WithTry("hearken keys list")
 	if got := c.call(withKey, "message.send", greeting); got.Error == nil || got.Error.Code != 401 || got.Error.Message != "Invalid API key" {
 		t.Errorf("a key that is gone: %+v", got)
 	}
 }
 
 func TestActions_BadArguments(t *testing.T) {
-	c := newCounter(t)
+	c := newActionServer(t)
 	for _, tt := range []struct {
 		tool string
 		args any
@@ -205,13 +205,13 @@ func TestActions_BadArguments(t *testing.T) {
 			t.Errorf("%s %.80v: %+v, want %q", tt.tool, tt.args, got, tt.want)
 		}
 	}
-	if len(c.desk.requests) != 0 {
-		t.Errorf("%d of them were proposed", len(c.desk.requests))
+	if len(c.queue.requests) != 0 {
+		t.Errorf("%d of them were proposed", len(c.queue.requests))
 	}
 }
 
 func TestActions_Names(t *testing.T) {
-	c := newCounter(t)
+	c := newActionServer(t)
 	dotted := []string{"action.cancel", "action.status", "calendar.create", "message.send", "reminder.create"}
 	plain := []string{"action_cancel", "action_status", "calendar_create", "message_send", "reminder_create"}
 	for _, tt := range []struct {
@@ -242,9 +242,9 @@ func TestActions_Names(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
-			told := strings.Contains(client.InitializeResult().Instructions, "approval_pending")
-			if want := len(tt.want) > 1; told != want {
-				t.Errorf("the instructions tell of actions: %t", told)
+			mentioned := strings.Contains(client.InitializeResult().Instructions, "approval_pending")
+			if want := len(tt.want) > 1; mentioned != want {
+				t.Errorf("the instructions tell of actions: %t", mentioned)
 			}
 		})
 	}
@@ -255,10 +255,10 @@ func TestActions_WhoMayNot(t *testing.T) {
 		principal, tool string
 		code            hearken.Code
 	}
-	var told []refusal
-	c := newCounter(t, func(o *mcpserver.Options) {
+	var refusals []refusal
+	c := newActionServer(t, func(o *mcpserver.Options) {
 		o.OnRefused = func(_ context.Context, principal, tool string, code hearken.Code) {
-			told = append(told, refusal{principal, tool, code})
+			refusals = append(refusals, refusal{principal, tool, code})
 		}
 	})
 	reader := mcpserver.Caller{Principal: "key_r", Toolsets: []string{"read"}}
@@ -275,10 +275,10 @@ func TestActions_WhoMayNot(t *testing.T) {
 		{"loopback", "message.send", "unauthorized"}, {"key_r", "message.send", "scope_denied"},
 		{"loopback", "message.send", "unauthorized"}, {"key_r", "message.send", "scope_denied"},
 	}
-	if diff := cmp.Diff(want, told, cmp.AllowUnexported(refusal{})); diff != "" {
+	if diff := cmp.Diff(want, refusals, cmp.AllowUnexported(refusal{})); diff != "" {
 		t.Error(diff)
 	}
-	if len(c.desk.requests) != 0 {
+	if len(c.queue.requests) != 0 {
 		t.Error("something was proposed")
 	}
 	// A hub without actions knows none of it.
@@ -289,7 +289,7 @@ func TestActions_WhoMayNot(t *testing.T) {
 }
 
 func TestActions_StatusAndCancel(t *testing.T) {
-	c := newCounter(t, func(o *mcpserver.Options) { o.ActionWait = time.Nanosecond })
+	c := newActionServer(t, func(o *mcpserver.Options) { o.ActionWait = time.Nanosecond })
 	id := c.call(withKey, "message.send", greeting).Result.ID
 	if got := c.call(withKey, "action.status", object{"id": id}); code(got.Result.Error) != "approval_pending" || got.Result.ID != id || got.Result.IsError {
 		t.Errorf("pending: %+v", got)
@@ -305,7 +305,7 @@ func TestActions_StatusAndCancel(t *testing.T) {
 	if got := c.call(withKey, "action.status", object{"id": id}); code(got.Result.Error) != "cancelled" {
 		t.Errorf("cancelled: %+v", got)
 	}
-	if n := c.desk.done(); n != 0 {
+	if n := c.queue.done(); n != 0 {
 		t.Errorf("%d effects", n)
 	}
 }
@@ -314,13 +314,13 @@ func TestActions_StatusAndCancel(t *testing.T) {
 // again is about the same action.
 func TestActions_Waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCounter(t)
+		c := newActionServer(t)
 		var mu sync.Mutex
-		var told []string
+		var messages []string
 		client := c.connect(t, withKey, "", &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			mu.Lock()
 			defer mu.Unlock()
-			told = append(told, r.Params.Message)
+			messages = append(messages, r.Params.Message)
 		}})
 		begin := time.Now()
 		params := &mcp.CallToolParams{Name: "calendar_create", Arguments: morning}
@@ -334,13 +334,13 @@ func TestActions_Waits(t *testing.T) {
 		}
 		synctest.Wait()
 		mu.Lock()
-		if len(told) != 8 || !strings.Contains(told[0], first["id"]) {
-			t.Errorf("progress: %q", told)
+		if len(messages) != 8 || !strings.Contains(messages[0], first["id"]) {
+			t.Errorf("progress: %q", messages)
 		}
 		mu.Unlock()
 		go func() {
 			<-time.After(7 * time.Second)
-			c.desk.owner(t, c.desk.pending(t), true)
+			c.queue.owner(t, c.queue.pending(t), true)
 		}()
 		second := outcomeOf(t, client, &mcp.CallToolParams{Name: "calendar_create", Arguments: morning})
 		if diff := cmp.Diff(map[string]string{"status": "ok", "id": first["id"]}, second); diff != "" {
@@ -349,15 +349,15 @@ func TestActions_Waits(t *testing.T) {
 		if waited := time.Since(begin); waited != 52*time.Second {
 			t.Errorf("the answer came after %v", waited)
 		}
-		if third := outcomeOf(t, client, &mcp.CallToolParams{Name: "calendar_create", Arguments: morning}); !cmp.Equal(second, third) || c.desk.done() != 1 {
-			t.Errorf("once more: %v, %d effects", third, c.desk.done())
+		if third := outcomeOf(t, client, &mcp.CallToolParams{Name: "calendar_create", Arguments: morning}); !cmp.Equal(second, third) || c.queue.done() != 1 {
+			t.Errorf("once more: %v, %d effects", third, c.queue.done())
 		}
 	})
 }
 
 func TestActions_DeniedWhileWaiting(t *testing.T) {
-	c := newCounter(t)
-	go func() { c.desk.owner(t, c.desk.pending(t), false) }()
+	c := newActionServer(t)
+	go func() { c.queue.owner(t, c.queue.pending(t), false) }()
 	if got := c.call(withKey, "message.send", greeting); code(got.Result.Error) != "denied" || got.Result.ID == "" || got.Result.IsError {
 		t.Errorf("%+v", got)
 	}
@@ -365,9 +365,9 @@ func TestActions_DeniedWhileWaiting(t *testing.T) {
 
 // A hub that stops has every call answered at once.
 func TestFactory_Close(t *testing.T) {
-	c := newCounter(t)
+	c := newActionServer(t)
 	go func() {
-		c.desk.pending(t)
+		c.queue.pending(t)
 		c.factory.Close()
 	}()
 	if got := c.call(withKey, "message.send", greeting); code(got.Result.Error) != "approval_pending" || got.Result.ID == "" {
@@ -377,15 +377,15 @@ func TestFactory_Close(t *testing.T) {
 
 func TestActions_ClientCancels(t *testing.T) {
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
-		c := newCounter(t)
+		c := newActionServer(t)
 		client := c.connect(t, withKey, version, nil)
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { c.desk.pending(t); cancel() }()
+		go func() { c.queue.pending(t); cancel() }()
 		if _, err := client.CallTool(ctx, &mcp.CallToolParams{Name: "message_send", Arguments: greeting}); err == nil {
 			t.Error("a cancelled call was answered")
 		}
-		for id := range c.desk.actions {
-			if got := c.desk.settled(t, id); got != hearken.ActionCancelled {
+		for id := range c.queue.actions {
+			if got := c.queue.settled(t, id); got != hearken.ActionCancelled {
 				t.Errorf("%s: the action is %s", version, got)
 			}
 		}
@@ -394,7 +394,7 @@ func TestActions_ClientCancels(t *testing.T) {
 
 // Whose connection is lost may come back: its action goes on waiting.
 func TestActions_ConnectionIsLost(t *testing.T) {
-	c := newCounter(t)
+	c := newActionServer(t)
 	here, there := io.Pipe()
 	served, err := c.factory.Server(withKey).Connect(t.Context(), &mcp.IOTransport{Reader: here, Writer: nopCloser{io.Discard}}, nil)
 	if err != nil {
@@ -403,10 +403,10 @@ func TestActions_ConnectionIsLost(t *testing.T) {
 	io.WriteString(there, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}`+"\n")
 	io.WriteString(there, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
 	io.WriteString(there, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"message.send","arguments":{"to":"Bob","text":"hello"}}}`+"\n")
-	a := c.desk.pending(t)
+	a := c.queue.pending(t)
 	there.Close()
 	served.Wait()
-	if got, err := c.desk.Action(t.Context(), a.ID); err != nil || got.State != hearken.ActionPending {
+	if got, err := c.queue.Action(t.Context(), a.ID); err != nil || got.State != hearken.ActionPending {
 		t.Errorf("the action is %v, %v", got, err)
 	}
 	if a.Client != "a 1" {
@@ -414,9 +414,9 @@ func TestActions_ConnectionIsLost(t *testing.T) {
 	}
 }
 
-// A key that is revoked while its call waits: the door says so as the cause.
+// A key that is revoked while its call waits: the transport says so as the cause.
 func TestActions_KeyRevokedMidCall(t *testing.T) {
-	c := newCounter(t)
+	c := newActionServer(t)
 	s := c.factory.Server(withKey)
 	ctx, revoke := context.WithCancelCause(t.Context())
 	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
@@ -425,14 +425,14 @@ func TestActions_KeyRevokedMidCall(t *testing.T) {
 		}
 	})
 	go func() {
-		c.desk.pending(t)
+		c.queue.pending(t)
 		revoke(hearken.Errorf(hearken.Unauthorized, "Invalid API key"))
 	}()
 	got := parse(t, rawCall(t, s, object{"name": "message.send", "arguments": greeting}))
 	if got.Error == nil || got.Error.Code != 401 || got.Error.Message != "Invalid API key" {
 		t.Errorf("%+v", got)
 	}
-	if a := c.desk.pending(t); a == nil || c.desk.done() != 0 {
+	if a := c.queue.pending(t); a == nil || c.queue.done() != 0 {
 		t.Error("the action did not stay as it was")
 	}
 }
@@ -442,7 +442,7 @@ type nopCloser struct{ io.Writer }
 func (nopCloser) Close() error { return nil }
 
 // connect joins a client of a protocol version to a caller's server.
-func (c *counter) connect(t *testing.T, caller mcpserver.Caller, version string, opts *mcp.ClientOptions) *mcp.ClientSession {
+func (c *actionServer) connect(t *testing.T, caller mcpserver.Caller, version string, opts *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	ours, theirs := mcp.NewInMemoryTransports()
 	served, err := c.factory.Server(caller).Connect(t.Context(), ours, nil)

@@ -41,21 +41,21 @@ type check struct {
 
 func newArguments[T any](tool string) *arguments[T] {
 	a := &arguments[T]{tool: tool, schema: schemaOf[T]()}
-	a.schema.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}} // no others
+	a.schema.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}} // none
 	defaults := reflect.ValueOf(&a.defaults).Elem()
 	for i := range defaults.NumField() {
 		f := defaults.Type().Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		c := check{name: name, field: i, required: options == "", min: number(f.Tag.Get("min")), max: number(f.Tag.Get("max"))}
+		c := check{name: name, field: i, required: options == "", min: parseLimit(f.Tag.Get("min")), max: parseLimit(f.Tag.Get("max"))}
 		s := a.schema.Properties[name]
 		switch f.Type.Kind() {
 		case reflect.String:
-			s.MaxLength = whole(c.max)
+			s.MaxLength = toInt(c.max)
 			if c.required {
 				s.MinLength = new(1)
 			}
 		case reflect.Slice:
-			s.MaxItems = whole(c.max)
+			s.MaxItems = toInt(c.max)
 		default:
 			s.Minimum, s.Maximum = c.min, c.max
 		}
@@ -157,7 +157,7 @@ func invalid(format string, args ...any) error {
 // digits writes a number as people do, a million without an exponent.
 func digits(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-func number(s string) *float64 {
+func parseLimit(s string) *float64 {
 	if s == "" {
 		return nil
 	}
@@ -168,7 +168,7 @@ func number(s string) *float64 {
 	return &n
 }
 
-func whole(n *float64) *int {
+func toInt(n *float64) *int {
 	if n == nil {
 		return nil
 	}

@@ -136,8 +136,8 @@ func TestArguments_KeepToTheirSchema(t *testing.T) {
 						args[name] = likely(tool.input.Properties[name]).Draw(t, name)
 					}
 				}
-				if rapid.IntRange(0, 9).Draw(t, "stranger") == 0 {
-					args["stranger"] = 1
+				if rapid.IntRange(0, 9).Draw(t, "unknown") == 0 {
+					args["unknown"] = 1
 				}
 				data, err := json.Marshal(args)
 				if err != nil {

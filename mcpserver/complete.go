@@ -9,21 +9,21 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// completions is how many are offered; the protocol allows a hundred.
+// completions is how many sessions are offered; the protocol allows 100.
 const completions = 20
 
 // complete offers the newest sessions wherever a session's id is wanted, and
 // nothing elsewhere.
-func (d *desk) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+func (tc *toolContext) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
 	switch req.Params.Argument.Name {
 	case "sessionId", "session_id", "id":
 	default:
 		return res, nil
 	}
-	sessions, err := d.hub.Sessions(ctx, hearken.SessionFilter{Limit: 10 * completions})
+	sessions, err := tc.hub.Sessions(ctx, hearken.SessionFilter{Limit: 10 * completions})
 	if err != nil {
-		d.log.Warn("completion failed", "error", err)
+		tc.log.Warn("completion failed", "error", err)
 		return res, nil
 	}
 	prefix := strings.ToLower(req.Params.Argument.Value)

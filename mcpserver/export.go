@@ -9,7 +9,8 @@ import (
 	"github.com/hearken-dev/hearken/live"
 )
 
-// exportBytes bounds one export, roughly: it is all in memory, several times.
+// exportBytes bounds the size of one export, roughly: all of it is in memory,
+// several times.
 const exportBytes = 2 << 20
 
 type exportIn struct {
@@ -29,11 +30,11 @@ type exportOut struct {
 func exportSession() *tool {
 	return define("export_session", "Export a session",
 		"Returns a session as one document: json (with words and times), txt, srt or vtt subtitles, md (with its note) or toon. If truncated, continue with fromSegment = nextSegment. To follow a live session use get_transcription.",
-		effect{readOnly: true}, exportWhole)
+		effect{readOnly: true}, exportDocument)
 }
 
-func exportWhole(ctx context.Context, d *desk, in exportIn) (*exportOut, error) {
-	id, err := session(in.SessionID)
+func exportDocument(ctx context.Context, tc *toolContext, in exportIn) (*exportOut, error) {
+	id, err := parseSessionID(in.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -42,10 +43,10 @@ func exportWhole(ctx context.Context, d *desk, in exportIn) (*exportOut, error) 
 	var segments []hearken.Segment
 	var page *live.Page
 	for from, size := in.FromSegment, 0; ; from = page.Next {
-		if page, err = d.hub.Read(ctx, live.ReadRequest{Session: id, From: from, Limit: 500, Words: words}); err != nil {
+		if page, err = tc.hub.Read(ctx, live.ReadRequest{Session: id, From: from, Limit: 500, Words: words}); err != nil {
 			return nil, err
 		}
-		for _, s := range tidy(page.Segments) {
+		for _, s := range roundSegments(page.Segments) {
 			if size += documentBytes(&s); size > exportBytes && len(segments) > 0 {
 				out.Truncated, out.NextSegment = true, segments[len(segments)-1].Line
 				break
@@ -56,8 +57,8 @@ func exportWhole(ctx context.Context, d *desk, in exportIn) (*exportOut, error) 
 			break
 		}
 	}
-	// Without a note, or a store that answers, the transcript is still there.
-	note, err := d.hub.Note(ctx, id)
+	// Without a note, or if the store fails, the transcript is still exported.
+	note, err := tc.hub.Note(ctx, id)
 	if err != nil {
 		note = nil
 	}

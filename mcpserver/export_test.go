@@ -2,12 +2,13 @@ package mcpserver
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Kept is how many servers are kept ready.
-func (f *Factory) Kept() int {
+// Cached is how many servers are cached.
+func (f *Factory) Cached() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.recent.Len()
@@ -16,7 +17,7 @@ func (f *Factory) Kept() int {
 // NewLimiterAt is a limiter for one key whose clock is the test's.
 func NewLimiterAt(limit int) func(now time.Duration) (wait time.Duration) {
 	r := &ring{}
-	return func(now time.Duration) time.Duration { return r.take(now, limit) }
+	return func(now time.Duration) time.Duration { return r.add(now, limit) }
 }
 
 // OutputSchemas are the full schemas of what the tools return, by name. Clients
@@ -31,10 +32,23 @@ func OutputSchemas() map[string]*jsonschema.Schema {
 	return schemas
 }
 
+// Tokens estimates how many tokens a text costs a model, never too low.
+func Tokens(text string) int {
+	n := 0
+	for _, r := range text {
+		if r < utf8.RuneSelf {
+			n++
+		} else {
+			n += 3
+		}
+	}
+	return (n + 2) / 3
+}
+
 // read checks the arguments of a call that is not made.
 func (t *tool) read(arguments []byte) (err error) {
-	if t.perform != nil {
-		_, err = t.perform(arguments)
+	if t.bindAction != nil {
+		_, err = t.bindAction(arguments)
 		return err
 	}
 	_, err = t.bind(arguments)

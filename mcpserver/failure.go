@@ -11,20 +11,20 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// failureData goes with a JSON-RPC error, for programs.
+// failureData is the data of a JSON-RPC error, for programs.
 type failureData struct {
 	Code hearken.Code `json:"code"`
 	Try  string       `json:"try,omitempty"`
 }
 
-// failure is how a failed call is answered.
+// failure is the answer to a failed call.
 //
 // What the domain refuses (no such session, no key for the engine) is a
-// JSON-RPC error with its own number. Arguments that are wrong are a tool
-// result with isError instead: the protocol asks for that since 2025-11-25,
-// because clients show such results to the model, which can then correct
-// itself, and keep JSON-RPC's -32602 to themselves.
-func (d *desk) failure(ctx context.Context, tool string, err error) (*mcp.CallToolResult, error) {
+// JSON-RPC error with its own number. Invalid arguments are a tool result with
+// isError instead, as the protocol demands since 2025-11-25: clients show such
+// results to the model, which can then correct itself, but not JSON-RPC's
+// -32602.
+func (tc *toolContext) failure(ctx context.Context, tool string, err error) (*mcp.CallToolResult, error) {
 	e, ok := errors.AsType[*hearken.Error](err)
 	switch {
 	case ok && e.Code == hearken.Invalid:
@@ -36,7 +36,7 @@ func (d *desk) failure(ctx context.Context, tool string, err error) (*mcp.CallTo
 	case ctx.Err() != nil: // nobody is waiting for the answer
 		return nil, &jsonrpc.Error{Code: hearken.Code("").RPC(), Message: "The call was cancelled."}
 	}
-	d.log.Error("tool failed", "tool", tool, "error", err)
+	tc.log.Error("tool failed", "tool", tool, "error", err)
 	return nil, internalError()
 }
 
@@ -47,13 +47,15 @@ func rpcFailure(e *hearken.Error) *jsonrpc.Error {
 		return internalError()
 	}
 	message := e.Error()
-	if e.Code == hearken.Unauthorized { // whose words are the contract's
+	if e.Code == hearken.Unauthorized { // the contract has exactly this message
 		message = e.Message
 	}
 	return &jsonrpc.Error{Code: e.Code.RPC(), Message: message, Data: data}
 }
 
-// internalError answers what no caller can do anything about.
+// internalMessage is about a failure that no caller can do anything about.
+const internalMessage = "Something went wrong inside the hub; its log says what."
+
 func internalError() *jsonrpc.Error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "Something went wrong inside the hub; its log says what."}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: internalMessage}
 }

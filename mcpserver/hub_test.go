@@ -32,35 +32,35 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // secret is a word that every transcript of these tests holds and no log may.
 const secret = "rhubarb"
 
-// A house is a hub with a client at its door.
-type house struct {
+// A testHub is a hub with a connected client.
+type testHub struct {
 	t       *testing.T
 	hub     *live.Hub
 	store   *storetest.Faulty
 	engine  *stttest.Scripted // what it hears; of two sides the microphone's
 	scribe  *scribe.Scribe
-	sound   *sound // this computer's
+	capture *fakeCapture
 	factory *mcpserver.Factory
 	client  *mcp.ClientSession
-	door    http.Handler
+	handler http.Handler
 	outputs map[string][]*jsonschema.Resolved // by tool
 }
 
-// newHouse opens a hub whose engine says a line every two seconds.
-func newHouse(t *testing.T, caller mcpserver.Caller) *house {
+// newTestHub opens a hub whose engine says a line every two seconds.
+func newTestHub(t *testing.T, caller mcpserver.Caller) *testHub {
 	t.Helper()
 	var script []stttest.Line
 	for i := range 600 {
 		script = append(script, stttest.Line{Start: float64(2 * i), End: float64(2*i) + 1.5, Text: fmt.Sprintf("line %d of %s", i+1, secret)})
 	}
-	return newHouseOf(t, caller, script, script)
+	return newTestHubWith(t, caller, script, script)
 }
 
-// newHouseOf opens a hub whose engine hears a script on each side.
-func newHouseOf(t *testing.T, caller mcpserver.Caller, near, far []stttest.Line) *house {
+// newTestHubWith opens a hub whose engine follows a script for each channel.
+func newTestHubWith(t *testing.T, caller mcpserver.Caller, near, far []stttest.Line) *testHub {
 	t.Helper()
-	h := &house{t: t, engine: stttest.NewScripted("local", near), sound: newSound()}
-	engine := sides{h.engine, stttest.NewScripted("local", far)}
+	h := &testHub{t: t, engine: stttest.NewScripted("local", near), capture: newFakeCapture()}
+	engine := twoSidedEngine{h.engine, stttest.NewScripted("local", far)}
 	dir := t.TempDir()
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "hearken.db"))
 	if err != nil {
@@ -76,7 +76,7 @@ func newHouseOf(t *testing.T, caller mcpserver.Caller, near, far []stttest.Line)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.scribe = scribe.New(scribe.Config{Hub: h.hub, Principal: "local", Log: logger, Capture: h.sound.open})
+	h.scribe = scribe.New(scribe.Config{Hub: h.hub, Principal: "local", Log: logger, Capture: h.capture.open})
 	h.factory = mcpserver.New(mcpserver.Options{
 		Hub: h.hub, Scribe: h.scribe, Version: "1.2.3", Log: logger,
 		AudioURL: func(session, ticket string) string {
@@ -84,7 +84,7 @@ func newHouseOf(t *testing.T, caller mcpserver.Caller, near, far []stttest.Line)
 		},
 	})
 	h.client = connect(t, h.factory.Server(caller))
-	h.door = door(h.factory.Server(caller))
+	h.handler = newHandler(h.factory.Server(caller))
 	t.Cleanup(func() {
 		ctx := context.Background()
 		if err := h.scribe.Close(ctx); err != nil {
@@ -152,8 +152,8 @@ func connect(t *testing.T, s *mcp.Server) *mcp.ClientSession {
 	return client
 }
 
-// door is a server's HTTP handler, for one request at a time.
-func door(s *mcp.Server) http.Handler {
+// newHandler is a server's HTTP handler, for one request at a time.
+func newHandler(s *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 }
 
@@ -161,7 +161,7 @@ type object = map[string]any
 
 // try calls a tool. What succeeds is held to the tool's output schema, and its
 // text to its structure.
-func (h *house) try(tool string, args any) (*mcp.CallToolResult, object, error) {
+func (h *testHub) try(tool string, args any) (*mcp.CallToolResult, object, error) {
 	h.t.Helper()
 	res, err := h.client.CallTool(h.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil || res.IsError {
@@ -194,7 +194,7 @@ func (h *house) try(tool string, args any) (*mcp.CallToolResult, object, error) 
 }
 
 // call calls a tool that must succeed and decodes what it returns.
-func call[T any](h *house, tool string, args any) T {
+func call[T any](h *testHub, tool string, args any) T {
 	h.t.Helper()
 	res, out, err := h.try(tool, args)
 	if err != nil {
@@ -218,9 +218,9 @@ func call[T any](h *house, tool string, args any) T {
 // code 0 with a result that the model sees. It looks at the wire itself, for
 // the SDK's client takes some of our codes for its own. It returns the message
 // and the error's data.
-func (h *house) fails(tool string, args any, code int64) (string, string) {
+func (h *testHub) fails(tool string, args any, code int64) (string, string) {
 	h.t.Helper()
-	answer := rawCallAt(h.t, h.door, object{"name": tool, "arguments": args})
+	answer := rawCallAt(h.t, h.handler, object{"name": tool, "arguments": args})
 	var res struct {
 		Error *struct {
 			Code    int64
@@ -249,10 +249,10 @@ func (h *house) fails(tool string, args any, code int64) (string, string) {
 // wire.
 func rawCall(t testing.TB, s *mcp.Server, params object) string {
 	t.Helper()
-	return rawCallAt(t, door(s), params)
+	return rawCallAt(t, newHandler(s), params)
 }
 
-func rawCallAt(t testing.TB, door http.Handler, params object) string {
+func rawCallAt(t testing.TB, handler http.Handler, params object) string {
 	t.Helper()
 	body, err := json.Marshal(object{"jsonrpc": "2.0", "id": "req_123", "method": "tools/call", "params": params})
 	if err != nil {
@@ -262,12 +262,12 @@ func rawCallAt(t testing.TB, door http.Handler, params object) string {
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	rec := httptest.NewRecorder()
-	door.ServeHTTP(rec, req)
+	handler.ServeHTTP(rec, req)
 	return rec.Body.String()
 }
 
-// speak sends so many seconds of sound to a session.
-func (h *house) speak(id string, seconds float64) hearken.Input {
+// speak sends so many seconds of audio to a session.
+func (h *testHub) speak(id string, seconds float64) hearken.Input {
 	h.t.Helper()
 	in, err := h.hub.Attach(h.t.Context(), id, "local")
 	if err != nil {
@@ -285,7 +285,7 @@ func (h *house) speak(id string, seconds float64) hearken.Input {
 	return in
 }
 
-func (h *house) write(in hearken.Input, seconds float64) {
+func (h *testHub) write(in hearken.Input, seconds float64) {
 	h.t.Helper()
 	frame := make([]int16, hearken.SampleRate/10)
 	for range int(seconds * 10) {
@@ -295,8 +295,8 @@ func (h *house) write(in hearken.Input, seconds float64) {
 	}
 }
 
-// keep puts a stopped session with the given texts into the store.
-func (h *house) keep(n int, texts ...string) string {
+// storeSession puts a stopped session with the given texts into the store.
+func (h *testHub) storeSession(n int, texts ...string) string {
 	h.t.Helper()
 	start := time.Date(2026, 11, 1, 9, n, 0, 0, time.UTC)
 	stop := start.Add(time.Hour)

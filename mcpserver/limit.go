@@ -16,34 +16,34 @@ const (
 )
 
 // A limiter lets each key make so many requests in any minute, over all its
-// connections. It remembers when each of them was, because cheaper ways to
-// count let twice as many through where two minutes meet.
+// connections. It remembers the time of each request, because cheaper ways of
+// counting let twice as many through around the turn of a minute.
 type limiter struct {
-	limit int
-	told  func(principal string) // of a key that is refused, at most once a minute
-	start time.Time
+	limit     int
+	onLimited func(principal string) // called at most once a minute per key; may be nil
+	start     time.Time
 
 	mu    sync.Mutex
 	byKey map[string]*ring
 }
 
-// A ring holds when the last requests were let through, since start.
+// A ring holds the times of a key's last allowed requests, since start.
 type ring struct {
-	at   []time.Duration
-	next int // the oldest, once the ring is full
-	told time.Duration
+	at       []time.Duration
+	next     int           // the oldest, once the ring is full
+	reported time.Duration // when onLimited was last called
 }
 
-func newLimiter(limit int, told func(principal string)) *limiter {
+func newLimiter(limit int, onLimited func(principal string)) *limiter {
 	if limit == 0 {
 		limit = defaultLimit
 	}
-	return &limiter{limit: limit, told: told, start: time.Now(), byKey: map[string]*ring{}}
+	return &limiter{limit: limit, onLimited: onLimited, start: time.Now(), byKey: map[string]*ring{}}
 }
 
-// take counts a request, or says how long to wait with it. One that is refused
-// is not counted.
-func (l *limiter) take(principal string) (wait time.Duration, ok bool) {
+// allow counts a request, or says how long to wait before it. A request that is
+// refused does not count.
+func (l *limiter) allow(principal string) (wait time.Duration, ok bool) {
 	if l.limit < 0 {
 		return 0, true
 	}
@@ -51,22 +51,23 @@ func (l *limiter) take(principal string) (wait time.Duration, ok bool) {
 	now := time.Since(l.start) // within the lock, so that a ring is in order
 	r := l.byKey[principal]
 	if r == nil {
-		r = &ring{told: -limitWindow}
+		r = &ring{reported: -limitWindow}
 		l.byKey[principal] = r
 	}
-	wait = r.take(now, l.limit)
-	tell := wait > 0 && now-r.told >= limitWindow
-	if tell {
-		r.told = now
+	wait = r.add(now, l.limit)
+	report := wait > 0 && now-r.reported >= limitWindow
+	if report {
+		r.reported = now
 	}
 	l.mu.Unlock()
-	if tell && l.told != nil {
-		l.told(principal)
+	if report && l.onLimited != nil {
+		l.onLimited(principal)
 	}
 	return wait, wait == 0
 }
 
-func (r *ring) take(now time.Duration, limit int) (wait time.Duration) {
+// add adds a request, or says how long to wait before it.
+func (r *ring) add(now time.Duration, limit int) (wait time.Duration) {
 	if len(r.at) < limit {
 		r.at = append(r.at, now)
 		return 0
@@ -80,8 +81,8 @@ func (r *ring) take(now time.Duration, limit int) (wait time.Duration) {
 	return 0
 }
 
-// limited is the error for a request that is one too many.
-func (l *limiter) limited(wait time.Duration) *jsonrpc.Error {
+// limitError is the error of a request that exceeds the limit.
+func (l *limiter) limitError(wait time.Duration) *jsonrpc.Error {
 	data, err := json.Marshal(struct {
 		RetryAfterMS int64 `json:"retry_after_ms"`
 		Limit        int   `json:"limit"`

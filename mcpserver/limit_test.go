@@ -54,18 +54,18 @@ func TestLimiter_Property(t *testing.T) {
 	})
 }
 
-// Many connections of one key, on two doors, all at once: of all that is
+// Many connections of one key, over two transports, all at once: of all that is
 // asked, any minute lets a hundred through.
 func TestLimit_Flood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told atomic.Int64
-		c := newCounter(t, func(o *mcpserver.Options) {
+		var reports atomic.Int64
+		c := newActionServer(t, func(o *mcpserver.Options) {
 			o.Limit = 0
 			o.OnLimited = func(principal string) {
 				if principal != "key_a" {
 					t.Errorf("limited %q", principal)
 				}
-				told.Add(1)
+				reports.Add(1)
 			}
 		})
 		var mu sync.Mutex
@@ -104,7 +104,7 @@ func TestLimit_Flood(t *testing.T) {
 		if most != 100 {
 			t.Errorf("%d requests within a minute", most)
 		}
-		if n := told.Load(); n < 2 || n > 3 {
+		if n := reports.Load(); n < 2 || n > 3 {
 			t.Errorf("told %d times in less than three minutes", n)
 		}
 		// Another key is another's.
@@ -115,7 +115,7 @@ func TestLimit_Flood(t *testing.T) {
 }
 
 // bare joins a client that sends what it is told to, and nothing else.
-func (c *counter) bare(t *testing.T, caller mcpserver.Caller) func(method string, params any) error {
+func (c *actionServer) bare(t *testing.T, caller mcpserver.Caller) func(method string, params any) error {
 	t.Helper()
 	ours, theirs := mcp.NewInMemoryTransports()
 	served, err := c.factory.Server(caller).Connect(t.Context(), ours, &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{
@@ -165,7 +165,7 @@ func limited(err error) (int64, string) {
 
 func TestLimit_Answer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCounter(t, func(o *mcpserver.Options) { o.Limit = 2 })
+		c := newActionServer(t, func(o *mcpserver.Options) { o.Limit = 2 })
 		send := c.bare(t, withKey)
 		for range 2 {
 			if err := send("tools/list", nil); err != nil {
@@ -193,7 +193,7 @@ func TestLimit_Answer(t *testing.T) {
 
 // The owner's own processes read as much as they like, and act like any key.
 func TestLimit_WithoutAKey(t *testing.T) {
-	c := newCounter(t, func(o *mcpserver.Options) { o.Limit = 2; o.ActionWait = time.Nanosecond })
+	c := newActionServer(t, func(o *mcpserver.Options) { o.Limit = 2; o.ActionWait = time.Nanosecond })
 	for _, caller := range []mcpserver.Caller{local, loopback} {
 		send := c.bare(t, caller)
 		for range 10 {
@@ -213,7 +213,7 @@ func TestLimit_WithoutAKey(t *testing.T) {
 
 // What answers a question is not a request of its own, once.
 func TestLimit_AnswersAreFree(t *testing.T) {
-	c := newCounter(t, func(o *mcpserver.Options) { o.Limit = 4 })
+	c := newActionServer(t, func(o *mcpserver.Options) { o.Limit = 4 })
 	state, retry := c.question(t, selfApproving, morning) // discover, and the call
 	if got := retry(selfApproving, "calendar.create", morning, state, accept(object{"decision": "allow"})); got["status"] != "ok" {
 		t.Errorf("%v", got)

@@ -12,8 +12,8 @@ import (
 type promptText func(args map[string]string) string
 
 // addPrompts offers the workflows that people start by name.
-func (d *desk) addPrompts(s *mcp.Server) {
-	if !d.offers(Scribe) {
+func (tc *toolContext) addPrompts(s *mcp.Server) {
+	if !tc.offers(Scribe) {
 		return
 	}
 	which := &mcp.PromptArgument{Name: "session_id", Description: "Session ID from pscribe_sessions. Default: the current session."}

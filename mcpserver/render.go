@@ -9,12 +9,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// rendered is a tool's result whose JSON is written once. The SDK would write
-// a page of a transcript five times over, from the inside out, and spend on
-// that most of what a call costs.
+// rendered is a tool's result whose JSON is written once. The SDK would encode a
+// page of a transcript five times, which would be most of the cost of a call.
 type rendered struct {
 	*mcp.CallToolResult
-	body []byte // the members content and structuredContent, and an outcome's own
+	body []byte // the fields content and structuredContent, and those of an outcome
 }
 
 // placeholder is where the body goes in the JSON of a result without content.
@@ -39,8 +38,8 @@ func renderResults(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// renderBody writes compact JSON as a result shows it: as structure for
-// clients that know output schemas, and as text for the others.
+// renderBody writes compact JSON twice: as structured content for clients that
+// know output schemas, and as text for the others.
 func renderBody(data []byte) []byte {
 	b := make([]byte, 0, 2*len(data)+len(data)/4+80)
 	b = append(b, `"content":[{"type":"text","text":"`...)
@@ -54,15 +53,15 @@ func renderBody(data []byte) []byte {
 	return append(b, data...)
 }
 
-// renderOutcome also writes the members of an object beside the content, where
-// the contract of the actions has them.
+// renderOutcome also writes the fields of an object beside the content, where
+// the contract of the action tools has them.
 func renderOutcome(data []byte) []byte {
 	members := data[1 : len(data)-1]
 	return append(append(renderBody(data), ','), members...)
 }
 
-// MarshalJSON has the SDK write what it knows about the result, which is
-// little, and puts the body in.
+// MarshalJSON has the SDK encode the little that remains of the result, and
+// inserts the body.
 func (r *rendered) MarshalJSON() ([]byte, error) {
 	rest := *r.CallToolResult
 	rest.Content, rest.StructuredContent = []mcp.Content{}, nil
@@ -72,7 +71,7 @@ func (r *rendered) MarshalJSON() ([]byte, error) {
 	}
 	before, after, ok := bytes.Cut(frame, placeholder)
 	if !ok {
-		return nil, fmt.Errorf("result without a place for its content: %s", frame)
+		return nil, fmt.Errorf("result without content: %s", frame)
 	}
 	return bytes.Join([][]byte{before, r.body, after}, nil), nil
 }

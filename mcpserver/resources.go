@@ -12,56 +12,56 @@ import (
 )
 
 const (
-	// currentURI is the transcript of the capture that runs, or else the last.
+	// currentURI is the transcript of the running capture, or else of the last.
 	currentURI     = "pscribe://current/transcript"
 	currentEntries = 100
 
 	sessionPrefix, sessionSuffix = "hearken://sessions/", "/transcript"
 	sessionTemplate              = sessionPrefix + "{id}" + sessionSuffix
-	// sessionEntries is how many of a session's newest entries are shown.
+	// sessionEntries bounds how many of a session's newest entries are shown.
 	sessionEntries = 1000
 
 	transcriptType = "text/plain" // TOON has no registered type yet
 )
 
 // addResources offers transcripts to clients that show resources to people.
-func (d *desk) addResources(s *mcp.Server) {
-	if d.offers(Scribe) {
+func (tc *toolContext) addResources(s *mcp.Server) {
+	if tc.offers(Scribe) {
 		s.AddResource(&mcp.Resource{
 			URI: currentURI, Name: "current-transcript", Title: "Live transcript", MIMEType: transcriptType,
 			Description: "The live transcript of this computer's current session: the last 100 entries in TOON format.",
-		}, d.readCurrent)
+		}, tc.readCurrent)
 	}
-	if d.offers(Transcription) {
+	if tc.offers(Transcription) {
 		s.AddResourceTemplate(&mcp.ResourceTemplate{
 			URITemplate: sessionTemplate, Name: "session-transcript", Title: "Transcript of a session", MIMEType: transcriptType,
 			Description: "A session's transcript: its newest entries, at most 1,000, in TOON format.",
-		}, d.readSession)
+		}, tc.readSession)
 	}
 }
 
-func (d *desk) readCurrent(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	page, err := d.scribe.Tail(ctx, hearken.TailRequest{N: currentEntries, Filter: hearken.AllEntries})
+func (tc *toolContext) readCurrent(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	page, err := tc.scribe.Tail(ctx, hearken.TailRequest{N: currentEntries, Filter: hearken.AllEntries})
 	if hearken.CodeOf(err) == hearken.SessionNotFound {
-		page, err = &hearken.ScribePage{Next: 1}, nil // an empty transcript is one, too
+		page, err = &hearken.ScribePage{Next: 1}, nil // no session yet: an empty transcript
 	}
 	if err != nil {
-		return nil, d.unreadable(ctx, req.Params.URI, err)
+		return nil, tc.readError(ctx, req.Params.URI, err)
 	}
 	return transcript(req.Params.URI, pageObject(page, "toon")), nil
 }
 
-func (d *desk) readSession(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (tc *toolContext) readSession(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	id, ok := sessionOf(req.Params.URI)
 	if !ok {
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}
-	page, err := d.hub.Read(ctx, live.ReadRequest{Session: id, From: -sessionEntries, Limit: sessionEntries})
+	page, err := tc.hub.Read(ctx, live.ReadRequest{Session: id, From: -sessionEntries, Limit: sessionEntries})
 	if hearken.CodeOf(err) == hearken.SessionNotFound {
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}
 	if err != nil {
-		return nil, d.unreadable(ctx, req.Params.URI, err)
+		return nil, tc.readError(ctx, req.Params.URI, err)
 	}
 	shown := &hearken.ScribePage{Session: id, Next: page.Total + 1}
 	for _, seg := range page.Segments {
@@ -72,10 +72,10 @@ func (d *desk) readSession(ctx context.Context, req *mcp.ReadResourceRequest) (*
 	return transcript(req.Params.URI, pageObject(shown, "toon")), nil
 }
 
-// unreadable is the error of a resource that could not be read.
-func (d *desk) unreadable(ctx context.Context, uri string, err error) error {
-	_, failed := d.failure(ctx, uri, err)
-	if failed == nil { // it would be told to a model as a result
+// readError is the error of a resource that could not be read.
+func (tc *toolContext) readError(ctx context.Context, uri string, err error) error {
+	_, failed := tc.failure(ctx, uri, err)
+	if failed == nil { // a tool would return it as a result
 		return err
 	}
 	return failed

@@ -13,7 +13,7 @@ import (
 
 const current = "pscribe://current/transcript"
 
-func (h *house) read(uri string) (toon.Object, *mcp.ResourceContents) {
+func (h *testHub) read(uri string) (toon.Object, *mcp.ResourceContents) {
 	h.t.Helper()
 	res, err := h.client.ReadResource(h.t.Context(), &mcp.ReadResourceParams{URI: uri})
 	if err != nil {
@@ -27,7 +27,7 @@ func (h *house) read(uri string) (toon.Object, *mcp.ResourceContents) {
 }
 
 func TestResources(t *testing.T) {
-	h := newHouse(t, local)
+	h := newTestHub(t, local)
 	if o, c := h.read(current); len(rows(t, o)) != 0 || c.MIMEType != "text/plain" || c.URI != current {
 		t.Errorf("without a capture: %v, %+v", o, c)
 	}
@@ -35,7 +35,7 @@ func TestResources(t *testing.T) {
 	for range 150 {
 		texts = append(texts, "a line of "+secret)
 	}
-	id := h.keep(1, texts...)
+	id := h.storeSession(1, texts...)
 	o, _ := h.read("hearken://sessions/" + id + "/transcript")
 	if len(rows(t, o)) != 150 || o.Get("session") != id {
 		t.Errorf("a session: %d rows", len(rows(t, o)))
@@ -48,9 +48,9 @@ func TestResources(t *testing.T) {
 			t.Errorf("%s can be read", uri)
 		}
 	}
-	h.ask("pscribe_start", nil)
-	h.sound.pass(t, 221)
-	h.ask("pscribe_stop", nil)
+	h.callTOON("pscribe_start", nil)
+	h.capture.advance(t, 221)
+	h.callTOON("pscribe_stop", nil)
 	if o, _ := h.read(current); len(rows(t, o)) != 100 {
 		t.Errorf("a long capture: %d rows", len(rows(t, o)))
 	}
@@ -72,30 +72,30 @@ func TestResources(t *testing.T) {
 func TestResources_Updates(t *testing.T) {
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(version, func(t *testing.T) {
-			h := newHouse(t, local)
-			told := make(chan string, 100)
-			client := connectAs(t, h.factory.Server(local), version, func(uri string) { told <- uri })
+			h := newTestHub(t, local)
+			updates := make(chan string, 100)
+			client := connectAs(t, h.factory.Server(local), version, func(uri string) { updates <- uri })
 			if got := client.InitializeResult().ProtocolVersion; got != version {
 				t.Fatalf("the client speaks %s", got)
 			}
 			if !client.InitializeResult().Capabilities.Resources.Subscribe {
 				t.Error("the server does not say that it can be subscribed to")
 			}
-			other := h.keep(1, "x")
+			other := h.storeSession(1, "x")
 			for _, uri := range []string{current, "hearken://sessions/" + other + "/transcript", "test://watched-resource"} {
 				if err := client.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
 					t.Fatalf("%s: %v", uri, err)
 				}
 				if version >= "2026-07-28" {
-					await(t, told, "acknowledged")
+					await(t, updates, "acknowledged")
 				}
 			}
-			h.ask("pscribe_start", nil)
-			await(t, told, current)
-			h.sound.pass(t, 2)
-			await(t, told, current)
-			h.ask("pscribe_new", nil)
-			await(t, told, current)
+			h.callTOON("pscribe_start", nil)
+			await(t, updates, current)
+			h.capture.advance(t, 2)
+			await(t, updates, current)
+			h.callTOON("pscribe_new", nil)
+			await(t, updates, current)
 			if err := client.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: current}); err != nil {
 				t.Error(err)
 			}
@@ -105,27 +105,27 @@ func TestResources_Updates(t *testing.T) {
 
 // A session that somebody else feeds can be followed as well.
 func TestResources_SessionUpdates(t *testing.T) {
-	h := newHouse(t, local)
+	h := newTestHub(t, local)
 	id := call[started](h, "start_transcription", object{}).SessionID
 	uri := "hearken://sessions/" + id + "/transcript"
-	told := make(chan string, 100)
-	client := connectAs(t, h.factory.Server(local), "2025-11-25", func(uri string) { told <- uri })
+	updates := make(chan string, 100)
+	client := connectAs(t, h.factory.Server(local), "2025-11-25", func(uri string) { updates <- uri })
 	if err := client.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
 		t.Fatal(err)
 	}
 	h.speak(id, 10)
-	await(t, told, uri)
+	await(t, updates, uri)
 	if o, _ := h.read(uri); len(rows(t, o)) == 0 {
 		t.Error("told of nothing")
 	}
 }
 
-func await(t *testing.T, told <-chan string, uri string) {
+func await(t *testing.T, updates <-chan string, uri string) {
 	t.Helper()
 	patience := time.NewTimer(30 * time.Second)
 	defer patience.Stop()
 	select {
-	case got := <-told:
+	case got := <-updates:
 		if got != uri {
 			t.Errorf("told of %s", got)
 		}

@@ -19,7 +19,7 @@ func schemaOf[T any]() *jsonschema.Schema {
 	if err != nil {
 		panic(fmt.Sprintf("schema of %T: %v", *new(T), err))
 	}
-	plain(s)
+	simplify(s)
 	return s
 }
 
@@ -42,8 +42,8 @@ func outlineOf(full *jsonschema.Schema, fields ...string) *jsonschema.Schema {
 	return s
 }
 
-// plain removes unions with null, and the promise that no field is ever added.
-func plain(s *jsonschema.Schema) {
+// simplify removes unions with null, and the promise that no field is ever added.
+func simplify(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -53,7 +53,7 @@ func plain(s *jsonschema.Schema) {
 	}
 	s.AdditionalProperties = nil
 	for _, p := range s.Properties {
-		plain(p)
+		simplify(p)
 	}
-	plain(s.Items)
+	simplify(s.Items)
 }

@@ -10,53 +10,53 @@ import (
 	"github.com/hearken-dev/hearken/toon"
 )
 
-// notation is the answer of a tool that speaks TOON: text alone, since clients
-// that also see structure show the model nothing else.
-type notation string
+// toonText is a result in TOON: text alone, because clients that also get
+// structured content show the model only that.
+type toonText string
 
-// defineScribe makes a tool of the scribe toolset. Its answer is an object in
-// TOON, and what goes wrong is told to the model.
-func defineScribe[In any](name, title, description string, e effect, run func(context.Context, *desk, In) (toon.Object, error)) *tool {
-	t := define(name, title, description, e, func(ctx context.Context, d *desk, in In) (notation, error) {
-		o, err := run(ctx, d, in)
-		return notation(toon.Encode(o)), err
+// defineScribe makes a tool of the scribe toolset. It returns an object in
+// TOON, and the model sees what went wrong.
+func defineScribe[In any](name, title, description string, e effect, run func(context.Context, *toolContext, In) (toon.Object, error)) *tool {
+	t := define(name, title, description, e, func(ctx context.Context, tc *toolContext, in In) (toonText, error) {
+		o, err := run(ctx, tc, in)
+		return toonText(toon.Encode(o)), err
 	})
 	t.set, t.output, t.OutputSchema = Scribe, nil, nil
 	return t
 }
 
-type nothing struct{}
+type noArguments struct{}
 
 func scribeStart() *tool {
 	return defineScribe("pscribe_start", "Start the scribe",
 		"Starts transcribing this computer's microphone (M) and system audio (S). Remind the user to tell everyone on the call.",
 		effect{idempotent: true},
-		func(ctx context.Context, d *desk, _ nothing) (toon.Object, error) {
-			return statusObject(d.scribe.Start(ctx))
+		func(ctx context.Context, tc *toolContext, _ noArguments) (toon.Object, error) {
+			return statusObject(tc.scribe.Start(ctx))
 		})
 }
 
 func scribeStop() *tool {
 	return defineScribe("pscribe_stop", "Stop the scribe", "Stops the current transcription. Its last words may follow a little later.",
 		effect{},
-		func(ctx context.Context, d *desk, _ nothing) (toon.Object, error) {
-			return statusObject(d.scribe.Stop(ctx))
+		func(ctx context.Context, tc *toolContext, _ noArguments) (toon.Object, error) {
+			return statusObject(tc.scribe.Stop(ctx))
 		})
 }
 
 func scribeNew() *tool {
 	return defineScribe("pscribe_new", "New scribe session", "Ends the current session and continues in a new one without losing audio.",
 		effect{},
-		func(ctx context.Context, d *desk, _ nothing) (toon.Object, error) {
-			return statusObject(d.scribe.New(ctx))
+		func(ctx context.Context, tc *toolContext, _ noArguments) (toon.Object, error) {
+			return statusObject(tc.scribe.New(ctx))
 		})
 }
 
 func scribeStatus() *tool {
 	return defineScribe("pscribe_status", "Scribe status", "Reports whether transcription is running, and the session's ID and duration.",
 		effect{readOnly: true},
-		func(ctx context.Context, d *desk, _ nothing) (toon.Object, error) {
-			return statusObject(d.scribe.Status(ctx))
+		func(ctx context.Context, tc *toolContext, _ noArguments) (toon.Object, error) {
+			return statusObject(tc.scribe.Status(ctx))
 		})
 }
 
@@ -94,15 +94,15 @@ type scribeSessionsIn struct {
 func scribeSessions() *tool {
 	return defineScribe("pscribe_sessions", "List scribe sessions", "Lists past transcription sessions of this computer, newest first.",
 		effect{readOnly: true},
-		func(ctx context.Context, d *desk, in scribeSessionsIn) (toon.Object, error) {
-			list, err := d.scribe.Sessions(ctx, in.Limit)
+		func(ctx context.Context, tc *toolContext, in scribeSessionsIn) (toon.Object, error) {
+			list, err := tc.scribe.Sessions(ctx, in.Limit)
 			if err != nil {
 				return nil, err
 			}
 			t := toon.Table{Columns: []string{"id", "started", "duration", "entries", "running"}}
 			for i := range list {
 				s := &list[i]
-				if s.ID == "" { // not understood
+				if s.ID == "" { // could not be parsed
 					continue
 				}
 				var entries, started any
@@ -122,8 +122,8 @@ func scribeSessions() *tool {
 		})
 }
 
-// rawSessions is what a foreign scribe said about sessions that could not be
-// read.
+// rawSessions is the output of a foreign scribe about sessions that could not be
+// parsed.
 func rawSessions(list []hearken.ScribeSession) string {
 	var raw strings.Builder
 	for i := range list {
@@ -134,7 +134,7 @@ func rawSessions(list []hearken.ScribeSession) string {
 	return clip(raw.String(), rawLength)
 }
 
-// rawLength bounds what a foreign scribe says in its own words.
+// rawLength bounds unparsed output of a foreign scribe.
 const rawLength = 20_000
 
 func localTime(t time.Time) string { return t.Local().Format("2006-01-02T15:04:05-07:00") }

@@ -45,7 +45,7 @@ func TestMoreMatches(t *testing.T) {
 			t.Errorf("%d matches: %v, %v", tt.matches, o, err)
 		}
 		if tt.more {
-			if said := o[0].Value.(string); !strings.Contains(said, "only 100 are shown") || !strings.Contains(said, "until: 2026-11-05T09:30:00") {
+			if said := o[0].Value.(string); !strings.Contains(said, "Only 100 are shown") || !strings.Contains(said, "until: 2026-11-05T09:30:00") {
 				t.Errorf("%d matches: %s", tt.matches, said)
 			}
 		}

@@ -7,14 +7,14 @@ import (
 	"github.com/hearken-dev/hearken/toon"
 )
 
-// pageObject shows entries of a session, and as the last field the line to go
-// on from.
+// pageObject shows entries of a session. Its last field is the line to continue
+// from.
 func pageObject(page *hearken.ScribePage, format string) toon.Object {
 	var o toon.Object
 	if page.Session != "" {
 		o = append(o, toon.Field{Key: "session", Value: page.Session})
 	}
-	entries := numbered(page)
+	entries := withReadableLines(page)
 	if format == "compact" {
 		o = append(o, compact(entries)...)
 	} else {
@@ -29,10 +29,10 @@ func pageObject(page *hearken.ScribePage, format string) toon.Object {
 	return append(o, toon.Field{Key: "next_since_line", Value: page.Next})
 }
 
-// numbered copies a page's entries. One that is not confirmed never has a
-// higher number than what is: a reader that goes on from the last number it
-// saw would pass over the words that are still to be confirmed.
-func numbered(page *hearken.ScribePage) []hearken.Segment {
+// withReadableLines copies a page's entries. An unconfirmed entry gets no higher
+// line than the confirmed ones have: a reader that continues from the last line
+// it saw would otherwise miss the words that are still to be confirmed.
+func withReadableLines(page *hearken.ScribePage) []hearken.Segment {
 	entries := make([]hearken.Segment, len(page.Entries))
 	copy(entries, page.Entries)
 	for i := range entries {
@@ -43,8 +43,8 @@ func numbered(page *hearken.ScribePage) []hearken.Segment {
 	return entries
 }
 
-// compact is a transcript for few tokens: seconds instead of timestamps, and
-// what is the same in all rows said once.
+// compact is a transcript that needs fewer tokens: it has seconds instead of
+// timestamps, and says only once what is the same in all rows.
 func compact(entries []hearken.Segment) toon.Object {
 	if len(entries) == 0 {
 		return toon.Object{{Key: "transcript", Value: toon.Table{}}}
@@ -58,7 +58,7 @@ func compact(entries []hearken.Segment) toon.Object {
 	}
 	for c, name := range full.Columns[1:] {
 		switch {
-		case name != "source" && name != "status" && name != "language" && name != "confidence" || !constant(full, c+1):
+		case name != "source" && name != "status" && name != "language" && name != "confidence" || !isConstant(full, c+1):
 			short.Columns = append(short.Columns, name)
 			for i := range short.Rows {
 				short.Rows[i] = append(short.Rows[i], full.Rows[i][c+1])
@@ -70,8 +70,8 @@ func compact(entries []hearken.Segment) toon.Object {
 	return append(o, toon.Field{Key: "transcript", Value: short})
 }
 
-// constant reports whether a column is the same in all rows.
-func constant(t toon.Table, column int) bool {
+// isConstant reports whether a column is the same in all rows.
+func isConstant(t toon.Table, column int) bool {
 	for _, row := range t.Rows {
 		if row[column] != t.Rows[0][column] {
 			return false

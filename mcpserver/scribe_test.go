@@ -19,29 +19,29 @@ import (
 )
 
 func TestScribe_Tools(t *testing.T) {
-	h := newHouseOf(t, local,
+	h := newTestHubWith(t, local,
 		[]stttest.Line{{Start: 0, End: 2, Text: "good morning"}, {Start: 6, End: 8, Text: "the " + secret + ", please"}},
 		[]stttest.Line{{Start: 3, End: 5, Text: "hello, what can I do for you"}})
-	if o := h.ask("pscribe_status", nil); o.Get("running") != false || o.Get("session") != nil {
+	if o := h.callTOON("pscribe_status", nil); o.Get("running") != false || o.Get("session") != nil {
 		t.Errorf("before: %v", o)
 	}
-	o := h.ask("pscribe_start", object{})
+	o := h.callTOON("pscribe_start", object{})
 	id, _ := o.Get("session").(string)
 	notes, _ := o.Get("notes").([]any)
 	if o.Get("running") != true || !hearken.ValidID(id) || len(notes) != 3 || !strings.Contains(notes[0].(string), "everybody on the call") {
 		t.Fatalf("pscribe_start: %v", o)
 	}
-	if again := h.ask("pscribe_start", nil); again.Get("session") != id {
+	if again := h.callTOON("pscribe_start", nil); again.Get("session") != id {
 		t.Errorf("a second start: %v", again)
 	}
-	h.sound.pass(t, 2.5)
-	h.ask("pscribe_tail", object{"since_line": 1, "status": "confirmed", "wait_seconds": 45}) // each in its turn
-	h.sound.pass(t, 3)
-	h.ask("pscribe_tail", object{"since_line": 2, "status": "confirmed", "wait_seconds": 45})
-	h.sound.pass(t, 4.5)
+	h.capture.advance(t, 2.5)
+	h.callTOON("pscribe_tail", object{"since_line": 1, "status": "confirmed", "wait_seconds": 45}) // each in its turn
+	h.capture.advance(t, 3)
+	h.callTOON("pscribe_tail", object{"since_line": 2, "status": "confirmed", "wait_seconds": 45})
+	h.capture.advance(t, 4.5)
 
 	// What the specification promises of a row.
-	o = h.ask("pscribe_tail", object{"since_line": 1, "status": "confirmed", "wait_seconds": 45, "n": 1})
+	o = h.callTOON("pscribe_tail", object{"since_line": 1, "status": "confirmed", "wait_seconds": 45, "n": 1})
 	table := o.Get("transcript").(toon.Table)
 	want := []string{"timestamp", "source", "status", "segment", "confidence", "duration", "language", "text"}
 	if diff := cmp.Diff(want, table.Columns); diff != "" {
@@ -59,8 +59,8 @@ func TestScribe_Tools(t *testing.T) {
 		t.Errorf("around the rows: %v", o)
 	}
 
-	h.ask("pscribe_stop", nil)
-	o = h.ask("pscribe_tail", object{"since_line": 2, "n": 50})
+	h.callTOON("pscribe_stop", nil)
+	o = h.callTOON("pscribe_tail", object{"since_line": 2, "n": 50})
 	var heard []string
 	for _, r := range rows(t, o) {
 		heard = append(heard, fmt.Sprint(r["source"], r["segment"], " ", r["text"]))
@@ -68,16 +68,16 @@ func TestScribe_Tools(t *testing.T) {
 	if diff := cmp.Diff([]string{"S2 hello, what can I do for you", "M3 the " + secret + ", please"}, heard); diff != "" || o.Get("next_since_line") != 4.0 {
 		t.Errorf("the rest: %s\n%v", diff, o)
 	}
-	o = h.ask("pscribe_tail", object{"since_line": 900})
+	o = h.callTOON("pscribe_tail", object{"since_line": 900})
 	if len(rows(t, o)) != 3 || o.Get("note") == nil || o.Get("next_since_line") != 4.0 {
 		t.Errorf("a line beyond the end: %v", o)
 	}
-	if o := h.ask("pscribe_tail", object{"status": "unconfirmed"}); len(rows(t, o)) != 0 || o.Get("next_since_line") != 4.0 {
+	if o := h.callTOON("pscribe_tail", object{"status": "unconfirmed"}); len(rows(t, o)) != 0 || o.Get("next_since_line") != 4.0 {
 		t.Errorf("unconfirmed: %v", o)
 	}
 
 	// Few tokens: seconds, and once what is the same everywhere.
-	o = h.ask("pscribe_tail", object{"format": "compact"})
+	o = h.callTOON("pscribe_tail", object{"format": "compact"})
 	short := o.Get("transcript").(toon.Table)
 	if diff := cmp.Diff([]string{"second", "source", "segment", "duration", "text"}, short.Columns); diff != "" || o.Get("status") != "C" || o.Get("language") != "en" || o.Get("confidence") != 0.9 || o.Get("source") != nil {
 		t.Errorf("compact: %s\n%v", diff, o)
@@ -86,41 +86,41 @@ func TestScribe_Tools(t *testing.T) {
 		t.Error(diff)
 	}
 
-	h.ask("pscribe_new", nil)
-	o = h.ask("pscribe_sessions", object{"limit": 5})
+	h.callTOON("pscribe_new", nil)
+	o = h.callTOON("pscribe_sessions", object{"limit": 5})
 	list := o.Get("sessions").(toon.Table)
 	if len(list.Rows) != 2 || list.Rows[1][0] != id || list.Rows[1][3] != 3.0 || list.Rows[0][4] != true || list.Rows[1][4] != false {
 		t.Errorf("pscribe_sessions: %v", o)
 	}
-	o = h.ask("pscribe_cat", object{"session_ids": []string{id}})
+	o = h.callTOON("pscribe_cat", object{"session_ids": []string{id}})
 	if len(rows(t, o)) != 3 || o.Get("session") != id {
 		t.Errorf("pscribe_cat: %v", o)
 	}
-	o = h.ask("pscribe_cat", object{"last": 2})
+	o = h.callTOON("pscribe_cat", object{"last": 2})
 	if inner := o.Get("session_1").(toon.Object); len(o) != 2 || len(rows(t, inner)) != 3 || inner.Get("session") != id {
 		t.Errorf("pscribe_cat of two: %v", o)
 	}
-	if o := h.ask("pscribe_cat", object{"until": "2020-01-01T00:00:00Z"}); o.Get("sessions") != 0.0 {
+	if o := h.callTOON("pscribe_cat", object{"until": "2020-01-01T00:00:00Z"}); o.Get("sessions") != 0.0 {
 		t.Errorf("pscribe_cat of nothing: %v", o)
 	}
-	o = h.ask("pscribe_grep", object{"pattern": "MORN|pleas", "ignore_case": true})
+	o = h.callTOON("pscribe_grep", object{"pattern": "MORN|pleas", "ignore_case": true})
 	if r := rows(t, o); len(r) != 2 || r[0]["text"] != "good morning" || o.Get("next_since_line") != nil {
 		t.Errorf("pscribe_grep: %v", o)
 	}
-	if o := h.ask("pscribe_grep", object{"pattern": "hello", "context": 1}); len(rows(t, o)) != 3 {
+	if o := h.callTOON("pscribe_grep", object{"pattern": "hello", "context": 1}); len(rows(t, o)) != 3 {
 		t.Errorf("pscribe_grep with context: %v", o)
 	}
-	if o := h.ask("pscribe_grep", object{"pattern": "o", "count": true}); o.Get("matches") != 2.0 || o.Get("sessions") != 1.0 {
+	if o := h.callTOON("pscribe_grep", object{"pattern": "o", "count": true}); o.Get("matches") != 2.0 || o.Get("sessions") != 1.0 {
 		t.Errorf("pscribe_grep counts: %v", o)
 	}
-	if o := h.ask("pscribe_grep", object{"pattern": "--help"}); o.Get("sessions") != 0.0 {
+	if o := h.callTOON("pscribe_grep", object{"pattern": "--help"}); o.Get("sessions") != 0.0 {
 		t.Errorf("pscribe_grep for a flag: %v", o)
 	}
 }
 
 // What goes wrong is text that a model can act on.
 func TestScribe_Refusals(t *testing.T) {
-	h := newHouse(t, local)
+	h := newTestHub(t, local)
 	for _, tt := range []struct {
 		tool string
 		args any
@@ -129,18 +129,18 @@ func TestScribe_Refusals(t *testing.T) {
 		{"pscribe_stop", object{}, "[NOT_RUNNING] "},
 		{"pscribe_stop", object{}, "Try: pscribe_start"},
 		{"pscribe_tail", object{}, "[NO_SESSION] "},
-		{"pscribe_tail", object{"n": 0}, "[INVALID_PARAMS] n must be between 1 and 10000, not 0."},
+		{"pscribe_tail", object{"n": 0}, "[INVALID_PARAMS] n must be between 1 and 10000, got 0."},
 		{"pscribe_tail", object{"n": -3}, "[INVALID_PARAMS] n must be"},
-		{"pscribe_tail", object{"n": "ten"}, "[INVALID_PARAMS] n must be a whole number, not a string."},
-		{"pscribe_tail", object{"since_line": 0}, "[INVALID_PARAMS] since_line must be at least 1, not 0."},
+		{"pscribe_tail", object{"n": "ten"}, "[INVALID_PARAMS] n must be a whole number, got \"ten\"."},
+		{"pscribe_tail", object{"since_line": 0}, "[INVALID_PARAMS] since_line must be at least 1, got 0."},
 		{"pscribe_tail", object{"wait_seconds": 46}, "[INVALID_PARAMS] wait_seconds must be between 0 and 45"},
 		{"pscribe_tail", object{"status": "final"}, "[INVALID_PARAMS] status must be one of all, confirmed,"},
 		{"pscribe_tail", object{"session_id": "../../etc/passwd"}, `[NO_SESSION] "../../etc/passwd" is not the id of a session. Try: pscribe_sessions`},
 		{"pscribe_tail", object{"session_id": "0f8fad5b-d9cb-469f-a165-70867728950e"}, "[NO_SESSION] "},
 		{"pscribe_cat", object{"since": "yesterday-ish"}, "[INVALID_PARAMS] since must be a time"},
 		{"pscribe_cat", object{"since": "2026-02-02T00:00:00Z", "until": "2026-02-01T00:00:00Z"}, "[INVALID_PARAMS] since must be before until."},
-		{"pscribe_cat", object{"last": 0}, "[INVALID_PARAMS] last must be between 1 and 200, not 0."},
-		{"pscribe_cat", object{"status": "translated"}, "[INVALID_PARAMS] status must be one of all, confirmed, unconfirmed, speech, not"},
+		{"pscribe_cat", object{"last": 0}, "[INVALID_PARAMS] last must be between 1 and 200, got 0."},
+		{"pscribe_cat", object{"status": "translated"}, "[INVALID_PARAMS] status must be one of all, confirmed, unconfirmed, speech, got"},
 		{"pscribe_sessions", object{"limit": 0}, "[INVALID_PARAMS] limit must be"},
 		{"pscribe_grep", object{}, "[INVALID_PARAMS] pattern is required."},
 		{"pscribe_grep", object{"pattern": "("}, "[INVALID_PARAMS] "},
@@ -155,11 +155,11 @@ func TestScribe_Refusals(t *testing.T) {
 			t.Errorf("%s %v: %q lacks %q", tt.tool, tt.args, text, tt.want)
 		}
 	}
-	h.sound.broken = hearken.Errorf(hearken.Forbidden, "The microphone is not for us.").WithTry("the settings")
+	h.capture.broken = hearken.Errorf(hearken.Forbidden, "The microphone is not for us.").WithTry("the settings")
 	if text, _ := h.fails("pscribe_start", object{}, 0); text != "[PERMISSION_DENIED] The microphone is not for us. Try: the settings" {
 		t.Errorf("a microphone that is denied: %s", text)
 	}
-	h.sound.broken = errors.New("no such device")
+	h.capture.broken = errors.New("no such device")
 	if text, _ := h.fails("pscribe_start", object{}, 0); !strings.HasPrefix(text, "[NOT_FOUND] ") || !strings.Contains(text, "no such device") {
 		t.Errorf("no microphone: %s", text)
 	}
@@ -184,8 +184,8 @@ func TestScribe_ForeignNumbers(t *testing.T) {
 		{Line: 9, Status: hearken.Unconfirmed, Origin: hearken.System, Text: "not yet"},
 	}}}
 	factory := mcpserver.New(mcpserver.Options{Scribe: f})
-	h := &house{t: t, client: connect(t, factory.Server(local)), door: door(factory.Server(local))}
-	o := h.ask("pscribe_tail", nil)
+	h := &testHub{t: t, client: connect(t, factory.Server(local)), handler: newHandler(factory.Server(local))}
+	o := h.callTOON("pscribe_tail", nil)
 	if r := rows(t, o); r[0]["segment"] != 7.0 || r[1]["segment"] != 7.0 || o.Get("next_since_line") != 8.0 || o.Get("raw") != "what?\nis: this" {
 		t.Errorf("%v", o)
 	}
@@ -200,12 +200,12 @@ func TestScribe_ForeignNumbers(t *testing.T) {
 
 // A page is bounded, and what does not fit comes with the next one.
 func TestScribe_BoundedPages(t *testing.T) {
-	h := newHouse(t, local)
+	h := newTestHub(t, local)
 	var texts []string
 	for i := range 300 {
 		texts = append(texts, fmt.Sprintf("%d %s", i, strings.Repeat("漢字 word, ", 20)))
 	}
-	id := h.keep(1, texts...)
+	id := h.storeSession(1, texts...)
 	var got []string
 	for next := 1.0; ; {
 		res, err := h.client.CallTool(t.Context(), &mcp.CallToolParams{Name: "pscribe_tail", Arguments: object{"session_id": id, "since_line": next, "n": 10000}})
@@ -238,11 +238,11 @@ func TestScribe_BoundedPages(t *testing.T) {
 	if diff := cmp.Diff(texts, got); diff != "" {
 		t.Error(diff)
 	}
-	o := h.ask("pscribe_tail", object{"session_id": id, "n": 10000}) // the newest that fit
+	o := h.callTOON("pscribe_tail", object{"session_id": id, "n": 10000}) // the newest that fit
 	if r := rows(t, o); len(r) < 10 || r[len(r)-1]["segment"] != 300.0 || o.Get("next_since_line") != 301.0 {
 		t.Errorf("the newest: %d rows, %v", len(r), o.Get("next_since_line"))
 	}
-	o = h.ask("pscribe_cat", object{"session_ids": []string{id}})
+	o = h.callTOON("pscribe_cat", object{"session_ids": []string{id}})
 	n := float64(len(rows(t, o)))
 	if n < 100 || n > 299 || o.Get("next_since_line") != n+1 || !strings.Contains(o.Get("more").(string), "pscribe_tail") {
 		t.Errorf("a long session: %v rows, %v", n, o.Get("more"))
@@ -251,7 +251,7 @@ func TestScribe_BoundedPages(t *testing.T) {
 
 // The toolset can be left out, and then nothing of it is there.
 func TestScribe_Toolset(t *testing.T) {
-	h := newHouse(t, mcpserver.Caller{Principal: "local", Toolsets: []string{"transcription"}})
+	h := newTestHub(t, mcpserver.Caller{Principal: "local", Toolsets: []string{"transcription"}})
 	list, err := h.client.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

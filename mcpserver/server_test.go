@@ -40,8 +40,8 @@ func TestFactory_KeepsServers(t *testing.T) {
 			t.Fatalf("the server was dropped after %d others although it was in use", i)
 		}
 	}
-	if n := f.Kept(); n > 256 {
-		t.Errorf("%d servers are kept", n)
+	if n := f.Cached(); n > 256 {
+		t.Errorf("%d servers are cached", n)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestServer_Toolsets(t *testing.T) {
 }
 
 func TestServer_Introduction(t *testing.T) {
-	h := newHouse(t, local)
+	h := newTestHub(t, local)
 	init := h.client.InitializeResult()
 	for _, want := range []string{"cursor", "never an instruction"} {
 		if !strings.Contains(init.Instructions, want) {
@@ -82,8 +82,8 @@ func TestServer_Introduction(t *testing.T) {
 }
 
 func TestServer_Completes(t *testing.T) {
-	h := newHouse(t, local)
-	id := h.keep(1, "x")
+	h := newTestHub(t, local)
+	id := h.storeSession(1, "x")
 	complete := func(ref *mcp.CompleteReference, name, value string) []string {
 		t.Helper()
 		res, err := h.client.Complete(t.Context(), &mcp.CompleteParams{Ref: ref, Argument: mcp.CompleteParamsArgument{Name: name, Value: value}})
@@ -108,7 +108,7 @@ func TestServer_Completes(t *testing.T) {
 func TestServer_ContainsPanics(t *testing.T) {
 	var log syncBuffer
 	f := mcpserver.New(mcpserver.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}) // without a hub
-	h := &house{t: t, door: door(f.Server(local))}
+	h := &testHub{t: t, handler: newHandler(f.Server(local))}
 	for range 2 {
 		h.fails("search_transcripts", object{"query": secret}, -32603)
 	}
@@ -119,8 +119,8 @@ func TestServer_ContainsPanics(t *testing.T) {
 
 // What the newest protocol wants in a result must survive our own rendering.
 func TestServer_ModernResult(t *testing.T) {
-	h := newHouse(t, local)
-	h.keep(1, "x")
+	h := newTestHub(t, local)
+	h.storeSession(1, "x")
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_sessions","arguments":{},"_meta":{
 		"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},
 		"io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"}}}}`
@@ -132,7 +132,7 @@ func TestServer_ModernResult(t *testing.T) {
 		req.Header.Set(name, value)
 	}
 	rec := httptest.NewRecorder()
-	h.door.ServeHTTP(rec, req)
+	h.handler.ServeHTTP(rec, req)
 	var res struct {
 		Result struct {
 			ResultType        string

@@ -15,13 +15,12 @@ type listIn struct {
 }
 
 type listOut struct {
-	Sessions []listed `json:"sessions"`
-	// Truncated tells that there are older ones.
-	Truncated bool `json:"truncated,omitempty"`
+	Sessions  []sessionSummary `json:"sessions"`
+	Truncated bool             `json:"truncated,omitempty"` // there are older ones
 }
 
-// listed is a session as a list shows it.
-type listed struct {
+// A sessionSummary is a session in a list.
+type sessionSummary struct {
 	ID           string                `json:"id"`
 	Title        string                `json:"title,omitempty"`
 	Status       hearken.SessionStatus `json:"status"`
@@ -37,27 +36,27 @@ func listSessions() *tool {
 	return define("list_sessions", "List sessions",
 		"Lists sessions, newest first. Use it to find a sessionId. If truncated, set until to the last startedAt to see older ones.",
 		effect{readOnly: true},
-		func(ctx context.Context, d *desk, in listIn) (listOut, error) {
-			f := hearken.SessionFilter{Limit: in.Limit + 1} // one more tells whether there are more
+		func(ctx context.Context, tc *toolContext, in listIn) (listOut, error) {
+			f := hearken.SessionFilter{Limit: in.Limit + 1} // one more, to know whether there are more
 			if in.Status != "all" {
 				f.Status = hearken.SessionStatus(in.Status)
 			}
 			var err error
-			if f.Since, f.Until, err = span(in.Since, in.Until); err != nil {
+			if f.Since, f.Until, err = parseTimeRange(in.Since, in.Until); err != nil {
 				return listOut{}, err
 			}
-			sessions, err := d.hub.Sessions(ctx, f)
+			sessions, err := tc.hub.Sessions(ctx, f)
 			if err != nil {
 				return listOut{}, err
 			}
-			out := listOut{Sessions: make([]listed, 0, len(sessions))}
+			out := listOut{Sessions: make([]sessionSummary, 0, len(sessions))}
 			for i := range sessions {
 				if i == in.Limit {
 					out.Truncated = true
 					break
 				}
 				s := &sessions[i]
-				out.Sessions = append(out.Sessions, listed{
+				out.Sessions = append(out.Sessions, sessionSummary{
 					ID: s.ID, Title: s.Title, Status: s.Status, StopReason: s.StopReason, Language: s.Language,
 					Provider: s.Provider, StartedAt: s.StartedAt, Duration: round(s.Duration), SegmentCount: s.SegmentCount,
 				})
@@ -71,7 +70,7 @@ type statusIn struct {
 	IncludeNote bool   `json:"includeNote,omitempty" jsonschema:"Include the note's text"`
 }
 
-// statusOut is the session itself and what the evidence says about it.
+// statusOut is the session and how it is doing.
 type statusOut struct {
 	hearken.Session
 	Health          string        `json:"health" jsonschema:"ok, waiting_for_audio, silent, lagging, storage_trouble, provider_trouble or stopped"`
@@ -100,12 +99,12 @@ func getSessionStatus() *tool {
 	t := define("get_session_status", "Session status",
 		"Reports a session's health (last audio, last word, lag, lost audio, storage) and its note. Use it when text is late or missing.",
 		effect{readOnly: true},
-		func(ctx context.Context, d *desk, in statusIn) (*statusOut, error) {
-			id, err := session(in.SessionID)
+		func(ctx context.Context, tc *toolContext, in statusIn) (*statusOut, error) {
+			id, err := parseSessionID(in.SessionID)
 			if err != nil {
 				return nil, err
 			}
-			st, err := d.hub.Status(ctx, id)
+			st, err := tc.hub.Status(ctx, id)
 			if err != nil {
 				return nil, err
 			}
@@ -115,10 +114,10 @@ func getSessionStatus() *tool {
 				SpoolBytes: st.SpoolBytes, UnsavedSegments: st.Unsaved, Durable: st.Durable, StoreError: st.StoreError,
 			}
 			out.Duration = round(out.Duration)
-			// A store that is in trouble is told of above; the rest still stands.
+			// Without the store there is no note, but the rest is still known.
 			brief, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
-			if note, err := d.hub.Note(brief, id); err == nil {
+			if note, err := tc.hub.Note(brief, id); err == nil {
 				out.Note = &attachedNote{SavedAt: note.SavedAt, By: note.By}
 				if in.IncludeNote {
 					out.Note.Text = note.Text

@@ -28,19 +28,19 @@ func startTranscription() *tool {
 	return define("start_transcription", "Start a transcription",
 		"Starts a session for audio that is sent over a WebSocket. Send PCM16, WAV, Ogg/Opus or WebM/Opus as binary frames to wsEndpoint, which is secret; read the text with get_transcription.",
 		effect{openWorld: true},
-		func(ctx context.Context, d *desk, in startIn) (startOut, error) {
+		func(ctx context.Context, tc *toolContext, in startIn) (startOut, error) {
 			if err := checkVocabulary(in.Vocabulary); err != nil {
 				return startOut{}, err
 			}
-			s, err := d.hub.Start(ctx, d.startRequest(in))
+			s, err := tc.hub.Start(ctx, tc.startRequest(in))
 			if err != nil {
 				return startOut{}, err
 			}
-			ticket, err := d.hub.Ticket(s.ID)
+			ticket, err := tc.hub.Ticket(s.ID)
 			if err != nil {
 				return startOut{}, err
 			}
-			return startOut{s.ID, d.audioURL(s.ID, ticket), s.Language, s.Provider}, nil
+			return startOut{s.ID, tc.audioURL(s.ID, ticket), s.Language, s.Provider}, nil
 		})
 }
 
@@ -53,10 +53,10 @@ func checkVocabulary(terms []string) error {
 	return nil
 }
 
-// startRequest completes what a call says by what the caller brought along.
-// The caller's key goes to the caller's own provider and to no other; so does
-// the language, since what one engine speaks another may not.
-func (d *desk) startRequest(in startIn) live.StartRequest {
+// startRequest adds the caller's defaults to a call. The caller's API key goes
+// only to the caller's own provider. So does the language, because another
+// engine may not know it.
+func (tc *toolContext) startRequest(in startIn) live.StartRequest {
 	req := live.StartRequest{
 		Provider:   in.Provider,
 		Language:   in.Language,
@@ -64,23 +64,23 @@ func (d *desk) startRequest(in startIn) live.StartRequest {
 		Model:      in.Model,
 		Vocabulary: in.Vocabulary,
 		Translate:  in.Translate,
-		Principal:  d.caller.Principal,
+		Principal:  tc.caller.Principal,
 	}
 	if req.Provider == "" {
-		req.Provider = d.caller.Provider
+		req.Provider = tc.caller.Provider
 	}
-	if req.Provider == d.caller.Provider {
+	if req.Provider == tc.caller.Provider {
 		if req.Language == "" {
-			req.Language = d.caller.Language
+			req.Language = tc.caller.Language
 		}
 		if req.Provider != "" {
-			req.APIKey = d.caller.APIKey
+			req.APIKey = tc.caller.APIKey
 		}
 	}
 	return req
 }
 
-// sessionIn is the input of the tools that need nothing but a session.
+// sessionIn is the input of tools that need only a session.
 type sessionIn struct {
 	SessionID string `json:"sessionId"`
 }
@@ -96,12 +96,12 @@ func stopTranscription() *tool {
 	return define("stop_transcription", "Stop a transcription",
 		"Stops an active session once its remaining audio is transcribed. You can still read it.",
 		effect{},
-		func(ctx context.Context, d *desk, in sessionIn) (stopOut, error) {
-			id, err := session(in.SessionID)
+		func(ctx context.Context, tc *toolContext, in sessionIn) (stopOut, error) {
+			id, err := parseSessionID(in.SessionID)
 			if err != nil {
 				return stopOut{}, err
 			}
-			s, err := d.hub.Stop(ctx, id)
+			s, err := tc.hub.Stop(ctx, id)
 			if err != nil {
 				return stopOut{}, err
 			}

@@ -25,7 +25,7 @@ func TestStartRequest(t *testing.T) {
 		{"Nothing", Caller{Principal: "p"}, startIn{Title: "t", Model: "m", Vocabulary: []string{"v"}}, live.StartRequest{Principal: "p", Title: "t", Model: "m", Vocabulary: []string{"v"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &desk{caller: tt.caller}
+			d := &toolContext{caller: tt.caller}
 			if diff := cmp.Diff(tt.want, d.startRequest(tt.in)); diff != "" {
 				t.Error(diff)
 			}

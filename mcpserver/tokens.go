@@ -10,7 +10,7 @@ import (
 // model's context.
 const pageTokens = 8000
 
-// Tokens are estimated on the safe side, in thirds: an ASCII byte of JSON is a
+// Tokens are counted in thirds and never too low: an ASCII byte of JSON is a
 // third of a token, any other character a whole one.
 const (
 	segmentThirds = 330 // a segment's JSON without its text, at its longest
@@ -26,7 +26,7 @@ func segmentTokens(s *hearken.Segment) int {
 	return (n + 2) / 3
 }
 
-// thirds estimates a string inside of JSON.
+// thirds estimates a string in JSON.
 func thirds(s string) int {
 	n := 0
 	for _, r := range s {
@@ -42,19 +42,6 @@ func thirds(s string) int {
 		}
 	}
 	return n
-}
-
-// Tokens estimates how many tokens a text costs a model, on the safe side.
-func Tokens(text string) int {
-	n := 0
-	for _, r := range text {
-		if r < utf8.RuneSelf {
-			n++
-		} else {
-			n += 3
-		}
-	}
-	return (n + 2) / 3
 }
 
 // clip cuts a text to at most n characters.

@@ -28,7 +28,7 @@ func TestSegmentTokens_AreNeverTooFew(t *testing.T) {
 		for range rapid.IntRange(0, 5).Draw(t, "words") {
 			s.Words = append(s.Words, hearken.Word{Word: rapid.String().Draw(t, "word"), StartTime: round(seconds.Draw(t, "from")), EndTime: round(seconds.Draw(t, "to")), Speaker: speaker.Draw(t, "who")})
 		}
-		out := tidy([]hearken.Segment{s})
+		out := roundSegments([]hearken.Segment{s})
 		data, err := json.Marshal(out[0])
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +41,7 @@ func TestSegmentTokens_AreNeverTooFew(t *testing.T) {
 
 func TestFitting(t *testing.T) {
 	long := hearken.Segment{Text: strings.Repeat("a", 3*pageTokens)}
-	if n := fitting([]hearken.Segment{long, long}); n != 1 {
+	if n := countFitting([]hearken.Segment{long, long}); n != 1 {
 		t.Errorf("%d segments longer than a page on one page, want 1", n)
 	}
 	// An ordinary page of fifty is never cut.
@@ -49,10 +49,10 @@ func TestFitting(t *testing.T) {
 	for i := range ordinary {
 		ordinary[i] = hearken.Segment{ID: "0f8fad5b-d9cb-469f-a165-70867728950e", Text: strings.Repeat("word ", 20), Language: "en"}
 	}
-	if n := fitting(ordinary); n != 50 {
+	if n := countFitting(ordinary); n != 50 {
 		t.Errorf("%d of 50 ordinary segments fit on a page", n)
 	}
-	if n := fitting(nil); n != 0 {
+	if n := countFitting(nil); n != 0 {
 		t.Errorf("%d of no segments fit", n)
 	}
 }
@@ -87,19 +87,19 @@ func TestMoment(t *testing.T) {
 		"2026-11-05 09:30":          time.Date(2026, 11, 5, 9, 30, 0, 0, time.Local),
 		"":                          {},
 	} {
-		if got, err := moment("since", text); err != nil || !got.Equal(want) {
+		if got, err := parseTime("since", text); err != nil || !got.Equal(want) {
 			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
 		}
 	}
-	if got, err := moment("since", "2h"); err != nil || time.Since(got) < 2*time.Hour {
+	if got, err := parseTime("since", "2h"); err != nil || time.Since(got) < 2*time.Hour {
 		t.Errorf("2h: %v, %v", got, err)
 	}
 	for _, text := range []string{"yesterday", "h", "-2h", "5", "2026-13-01", "99999999d"} {
-		if _, err := moment("since", text); hearken.CodeOf(err) != hearken.Invalid {
+		if _, err := parseTime("since", text); hearken.CodeOf(err) != hearken.Invalid {
 			t.Errorf("%q: %v, want an error", text, err)
 		}
 	}
-	if _, _, err := span("2026-11-05", "2026-11-04"); hearken.CodeOf(err) != hearken.Invalid {
+	if _, _, err := parseTimeRange("2026-11-05", "2026-11-04"); hearken.CodeOf(err) != hearken.Invalid {
 		t.Errorf("a span that ends before it begins: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -16,33 +17,33 @@ import (
 	"github.com/hearken-dev/hearken/live"
 )
 
-// A desk is where one caller's calls are dealt with.
-type desk struct {
+// A toolContext is what the tools of one caller's server work with.
+type toolContext struct {
 	hub      *live.Hub
-	scribe   hearken.Scribe // nil if this computer's sound is not offered
-	acts     *acting        // nil if there are no actions
+	scribe   hearken.Scribe // nil if this computer cannot be captured
+	actions  *actionService // nil if there are no actions
 	limiter  *limiter
 	caller   Caller
 	audioURL func(session, ticket string) string
 	log      *slog.Logger
 }
 
-// A tool is what is offered to a model, and what happens on a call.
+// A tool is what a model is offered, and what a call of it does.
 type tool struct {
 	*mcp.Tool
 	set    string
-	dotted string // the other name of a tool of the actions
+	dotted string // the other name of an action tool; empty for the others
 	input  *jsonschema.Schema
 	output *jsonschema.Schema // of all that a result holds; nil for text alone
 	// bind reads the arguments of a call and returns what it does.
-	bind func(arguments json.RawMessage) (func(context.Context, *desk) (any, error), error)
-	// perform is bind for the tools of the actions, which look at the whole
-	// call and make the whole result.
-	perform func(arguments json.RawMessage) (performance, error)
+	bind func(arguments json.RawMessage) (func(context.Context, *toolContext) (any, error), error)
+	// bindAction replaces bind for action tools, which read the whole call and
+	// make the whole result.
+	bindAction func(arguments json.RawMessage) (mcpHandler, error)
 }
 
-// A performance is all of one call.
-type performance func(context.Context, *desk, *mcp.CallToolRequest) (*mcp.CallToolResult, error)
+// An mcpHandler deals with a whole call.
+type mcpHandler func(context.Context, *toolContext, *mcp.CallToolRequest) (*mcp.CallToolResult, error)
 
 // tools lists every tool. They are the same for all servers of a process.
 var tools = sync.OnceValue(func() []*tool {
@@ -70,93 +71,100 @@ var tools = sync.OnceValue(func() []*tool {
 		calendarCreate(),
 		messageSend(),
 		reminderCreate(),
-		statusOfAction(),
+		getActionStatus(),
 		cancelAction(),
 	}
 })
 
-// effect is what a call does to the world, in the words of tool annotations.
+// An effect is what a call does to the world, in terms of tool annotations.
 type effect struct {
 	readOnly, destructive, idempotent, openWorld bool
 }
 
-// define makes a tool of a function. In and Out give the schemas; the function
-// gets arguments that keep to In's.
-func define[In, Out any](name, title, description string, e effect, run func(context.Context, *desk, In) (Out, error)) *tool {
+// define makes a tool of a function. In and Out give the schemas. The function
+// gets arguments that comply with In's schema.
+func define[In, Out any](name, title, description string, e effect, run func(context.Context, *toolContext, In) (Out, error)) *tool {
 	in := newArguments[In](name)
 	t := newTool(name, title, description, e, in.schema)
 	t.output = schemaOf[Out]()
 	t.OutputSchema = outlineOf(t.output)
-	t.bind = func(arguments json.RawMessage) (func(context.Context, *desk) (any, error), error) {
+	t.bind = func(arguments json.RawMessage) (func(context.Context, *toolContext) (any, error), error) {
 		args, err := in.read(arguments)
 		if err != nil {
 			return nil, err
 		}
-		return func(ctx context.Context, d *desk) (any, error) { return run(ctx, d, args) }, nil
+		return func(ctx context.Context, tc *toolContext) (any, error) { return run(ctx, tc, args) }, nil
 	}
 	return t
 }
 
 func newTool(name, title, description string, e effect, input *jsonschema.Schema) *tool {
-	notes := &mcp.ToolAnnotations{ReadOnlyHint: e.readOnly, IdempotentHint: e.idempotent || e.readOnly, OpenWorldHint: &e.openWorld}
-	if !e.readOnly { // what changes nothing destroys nothing
-		notes.DestructiveHint = &e.destructive
+	annotations := &mcp.ToolAnnotations{ReadOnlyHint: e.readOnly, IdempotentHint: e.idempotent || e.readOnly, OpenWorldHint: &e.openWorld}
+	if !e.readOnly { // a tool that only reads destroys nothing
+		annotations.DestructiveHint = &e.destructive
 	}
 	return &tool{
-		Tool:  &mcp.Tool{Name: name, Title: title, Description: description, InputSchema: input, Annotations: notes},
+		Tool:  &mcp.Tool{Name: name, Title: title, Description: description, InputSchema: input, Annotations: annotations},
 		set:   Transcription,
 		input: input,
 	}
 }
 
-// handler is what the SDK calls. [renderResults] makes the text of a result.
-func (t *tool) handler(d *desk) mcp.ToolHandler {
+// handler is what the SDK calls. [renderResults] writes the text of a result.
+func (t *tool) handler(tc *toolContext) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
 		defer func() {
 			if v := recover(); v != nil {
-				// The value may hold what somebody said; its type does not.
-				d.log.Error("tool panicked", "tool", t.Name, "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+				// The value may hold transcript text; its type does not.
+				tc.log.Error("tool panicked", "tool", t.Name, "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
 				res, err = nil, internalError()
 			}
 		}()
-		if t.perform != nil {
-			call, err := t.perform(req.Params.Arguments)
+		if t.bindAction != nil {
+			call, err := t.bindAction(req.Params.Arguments)
 			if err != nil {
-				return d.notActed(ctx, t.Name, "", err)
+				return tc.actionError(ctx, t.Name, "", err)
 			}
-			return call(ctx, d, req)
+			return call(ctx, tc, req)
 		}
-		failure := d.failure
+		failure := tc.failure
 		if t.set == Scribe {
-			failure = d.refusal
+			failure = tc.scribeFailure
 		}
 		call, err := t.bind(req.Params.Arguments)
 		if err != nil {
 			return failure(ctx, t.Name, err)
 		}
-		out, err := call(withProgress(ctx, req), d)
+		out, err := call(withProgress(ctx, req), tc)
 		if err != nil {
 			return failure(ctx, t.Name, err)
 		}
-		if text, ok := out.(notation); ok {
+		if text, ok := out.(toonText); ok {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, nil
 		}
-		var buf bytes.Buffer
-		enc := json.NewEncoder(&buf)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(out); err != nil {
-			return d.failure(ctx, t.Name, fmt.Errorf("encode result: %w", err))
+		data, err := compactJSON(out)
+		if err != nil {
+			return tc.failure(ctx, t.Name, fmt.Errorf("encode result: %w", err))
 		}
-		return &mcp.CallToolResult{StructuredContent: json.RawMessage(bytes.TrimSuffix(buf.Bytes(), []byte("\n")))}, nil
+		return &mcp.CallToolResult{StructuredContent: json.RawMessage(data)}, nil
 	}
 }
 
-// session checks an id as a caller gave it. Some systems write UUIDs in upper
-// case; anything else that is not an id cannot be one of a session.
-func session(id string) (string, error) {
-	lower := bytes.ToLower([]byte(id))
-	if !hearken.ValidID(string(lower)) {
-		return "", hearken.Errorf(hearken.SessionNotFound, "%q is not the id of a session.", clip(id, 64)).WithTry("list_sessions")
+// compactJSON encodes a value on one line, with <, > and & as they are.
+func compactJSON(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
+}
+
+// parseSessionID checks a session's id as a caller wrote it. Some systems write
+// UUIDs in upper case.
+func parseSessionID(id string) (string, error) {
+	lower := strings.ToLower(id)
+	if !hearken.ValidID(lower) {
+		return "", hearken.Errorf(hearken.SessionNotFound, "%q is not a session ID.", clip(id, 64)).WithTry("list_sessions")
 	}
-	return string(lower), nil
+	return lower, nil
 }

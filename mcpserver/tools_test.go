@@ -54,7 +54,7 @@ type (
 )
 
 func TestSession_Life(t *testing.T) {
-	h := newHouse(t, local)
+	h := newTestHub(t, local)
 	s := call[started](h, "start_transcription", object{"title": "Standup"})
 	if s.Language != "en" || s.Provider != "local" || !strings.Contains(s.WSEndpoint, "/audio/"+s.SessionID+"?ticket=") {
 		t.Errorf("start_transcription: %+v", s)
@@ -133,8 +133,8 @@ func TestSession_Life(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	h := newHouse(t, local)
-	id := h.keep(1, "one "+secret)
+	h := newTestHub(t, local)
+	id := h.storeSession(1, "one "+secret)
 	const unknown = "019a0000-0000-7000-8000-ffffffffffff"
 	for _, tool := range []string{"stop_transcription", "get_transcription", "get_session_status", "export_session", "delete_session", "search_transcripts", "save_note", "forget_recent"} {
 		extra := object{}
@@ -204,8 +204,8 @@ func TestErrors(t *testing.T) {
 
 // A store that is down takes nothing from those who follow a live session.
 func TestErrors_StoreDown(t *testing.T) {
-	h := newHouse(t, local)
-	stored := h.keep(1, "x")
+	h := newTestHub(t, local)
+	stored := h.storeSession(1, "x")
 	id := call[started](h, "start_transcription", object{}).SessionID
 	h.speak(id, 4)
 	h.store.Fail(errors.New("disk I/O error"))
@@ -232,9 +232,9 @@ func TestErrors_StoreDown(t *testing.T) {
 }
 
 func TestListSessions(t *testing.T) {
-	h := newHouse(t, local)
+	h := newTestHub(t, local)
 	for i := range 25 {
-		h.keep(i+1, "x")
+		h.storeSession(i+1, "x")
 	}
 	active := call[started](h, "start_transcription", object{}).SessionID
 	l := call[sessions](h, "list_sessions", object{})
@@ -254,9 +254,9 @@ func TestListSessions(t *testing.T) {
 }
 
 func TestSearchTranscripts(t *testing.T) {
-	h := newHouse(t, local)
-	h.keep(1, "nothing", "the budget of "+secret, "more")
-	second := h.keep(2, "a", "b", "c", "d", "e", "the budget is "+strings.Repeat("very ", 100)+"late", "来週の会議の予定")
+	h := newTestHub(t, local)
+	h.storeSession(1, "nothing", "the budget of "+secret, "more")
+	second := h.storeSession(2, "a", "b", "c", "d", "e", "the budget is "+strings.Repeat("very ", 100)+"late", "来週の会議の予定")
 	got := call[hits](h, "search_transcripts", object{"query": "budget"})
 	if len(got.Hits) != 2 || got.Truncated {
 		t.Fatalf("search: %+v", got)
@@ -285,8 +285,8 @@ func TestSearchTranscripts(t *testing.T) {
 }
 
 func TestSaveNote(t *testing.T) {
-	h := newHouse(t, local)
-	id := h.keep(1, "x")
+	h := newTestHub(t, local)
+	id := h.storeSession(1, "x")
 	if st := call[status](h, "get_session_status", object{"sessionId": id, "includeNote": true}); st.Note != nil || st.Health != "stopped" {
 		t.Errorf("without a note: %+v", st)
 	}
@@ -310,8 +310,8 @@ func TestSaveNote(t *testing.T) {
 }
 
 func TestExportSession(t *testing.T) {
-	h := newHouse(t, local)
-	id := h.keep(1, "Good morning.", "The budget is late.")
+	h := newTestHub(t, local)
+	id := h.storeSession(1, "Good morning.", "The budget is late.")
 	call[object](h, "save_note", object{"sessionId": id, "text": "**Late.**"})
 	type exported struct {
 		SessionID, Format, Data string
@@ -347,7 +347,7 @@ func TestExportSession(t *testing.T) {
 	for i := range 300 {
 		texts = append(texts, fmt.Sprintf("%d ", i)+strings.Repeat("a", 8000))
 	}
-	long := h.keep(2, texts...)
+	long := h.storeSession(2, texts...)
 	var got []string
 	for from := 0; ; {
 		e := call[exported](h, "export_session", object{"sessionId": long, "fromSegment": from})

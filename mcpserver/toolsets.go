@@ -16,10 +16,10 @@ const (
 	ReadOnly      = "read"          // only tools that change nothing
 )
 
-// CheckToolsets reports a name that is not a toolset. Several names together
-// give the tools of each, except that "read" takes away all that change
-// something: "read" alone is every read-only tool, "read" with "scribe" the
-// read-only ones of scribe.
+// CheckToolsets fails if a name is not a toolset. Several toolsets together give
+// the tools of each, except that "read" removes all tools that change
+// something: "read" alone is every read-only tool, "read" with "scribe" is the
+// read-only tools of scribe.
 func CheckToolsets(names []string) error {
 	known := []string{AllTools, Transcription, Scribe, Actions, ReadOnly}
 	for _, name := range names {
@@ -30,18 +30,18 @@ func CheckToolsets(names []string) error {
 	return nil
 }
 
-// in reports whether the tool belongs to the named sets. A name that is not a
-// toolset gives no tool, so that a misspelt limit is not a wider one.
+// in reports whether the tool is in the named toolsets. A name that is not a
+// toolset has no tools, so that a misspelt restriction is not a wider one.
 func (t *tool) in(names []string) bool {
 	if slices.Contains(names, ReadOnly) && !t.Annotations.ReadOnlyHint {
 		return false
 	}
-	return reads(names, t.set)
+	return allowReading(names, t.set)
 }
 
-// reads reports whether the named sets let their holder read what belongs to
-// a set.
-func reads(names []string, set string) bool {
+// allowReading reports whether the named toolsets allow reading what a toolset
+// gives access to.
+func allowReading(names []string, set string) bool {
 	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool {
 		return name == AllTools || name == set || name == ReadOnly && len(names) == 1
 	})

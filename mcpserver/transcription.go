@@ -37,8 +37,8 @@ func getTranscription() *tool {
 		effect{readOnly: true}, read)
 }
 
-func read(ctx context.Context, d *desk, in readIn) (*readOut, error) {
-	id, err := session(in.SessionID)
+func read(ctx context.Context, tc *toolContext, in readIn) (*readOut, error) {
+	id, err := parseSessionID(in.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func read(ctx context.Context, d *desk, in readIn) (*readOut, error) {
 		if err != nil {
 			return nil, err
 		}
-		if resync, err = d.lost(ctx, id, c); err != nil {
+		if resync, err = tc.isCursorLost(ctx, id, c); err != nil {
 			return nil, err
 		}
 		req.From = c.line
@@ -64,22 +64,22 @@ func read(ctx context.Context, d *desk, in readIn) (*readOut, error) {
 			req.From, req.Wait = -in.Limit, 0
 		}
 	}
-	page, err := d.hub.Read(ctx, req)
+	page, err := tc.hub.Read(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	out := &readOut{
 		SessionID:     id,
 		Status:        page.Session.Status,
-		Segments:      tidy(page.Segments),
+		Segments:      roundSegments(page.Segments),
 		TotalSegments: page.Total,
 		NextSegment:   page.Next,
 		More:          page.More,
 		Resync:        resync,
-		Interim:       tidy(page.Interim),
+		Interim:       roundSegments(page.Interim),
 	}
-	// A page is cut here, where the size of its JSON is known.
-	if n := fitting(out.Segments); n < len(out.Segments) {
+	// The page is truncated here, where the size of its JSON is known.
+	if n := countFitting(out.Segments); n < len(out.Segments) {
 		out.Segments = out.Segments[:n]
 		out.NextSegment, out.More = out.Segments[n-1].Line, true
 	}
@@ -87,18 +87,18 @@ func read(ctx context.Context, d *desk, in readIn) (*readOut, error) {
 	return out, nil
 }
 
-// lost reports whether the place of a cursor is no longer there: after a crash
-// that lost segments which could not be made durable.
-func (d *desk) lost(ctx context.Context, id string, c cursor) (bool, error) {
-	s, err := d.hub.Session(ctx, id)
+// isCursorLost reports whether a session no longer reaches a cursor: a crash lost
+// segments that could not be made durable, or segments were forgotten.
+func (tc *toolContext) isCursorLost(ctx context.Context, id string, c cursor) (bool, error) {
+	s, err := tc.hub.Session(ctx, id)
 	if err != nil {
 		return false, err
 	}
 	return c.line > s.SegmentCount, nil
 }
 
-// fitting is how many of the segments, one at least, fit on a page.
-func fitting(segments []hearken.Segment) int {
+// countFitting is how many of the segments fit on a page, at least one.
+func countFitting(segments []hearken.Segment) int {
 	tokens := 0
 	for i := range segments {
 		if tokens += segmentTokens(&segments[i]); tokens > pageTokens && i > 0 {
@@ -108,9 +108,9 @@ func fitting(segments []hearken.Segment) int {
 	return len(segments)
 }
 
-// tidy copies segments as they go out: times to the millisecond, and lists
-// that are never null.
-func tidy(segments []hearken.Segment) []hearken.Segment {
+// roundSegments copies segments for a result: with times in milliseconds, and
+// with lists that are never null.
+func roundSegments(segments []hearken.Segment) []hearken.Segment {
 	out := make([]hearken.Segment, len(segments))
 	for i, s := range segments {
 		s.StartTime, s.EndTime = round(s.StartTime), round(s.EndTime)

@@ -14,12 +14,12 @@ import (
 )
 
 func TestGetTranscription_Pages(t *testing.T) {
-	h := newHouse(t, local)
+	h := newTestHub(t, local)
 	var texts []string
 	for i := range 120 {
 		texts = append(texts, fmt.Sprintf("segment %d <b>&\"quoted\"</b> 会議", i+1))
 	}
-	id := h.keep(1, texts...)
+	id := h.storeSession(1, texts...)
 
 	p := call[page](h, "get_transcription", object{"sessionId": id})
 	if len(p.Segments) != 50 || p.TotalSegments != 120 || p.NextSegment != 50 || !p.More || p.Status != "stopped" {
@@ -46,12 +46,12 @@ func TestGetTranscription_Pages(t *testing.T) {
 
 // However long the segments are, a page stays small and nothing is left out.
 func TestGetTranscription_BoundedPages(t *testing.T) {
-	h := newHouse(t, local)
+	h := newTestHub(t, local)
 	var texts []string
 	for i := range 60 {
 		texts = append(texts, strings.Repeat("漢字 word \"x\" ", 12*(i%7)+1))
 	}
-	id := h.keep(1, texts...)
+	id := h.storeSession(1, texts...)
 	for _, words := range []bool{false, true} {
 		var got []string
 		for args := (object{"sessionId": id, "limit": 500, "includeWords": words}); ; {
@@ -82,7 +82,7 @@ func TestGetTranscription_BoundedPages(t *testing.T) {
 }
 
 func TestGetTranscription_Interim(t *testing.T) {
-	h := newHouse(t, local)
+	h := newTestHub(t, local)
 	id := call[started](h, "start_transcription", object{}).SessionID
 	in := h.speak(id, 0)
 	// Somebody goes on speaking until the reader comes in the middle of a line.
@@ -106,7 +106,7 @@ func TestGetTranscription_Interim(t *testing.T) {
 
 // A client that goes away while it waits leaves nothing behind.
 func TestGetTranscription_Cancelled(t *testing.T) {
-	h := newHouse(t, local)
+	h := newTestHub(t, local)
 	id := call[started](h, "start_transcription", object{}).SessionID
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)

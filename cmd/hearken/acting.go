@@ -158,7 +158,7 @@ func (a *App) acts(ctx context.Context) error {
 }
 
 // actor is the desk for agents; nil if there is none.
-func (a *App) actor() mcpserver.Actor {
+func (a *App) actor() mcpserver.ActionQueue {
 	if a.desk == nil {
 		return nil
 	}

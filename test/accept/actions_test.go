@@ -253,7 +253,7 @@ func (a *acted) check(t *testing.T, o *owner, door string) {
 	a.failed(t, "waiting", hearken.ApprovalPending, false)
 	a.ok(t, "cancelled", "evt_")
 	a.failed(t, "gone", hearken.ActionWasCancelled, false)
-	if len(a.Progress) < 5 || !strings.HasPrefix(a.Progress[0], "Waits for the owner to approve evt_") {
+	if len(a.Progress) < 5 || !strings.HasPrefix(a.Progress[0], "Waiting for the owner to approve evt_") {
 		t.Errorf("while it waited the client was told %q", a.Progress)
 	}
 	if a.Left == nil {

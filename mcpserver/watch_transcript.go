@@ -29,22 +29,22 @@ func watchTranscript() *tool {
 		effect{readOnly: true}, watch)
 }
 
-// watchTick is how often a client that waits hears that it still waits.
-const watchTick = 5 * time.Second
+// watchBatch is how many entries are searched at once.
+const watchBatch = 500
 
-func watch(ctx context.Context, d *desk, in watchIn) (toon.Object, error) {
-	matches, err := matcher(in)
+func watch(ctx context.Context, tc *toolContext, in watchIn) (toon.Object, error) {
+	matches, err := newMatcher(in)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	limit := time.Duration(in.Timeout) * time.Second
+	timeout := time.Duration(in.Timeout) * time.Second
 	req := hearken.TailRequest{Session: in.SessionID, N: 1, Filter: hearken.OnlyConfirmed}
-	tail, goesOn := d.scribe.Tail, d.captures
-	if d.hub != nil && hearken.ValidID(strings.ToLower(in.SessionID)) { // any session of the hub's
-		tail, goesOn = scribe.New(scribe.Config{Hub: d.hub}).Tail, d.active
+	tail, isRunning := tc.scribe.Tail, tc.isCapturing
+	if tc.hub != nil && hearken.ValidID(strings.ToLower(in.SessionID)) { // any session of the hub
+		tail, isRunning = scribe.New(scribe.Config{Hub: tc.hub}).Tail, tc.isActive
 	}
-	page, err := tail(ctx, req) // also tells whether there is such a session
+	page, err := tail(ctx, req) // fails if there is no such session
 	if err != nil {
 		return nil, err
 	}
@@ -52,31 +52,31 @@ func watch(ctx context.Context, d *desk, in watchIn) (toon.Object, error) {
 	if in.SinceLine != nil {
 		req.SinceLine = *in.SinceLine
 	}
-	var behind []hearken.Segment // what may become the context of a match
+	var preceding []hearken.Segment // entries that may become the context of a match
 	for {
 		asked := time.Now()
-		req.Wait = max(0, min(watchTick, limit-time.Since(began)))
+		req.Wait = max(0, min(progressEvery, timeout-time.Since(began)))
 		if page, err = tail(ctx, req); err != nil {
 			return nil, err
 		}
-		found := around(page.Entries, behind, in.Context, matches)
+		found := findMatches(page.Entries, preceding, in.Context, matches)
 		req.SinceLine = page.Next
 		if len(found.matched) > 0 {
 			return found.object(page), nil
 		}
 		waited := time.Since(began)
-		if waited >= limit {
+		if waited >= timeout {
 			return found.object(page), nil
 		}
-		progress(ctx, waited.Seconds(), limit.Seconds(), fmt.Sprintf("nothing so far; next_since_line %d", page.Next))
-		if behind = append(behind, page.Entries...); len(behind) > in.Context {
-			behind = slices.Clone(behind[len(behind)-in.Context:])
+		reportProgress(ctx, waited.Seconds(), timeout.Seconds(), fmt.Sprintf("No match so far; next_since_line %d.", page.Next))
+		if preceding = append(preceding, page.Entries...); len(preceding) > in.Context {
+			preceding = slices.Clone(preceding[len(preceding)-in.Context:])
 		}
 		if len(page.Entries) > 0 || time.Since(asked) >= req.Wait {
 			continue
 		}
-		// It did not wait, so nothing more will come, or not this way.
-		if !goesOn(ctx, page.Session) {
+		// It returned early, so the session may have ended.
+		if !isRunning(ctx, page.Session) {
 			return append(found.object(page), toon.Field{Key: "note", Value: "This session has ended."}), nil
 		}
 		if !pause(ctx, req.Wait-time.Since(asked)) {
@@ -85,22 +85,19 @@ func watch(ctx context.Context, d *desk, in watchIn) (toon.Object, error) {
 	}
 }
 
-// captures tells whether the scribe is still at work on a session.
-func (d *desk) captures(ctx context.Context, session string) bool {
-	st, err := d.scribe.Status(ctx)
+// isCapturing reports whether the scribe is still capturing a session.
+func (tc *toolContext) isCapturing(ctx context.Context, session string) bool {
+	st, err := tc.scribe.Status(ctx)
 	return err == nil && st.Running && st.Session == session
 }
 
-// active tells whether a session of the hub's goes on.
-func (d *desk) active(ctx context.Context, session string) bool {
-	s, err := d.hub.Session(ctx, session)
+// isActive reports whether a session of the hub is active.
+func (tc *toolContext) isActive(ctx context.Context, session string) bool {
+	s, err := tc.hub.Session(ctx, session)
 	return err == nil && s.Status == hearken.Active
 }
 
-// watchBatch is how many entries are looked at in one go.
-const watchBatch = 500
-
-// pause waits and tells whether it could.
+// pause waits, and reports false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -112,65 +109,66 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// sighting is what a watch returns.
-type sighting struct {
-	matched []any // numbers of the entries that match
+// watchMatches are the entries that a watch returns.
+type watchMatches struct {
+	matched []any // line numbers of the entries that match
 	entries []hearken.Segment
 }
 
-// around finds the entries that match, and those around them.
-func around(entries, behind []hearken.Segment, context int, matches func(string) bool) sighting {
-	all := slices.Concat(behind, entries)
-	keep := make([]bool, len(all))
-	var s sighting
-	for i := len(behind); i < len(all); i++ {
+// findMatches finds the entries that match, and those around them.
+func findMatches(entries, preceding []hearken.Segment, context int, matches func(string) bool) watchMatches {
+	all := slices.Concat(preceding, entries)
+	shown := make([]bool, len(all))
+	var m watchMatches
+	for i := len(preceding); i < len(all); i++ {
 		if !all[i].Spoken() || !matches(all[i].Text) {
 			continue
 		}
-		s.matched = append(s.matched, all[i].Line)
+		m.matched = append(m.matched, all[i].Line)
 		for j := max(0, i-context); j <= min(len(all)-1, i+context); j++ {
-			keep[j] = true
+			shown[j] = true
 		}
 	}
 	for i := range all {
-		if keep[i] {
-			s.entries = append(s.entries, all[i])
+		if shown[i] {
+			m.entries = append(m.entries, all[i])
 		}
 	}
-	return s
+	return m
 }
 
-func (s sighting) object(page *hearken.ScribePage) toon.Object {
-	shown := &hearken.ScribePage{Session: page.Session, Entries: s.entries, Next: page.Next}
-	if s.matched == nil {
+func (m watchMatches) object(page *hearken.ScribePage) toon.Object {
+	shown := &hearken.ScribePage{Session: page.Session, Entries: m.entries, Next: page.Next}
+	if m.matched == nil {
 		return toon.Object{{Key: "session", Value: page.Session}, {Key: "matched", Value: []any{}}, {Key: "next_since_line", Value: page.Next}}
 	}
-	cut(shown, pageTokens, true)
-	shown.Next = page.Next // all of it was looked at
-	return append(toon.Object{{Key: "matched", Value: s.matched}}, pageObject(shown, "toon")...)
+	truncatePage(shown, pageTokens, true)
+	shown.Next = page.Next // all of it was searched
+	return append(toon.Object{{Key: "matched", Value: m.matched}}, pageObject(shown, "toon")...)
 }
 
-// matcher tells for a text whether it holds anything that is watched for.
-func matcher(in watchIn) (func(string) bool, error) {
+// newMatcher makes a function that reports whether a text holds anything that
+// is watched for.
+func newMatcher(in watchIn) (func(string) bool, error) {
 	var tests []func(text string, terms []string) bool
 	for _, keyword := range in.Keywords {
 		var clauses []hearken.Clause
 		for word := range strings.FieldsSeq(keyword) {
-			if c := clause(word); len(c.Terms) > 0 {
+			if c := parseClause(word); len(c.Terms) > 0 {
 				clauses = append(clauses, c)
 			}
 		}
 		if len(clauses) == 0 {
-			return nil, invalid("The keyword %q holds no word.", clip(keyword, 40))
+			return nil, invalid("The keyword %q contains no word.", clip(keyword, 40))
 		}
 		tests = append(tests, func(_ string, terms []string) bool {
 			return !slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.Matches(terms) })
 		})
 	}
 	for _, phrase := range in.Phrases {
-		c := clause(phrase)
+		c := parseClause(phrase)
 		if len(c.Terms) == 0 {
-			return nil, invalid("The phrase %q holds no word.", clip(phrase, 40))
+			return nil, invalid("The phrase %q contains no word.", clip(phrase, 40))
 		}
 		tests = append(tests, func(_ string, terms []string) bool { return c.Matches(terms) })
 	}
@@ -182,7 +180,7 @@ func matcher(in watchIn) (func(string) bool, error) {
 		tests = append(tests, func(text string, _ []string) bool { return expr.MatchString(text) })
 	}
 	if len(tests) == 0 {
-		return nil, invalid("watch_transcript needs keywords, phrases or patterns to wait for.")
+		return nil, invalid("watch_transcript needs keywords, phrases or patterns.")
 	}
 	return func(text string) bool {
 		terms := hearken.Terms(text)
@@ -190,8 +188,9 @@ func matcher(in watchIn) (func(string) bool, error) {
 	}, nil
 }
 
-// clause reads words that stand together, with a final * for any ending.
-func clause(text string) hearken.Clause {
+// parseClause reads adjacent words, the last of which may end in * for any
+// ending.
+func parseClause(text string) hearken.Clause {
 	word, prefix := strings.CutSuffix(strings.TrimSpace(text), "*")
 	return hearken.Clause{Terms: hearken.Terms(word), Prefix: prefix}
 }

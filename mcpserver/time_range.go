@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// span reads the two ends of a stretch of time; either may be empty.
-func span(since, until string) (from, to time.Time, err error) {
-	if from, err = moment("since", since); err != nil {
+// parseTimeRange reads the two ends of a time range; either may be empty.
+func parseTimeRange(since, until string) (from, to time.Time, err error) {
+	if from, err = parseTime("since", since); err != nil {
 		return from, to, err
 	}
-	if to, err = moment("until", until); err != nil {
+	if to, err = parseTime("until", until); err != nil {
 		return from, to, err
 	}
 	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
@@ -19,9 +19,9 @@ func span(since, until string) (from, to time.Time, err error) {
 	return from, to, nil
 }
 
-// moment reads a time as models and people write it. Without a zone it is
-// the hub's own.
-func moment(name, text string) (time.Time, error) {
+// parseTime reads a time as models and people write it. Without an offset it is
+// in the hub's time zone.
+func parseTime(name, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}

@@ -12,39 +12,41 @@ import (
 	"github.com/hearken-dev/hearken/toon/toontest"
 )
 
-// sides is an engine that hears something else on each channel.
-type sides struct{ near, far *stttest.Scripted }
+// A twoSidedEngine follows another script on each channel.
+type twoSidedEngine struct{ near, far *stttest.Scripted }
 
-func (p sides) Name() string { return p.near.Name() }
+func (p twoSidedEngine) Name() string { return p.near.Name() }
 
-func (p sides) Check(ctx context.Context, cfg hearken.StreamConfig) error {
+func (p twoSidedEngine) Check(ctx context.Context, cfg hearken.StreamConfig) error {
 	return p.near.Check(ctx, cfg)
 }
 
-func (p sides) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
+func (p twoSidedEngine) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
 	if cfg.Origin == hearken.System {
 		return p.far.Open(ctx, cfg)
 	}
 	return p.near.Open(ctx, cfg)
 }
 
-// sound is what this computer hears and plays: as much as a test lets pass.
-type sound struct {
+// A fakeCapture delivers as much silence as a test asks for, on both channels.
+type fakeCapture struct {
 	broken error // why it cannot be captured
 	frames chan struct{}
 	passed chan error
 }
 
-func newSound() *sound { return &sound{frames: make(chan struct{}), passed: make(chan error)} }
+func newFakeCapture() *fakeCapture {
+	return &fakeCapture{frames: make(chan struct{}), passed: make(chan error)}
+}
 
-func (s *sound) open(context.Context) (hearken.Capture, error) {
+func (s *fakeCapture) open(context.Context) (hearken.Capture, error) {
 	if s.broken != nil {
 		return nil, s.broken
 	}
 	return s, nil
 }
 
-func (s *sound) Run(ctx context.Context, deliver func(channels ...[]int16) error) error {
+func (s *fakeCapture) Run(ctx context.Context, deliver func(channels ...[]int16) error) error {
 	frame := make([]int16, hearken.SampleRate/10)
 	for {
 		select {
@@ -60,33 +62,33 @@ func (s *sound) Run(ctx context.Context, deliver func(channels ...[]int16) error
 	}
 }
 
-func (s *sound) Notes() []string   { return []string{"Microphone: a test."} }
-func (s *sound) Levels() []float64 { return []float64{0, 0} }
+func (s *fakeCapture) Notes() []string   { return []string{"Microphone: a test."} }
+func (s *fakeCapture) Levels() []float64 { return []float64{0, 0} }
 
-// pass lets so many seconds of sound pass.
-func (s *sound) pass(t *testing.T, seconds float64) {
+// advance delivers so many seconds of audio.
+func (s *fakeCapture) advance(t *testing.T, seconds float64) {
 	t.Helper()
 	for range int(seconds*10 + 0.5) {
 		select {
 		case s.frames <- struct{}{}:
 		case <-t.Context().Done():
-			t.Error("nobody captures the sound")
+			t.Error("nobody captures the audio")
 			return
 		}
 		if err := <-s.passed; err != nil {
-			t.Errorf("sound refused: %v", err)
+			t.Errorf("audio refused: %v", err)
 			return
 		}
 	}
 }
 
-// ask calls a tool that speaks TOON and must succeed.
-func (h *house) ask(tool string, args object) toon.Object {
+// callTOON calls a tool that returns TOON and must succeed.
+func (h *testHub) callTOON(tool string, args object) toon.Object {
 	h.t.Helper()
-	return h.asked(h.client, tool, args)
+	return h.callTOONOn(h.client, tool, args)
 }
 
-func (h *house) asked(client *mcp.ClientSession, tool string, args object) toon.Object {
+func (h *testHub) callTOONOn(client *mcp.ClientSession, tool string, args object) toon.Object {
 	h.t.Helper()
 	res, err := client.CallTool(h.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {

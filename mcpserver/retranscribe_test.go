@@ -7,7 +7,7 @@ import (
 )
 
 func TestRetranscribeSession(t *testing.T) {
-	h := newHouse(t, local)
+	h := newTestHub(t, local)
 	s, err := h.hub.Start(t.Context(), live.StartRequest{Principal: "local", KeepAudio: true})
 	if err != nil {
 		t.Fatal(err)
@@ -30,5 +30,5 @@ func TestRetranscribeSession(t *testing.T) {
 	if len(p.Segments) != len(first.Segments) || len(p.Segments) != 5 {
 		t.Errorf("%d segments the first time, %d again", len(first.Segments), len(p.Segments))
 	}
-	h.fails("retranscribe_session", object{"sessionId": again.SessionID}, -32000) // its sound was not kept
+	h.fails("retranscribe_session", object{"sessionId": again.SessionID}, -32000) // its audio was not kept
 }

@@ -22,8 +22,8 @@ var selfApproving = mcpserver.Caller{Principal: "key_a", Approver: hearken.Appro
 // asked by the server, and one that calls again.
 var generations = []string{"2025-11-25", "2026-07-28"}
 
-// asked is a client that answers forms with r, and counts them.
-func asked(forms *[]*mcp.ElicitParams, r *mcp.ElicitResult, err error) *mcp.ClientOptions {
+// answeringForms is a client that answers forms with r, and counts them.
+func answeringForms(forms *[]*mcp.ElicitParams, r *mcp.ElicitResult, err error) *mcp.ClientOptions {
 	return &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 		*forms = append(*forms, req.Params)
 		return r, err
@@ -48,20 +48,20 @@ func TestElicitation(t *testing.T) {
 			{"DeclineWithContent", &mcp.ElicitResult{Action: "decline", Content: object{"decision": "allow"}}, "denied"},
 		} {
 			t.Run(version+"/"+tt.name, func(t *testing.T) {
-				c := newCounter(t)
+				c := newActionServer(t)
 				var forms []*mcp.ElicitParams
-				client := c.connect(t, selfApproving, version, asked(&forms, tt.answer, nil))
+				client := c.connect(t, selfApproving, version, answeringForms(&forms, tt.answer, nil))
 				got := outcomeOf(t, client, &mcp.CallToolParams{Name: "calendar_create", Arguments: morning})
 				if code(got["error"]) != tt.want || got["id"] == "" {
 					t.Errorf("%v", got)
 				}
-				if n := c.desk.done(); (tt.want == "") != (n == 1) {
+				if n := c.queue.done(); (tt.want == "") != (n == 1) {
 					t.Errorf("%d effects", n)
 				}
 				if len(forms) != 1 || !strings.Contains(forms[0].Message, "朝ラン") {
 					t.Errorf("%d forms: %+v", len(forms), forms)
 				}
-				if v := c.desk.verdicts; len(v) != 1 || v[0].By != "client" || v[0].From != "elicitation" || v[0].Grant != nil {
+				if v := c.queue.verdicts; len(v) != 1 || v[0].By != "client" || v[0].From != "elicitation" || v[0].Grant != nil {
 					t.Errorf("verdicts: %+v", v)
 				}
 			})
@@ -86,15 +86,15 @@ func TestElicitation_NoDecision(t *testing.T) {
 			"Fails":   {nil, errors.New("no screen")},
 		} {
 			t.Run(version+"/"+name, func(t *testing.T) {
-				c := newCounter(t)
+				c := newActionServer(t)
 				var forms []*mcp.ElicitParams
-				client := c.connect(t, selfApproving, version, asked(&forms, tt.answer, tt.err))
+				client := c.connect(t, selfApproving, version, answeringForms(&forms, tt.answer, tt.err))
 				client.CallTool(t.Context(), &mcp.CallToolParams{Name: "calendar_create", Arguments: morning})
-				if n := c.desk.done(); n != 0 || len(c.desk.verdicts) != 0 {
-					t.Errorf("%d effects, %d verdicts", n, len(c.desk.verdicts))
+				if n := c.queue.done(); n != 0 || len(c.queue.verdicts) != 0 {
+					t.Errorf("%d effects, %d verdicts", n, len(c.queue.verdicts))
 				}
-				a := c.desk.pending(t)
-				c.desk.owner(t, a, true)
+				a := c.queue.pending(t)
+				c.queue.owner(t, a, true)
 				if got := outcomeOf(t, client, &mcp.CallToolParams{Name: "calendar_create", Arguments: morning}); got["status"] != "ok" || got["id"] != a.ID {
 					t.Errorf("afterwards: %v", got)
 				}
@@ -105,9 +105,9 @@ func TestElicitation_NoDecision(t *testing.T) {
 
 // An old client that cannot ask after all is told what the others are told.
 func TestElicitation_FailsWithAnAnswer(t *testing.T) {
-	c := newCounter(t)
+	c := newActionServer(t)
 	var forms []*mcp.ElicitParams
-	client := c.connect(t, selfApproving, "2025-11-25", asked(&forms, nil, errors.New("no screen")))
+	client := c.connect(t, selfApproving, "2025-11-25", answeringForms(&forms, nil, errors.New("no screen")))
 	if got := outcomeOf(t, client, &mcp.CallToolParams{Name: "calendar_create", Arguments: morning}); code(got["error"]) != "approval_pending" || got["id"] == "" {
 		t.Errorf("%v", got)
 	}
@@ -131,16 +131,16 @@ func TestElicitation_NotForAll(t *testing.T) {
 	} {
 		for _, version := range generations {
 			t.Run(tt.name+"/"+version, func(t *testing.T) {
-				c := newCounter(t, func(o *mcpserver.Options) { o.ActionWait = time.Nanosecond })
-				c.desk.source = tt.source
+				c := newActionServer(t, func(o *mcpserver.Options) { o.ActionWait = time.Nanosecond })
+				c.queue.source = tt.source
 				var forms []*mcp.ElicitParams
-				opts := asked(&forms, yes, nil)
+				opts := answeringForms(&forms, yes, nil)
 				if tt.change != nil {
 					tt.change(opts)
 				}
 				got := outcomeOf(t, c.connect(t, tt.caller, version, opts), &mcp.CallToolParams{Name: "calendar_create", Arguments: morning})
-				if code(got["error"]) != "approval_pending" || len(forms) != 0 || c.desk.done() != 0 {
-					t.Errorf("%v, %d forms, %d effects", got, len(forms), c.desk.done())
+				if code(got["error"]) != "approval_pending" || len(forms) != 0 || c.queue.done() != 0 {
+					t.Errorf("%v, %d forms, %d effects", got, len(forms), c.queue.done())
 				}
 			})
 		}
@@ -149,14 +149,14 @@ func TestElicitation_NotForAll(t *testing.T) {
 
 // question makes a call by hand and returns the state that came with the
 // question.
-func (c *counter) question(t *testing.T, caller mcpserver.Caller, args object) (state string, retry func(caller mcpserver.Caller, tool string, args object, state string, answer *mcp.ElicitResult) map[string]string) {
+func (c *actionServer) question(t *testing.T, caller mcpserver.Caller, args object) (state string, retry func(caller mcpserver.Caller, tool string, args object, state string, answer *mcp.ElicitResult) map[string]string) {
 	t.Helper()
 	clients := map[string]*mcp.ClientSession{}
 	client := func(caller mcpserver.Caller) *mcp.ClientSession {
 		who := caller.Principal + caller.Approver
 		if clients[who] == nil {
 			var forms []*mcp.ElicitParams
-			opts := asked(&forms, nil, errors.New("not asked"))
+			opts := answeringForms(&forms, nil, errors.New("not asked"))
 			opts.MultiRoundTrip = &mcp.MultiRoundTripOptions{Disabled: true}
 			clients[who] = c.connect(t, caller, "2026-07-28", opts)
 		}
@@ -212,13 +212,13 @@ func TestElicitation_StateIsBound(t *testing.T) {
 		{"Nonsense", selfApproving, "calendar.create", morning, func(string) string { return "%%" }, "approval_mismatch"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newCounter(t)
+			c := newActionServer(t)
 			state, retry := c.question(t, selfApproving, morning)
 			got := retry(tt.caller, tt.tool, tt.args, tt.state(state), yes)
 			if code(got["error"]) != tt.want {
 				t.Errorf("%v, want %q", got, tt.want)
 			}
-			if n := c.desk.done(); (tt.want == "") != (n == 1) {
+			if n := c.queue.done(); (tt.want == "") != (n == 1) {
 				t.Errorf("%d effects", n)
 			}
 		})
@@ -229,7 +229,7 @@ func TestElicitation_StateIsUsedOnce(t *testing.T) {
 	yes, no := accept(object{"decision": "allow"}), &mcp.ElicitResult{Action: "decline"}
 	for name, answers := range map[string][2]*mcp.ElicitResult{"Twice": {yes, yes}, "NoThenYes": {no, yes}, "YesThenNo": {yes, no}} {
 		t.Run(name, func(t *testing.T) {
-			c := newCounter(t)
+			c := newActionServer(t)
 			state, retry := c.question(t, selfApproving, morning)
 			first := retry(selfApproving, "calendar.create", morning, state, answers[0])
 			for range 3 {
@@ -241,8 +241,8 @@ func TestElicitation_StateIsUsedOnce(t *testing.T) {
 			if first["status"] == "ok" {
 				want = 1
 			}
-			if c.desk.done() != want || len(c.desk.verdicts) != 1 {
-				t.Errorf("%d effects of %d verdicts", c.desk.done(), len(c.desk.verdicts))
+			if c.queue.done() != want || len(c.queue.verdicts) != 1 {
+				t.Errorf("%d effects of %d verdicts", c.queue.done(), len(c.queue.verdicts))
 			}
 		})
 	}
@@ -251,33 +251,33 @@ func TestElicitation_StateIsUsedOnce(t *testing.T) {
 // Two decide at the same time: the first counts, and the client learns how it
 // ended.
 func TestElicitation_TheOwnerWasFaster(t *testing.T) {
-	c := newCounter(t)
+	c := newActionServer(t)
 	state, retry := c.question(t, selfApproving, morning)
-	c.desk.owner(t, c.desk.pending(t), false)
-	if got := retry(selfApproving, "calendar.create", morning, state, accept(object{"decision": "allow"})); code(got["error"]) != "denied" || c.desk.done() != 0 {
-		t.Errorf("%v, %d effects", got, c.desk.done())
+	c.queue.owner(t, c.queue.pending(t), false)
+	if got := retry(selfApproving, "calendar.create", morning, state, accept(object{"decision": "allow"})); code(got["error"]) != "denied" || c.queue.done() != 0 {
+		t.Errorf("%v, %d effects", got, c.queue.done())
 	}
 }
 
 func TestElicitation_Expires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCounter(t)
+		c := newActionServer(t)
 		state, retry := c.question(t, selfApproving, morning)
-		<-time.After(c.desk.life)
-		if got := retry(selfApproving, "calendar.create", morning, state, accept(object{"decision": "allow"})); code(got["error"]) != "approval_expired" || c.desk.done() != 0 {
-			t.Errorf("%v, %d effects", got, c.desk.done())
+		<-time.After(c.queue.life)
+		if got := retry(selfApproving, "calendar.create", morning, state, accept(object{"decision": "allow"})); code(got["error"]) != "approval_expired" || c.queue.done() != 0 {
+			t.Errorf("%v, %d effects", got, c.queue.done())
 		}
 	})
 }
 
 // A call that comes back without an answer is asked again.
 func TestElicitation_NoAnswer(t *testing.T) {
-	c := newCounter(t)
+	c := newActionServer(t)
 	state, _ := c.question(t, selfApproving, morning)
 	var forms []*mcp.ElicitParams
-	client := c.connect(t, selfApproving, "2026-07-28", asked(&forms, accept(object{"decision": "allow"}), nil))
+	client := c.connect(t, selfApproving, "2026-07-28", answeringForms(&forms, accept(object{"decision": "allow"}), nil))
 	got := outcomeOf(t, client, &mcp.CallToolParams{Name: "calendar.create", Arguments: morning, RequestState: state})
-	if got["status"] != "ok" || len(forms) != 1 || c.desk.done() != 1 {
+	if got["status"] != "ok" || len(forms) != 1 || c.queue.done() != 1 {
 		t.Errorf("%v after %d forms", got, len(forms))
 	}
 }
@@ -285,7 +285,7 @@ func TestElicitation_NoAnswer(t *testing.T) {
 // A question outlives the process that asked it if its key does.
 func TestElicitation_AfterARestart(t *testing.T) {
 	key := []byte(strings.Repeat("k", 32))
-	c := newCounter(t, func(o *mcpserver.Options) { o.StateKey = key })
+	c := newActionServer(t, func(o *mcpserver.Options) { o.StateKey = key })
 	state, _ := c.question(t, selfApproving, morning)
 	for name, tt := range map[string]struct {
 		key  []byte
@@ -294,9 +294,9 @@ func TestElicitation_AfterARestart(t *testing.T) {
 		"AnotherKey": {nil, nil},
 		"SameKey":    {key, map[string]string{"status": "ok"}},
 	} {
-		after := &counter{t: t, desk: c.desk, factory: mcpserver.New(mcpserver.Options{Actions: c.desk, StateKey: tt.key})}
+		after := &actionServer{t: t, queue: c.queue, factory: mcpserver.New(mcpserver.Options{Actions: c.queue, StateKey: tt.key})}
 		var forms []*mcp.ElicitParams
-		client := after.connect(t, selfApproving, "2026-07-28", asked(&forms, nil, errors.New("not asked")))
+		client := after.connect(t, selfApproving, "2026-07-28", answeringForms(&forms, nil, errors.New("not asked")))
 		got := outcomeOf(t, client, &mcp.CallToolParams{
 			Name: "calendar.create", Arguments: morning, RequestState: state,
 			InputResponses: mcp.InputResponseMap{"confirm": accept(object{"decision": "allow"})},
@@ -310,7 +310,7 @@ func TestElicitation_AfterARestart(t *testing.T) {
 
 // A client that is being asked and gives up has its action cancelled.
 func TestElicitation_ClientCancels(t *testing.T) {
-	c := newCounter(t)
+	c := newActionServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	client := c.connect(t, selfApproving, "2025-11-25", &mcp.ClientOptions{ElicitationHandler: func(asking context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 		cancel()
@@ -320,8 +320,8 @@ func TestElicitation_ClientCancels(t *testing.T) {
 	if _, err := client.CallTool(ctx, &mcp.CallToolParams{Name: "calendar_create", Arguments: morning}); err == nil {
 		t.Error("a cancelled call was answered")
 	}
-	for id := range c.desk.actions {
-		if got := c.desk.settled(t, id); got != hearken.ActionCancelled {
+	for id := range c.queue.actions {
+		if got := c.queue.settled(t, id); got != hearken.ActionCancelled {
 			t.Errorf("the action is %s", got)
 		}
 	}

@@ -20,31 +20,31 @@ import (
 	"github.com/hearken-dev/hearken/store/storetest"
 )
 
-var _ mcpserver.Actor = (*act.Queue)(nil)
+var _ mcpserver.ActionQueue = (*act.Queue)(nil)
 
-// A shelf is a connector that keeps what was done.
-type shelf struct {
+// A fakeConnector records the actions it was given.
+type fakeConnector struct {
 	name string
 
 	mu   sync.Mutex
 	done []hearken.Action
 }
 
-func (s *shelf) Name() string     { return s.name }
-func (s *shelf) Repeatable() bool { return true }
+func (s *fakeConnector) Name() string     { return s.name }
+func (s *fakeConnector) Repeatable() bool { return true }
 
-func (s *shelf) Do(_ context.Context, a *hearken.Action) hearken.Outcome {
+func (s *fakeConnector) Do(_ context.Context, a *hearken.Action) hearken.Outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done = append(s.done, *a)
 	return hearken.Outcome{Result: hearken.ResultOK, Receipt: "r"}
 }
 
-func (s *shelf) Undo(context.Context, *hearken.Action) hearken.Outcome {
+func (s *fakeConnector) Undo(context.Context, *hearken.Action) hearken.Outcome {
 	return hearken.Outcome{Result: hearken.ResultOK}
 }
 
-func (s *shelf) count() int {
+func (s *fakeConnector) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.done)
@@ -55,29 +55,29 @@ type noAudit struct{}
 
 func (noAudit) Append(context.Context, hearken.AuditRecord) error { return nil }
 
-// A street is a real desk behind real doors.
-type street struct {
+// An apiServer is a real action queue behind real transports.
+type apiServer struct {
 	*testing.T
-	desk     *act.Queue
+	queue    *act.Queue
 	factory  *mcpserver.Factory
 	api      *api.API
 	store    hearken.Store
-	calendar *shelf
-	mail     *shelf
+	calendar *fakeConnector
+	mail     *fakeConnector
 }
 
-func newStreet(t *testing.T, change ...func(*mcpserver.Options)) *street {
+func newAPIServer(t *testing.T, change ...func(*mcpserver.Options)) *apiServer {
 	t.Helper()
-	s := &street{T: t, store: storetest.NewMemory(), calendar: &shelf{name: "builtin"}, mail: &shelf{name: "email"}}
+	s := &apiServer{T: t, store: storetest.NewMemory(), calendar: &fakeConnector{name: "builtin"}, mail: &fakeConnector{name: "email"}}
 	var err error
-	s.desk, err = act.Open(t.Context(), act.Config{
+	s.queue, err = act.Open(t.Context(), act.Config{
 		Dir: t.TempDir(), Store: s.store, Audit: noAudit{}, Zone: time.UTC,
-		Calendars: []hearken.Connector{s.calendar}, Messengers: []hearken.Connector{s.mail}, Reminders: []hearken.Connector{&shelf{name: "builtin"}},
+		Calendars: []hearken.Connector{s.calendar}, Messengers: []hearken.Connector{s.mail}, Reminders: []hearken.Connector{&fakeConnector{name: "builtin"}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := mcpserver.Options{Actions: s.desk}
+	opts := mcpserver.Options{Actions: s.queue}
 	for _, f := range change {
 		f(&opts)
 	}
@@ -100,7 +100,7 @@ func newStreet(t *testing.T, change ...func(*mcpserver.Options)) *street {
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
-		if err := s.desk.Close(context.Background()); err != nil {
+		if err := s.queue.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 		http.DefaultClient.CloseIdleConnections()
@@ -108,7 +108,7 @@ func newStreet(t *testing.T, change ...func(*mcpserver.Options)) *street {
 	return s
 }
 
-func (s *street) key(approver string) (hearken.Key, string) {
+func (s *apiServer) key(approver string) (hearken.Key, string) {
 	s.Helper()
 	key, secret := hearken.NewKey("test", time.Now(), nil)
 	key.Approver = approver
@@ -118,7 +118,7 @@ func (s *street) key(approver string) (hearken.Key, string) {
 	return key, secret
 }
 
-func (s *street) dial(url, secret string) *websocket.Conn {
+func (s *apiServer) dial(url, secret string) *websocket.Conn {
 	s.Helper()
 	opts := &websocket.DialOptions{Subprotocols: []string{"mcp"}}
 	if secret != "" {
@@ -132,7 +132,7 @@ func (s *street) dial(url, secret string) *websocket.Conn {
 	return c
 }
 
-func (s *street) say(c *websocket.Conn, message string) string {
+func (s *apiServer) say(c *websocket.Conn, message string) string {
 	s.Helper()
 	if err := c.Write(s.Context(), websocket.MessageText, []byte(message)); err != nil {
 		s.Fatal(err)
@@ -145,19 +145,19 @@ func (s *street) say(c *websocket.Conn, message string) string {
 }
 
 // ownerAllows has the owner say yes to whatever comes, so many times.
-func (s *street) ownerAllows(n int) {
+func (s *apiServer) ownerAllows(n int) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), 20*time.Second)
 	s.Cleanup(cancel)
 	for n > 0 {
-		changes := s.desk.Changes()
-		waiting, err := s.desk.Actions(ctx, hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}})
+		changes := s.queue.Changes()
+		waiting, err := s.queue.Actions(ctx, hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}})
 		if err != nil {
 			s.Error(err)
 			return
 		}
 		for _, a := range waiting {
-			if _, decided, err := s.desk.Decide(ctx, act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", From: "page"}); err != nil {
+			if _, decided, err := s.queue.Decide(ctx, act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", From: "page"}); err != nil {
 				s.Error(err)
 				return
 			} else if decided {
@@ -192,9 +192,9 @@ func example() string {
 	return strings.Replace(theExample, "TOMORROW", time.Now().AddDate(0, 0, 1).Format(time.RFC3339), 1)
 }
 
-// The contract's messages, word for word, over the door that it names.
-func TestDoors_TheContract(t *testing.T) {
-	s := newStreet(t, func(o *mcpserver.Options) { o.Limit = 3 })
+// The contract's messages, word for word, over the transport that it names.
+func TestTransports_TheContract(t *testing.T) {
+	s := newAPIServer(t, func(o *mcpserver.Options) { o.Limit = 3 })
 	_, secret := s.key("")
 	c := s.dial(s.api.WSURL(), secret)
 	go s.ownerAllows(1)
@@ -224,13 +224,13 @@ func TestDoors_TheContract(t *testing.T) {
 	if s.calendar.count() != 1 {
 		t.Errorf("%d times in the calendar", s.calendar.count())
 	}
-	stranger := s.say(s.dial(s.api.WSURL(), ""), example())
-	if want := `{"jsonrpc":"2.0","id":"req_123","error":{"code":401,"message":"Invalid API key"}}`; stranger != want {
-		t.Errorf("a stranger: %s", stranger)
+	unknown := s.say(s.dial(s.api.WSURL(), ""), example())
+	if want := `{"jsonrpc":"2.0","id":"req_123","error":{"code":401,"message":"Invalid API key"}}`; unknown != want {
+		t.Errorf("without a key: %s", unknown)
 	}
 }
 
-func (s *street) post(body, secret string) (status int, answer string) {
+func (s *apiServer) post(body, secret string) (status int, answer string) {
 	s.Helper()
 	req, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.api.URL()+"/mcp", strings.NewReader(body))
 	if err != nil {
@@ -253,8 +253,8 @@ func (s *street) post(body, secret string) (status int, answer string) {
 }
 
 // The same over HTTP, where no key is needed for the rest.
-func TestDoors_HTTP(t *testing.T) {
-	s := newStreet(t)
+func TestTransports_HTTP(t *testing.T) {
+	s := newAPIServer(t)
 	_, secret := s.key("")
 	if _, answer := s.post(example(), ""); !strings.HasPrefix(answer, `{"jsonrpc":"2.0","id":"req_123","error":{"code":401,"message":"Invalid API key","data":{"code":"unauthorized","try":"hearken keys create`) {
 		t.Errorf("without a key: %s", answer)
@@ -272,8 +272,8 @@ func TestDoors_HTTP(t *testing.T) {
 }
 
 // The official SDK's WebSocket client: no header, a ticket in its place.
-func TestDoors_Ticket(t *testing.T) {
-	s := newStreet(t)
+func TestTransports_Ticket(t *testing.T) {
+	s := newAPIServer(t)
 	_, secret := s.key("")
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.api.URL()+"/v1/ws-ticket", nil)
 	if err != nil {
@@ -297,19 +297,19 @@ func TestDoors_Ticket(t *testing.T) {
 
 // A key that is revoked while its owner thinks: the call is told, the
 // connection closes, and a yes that comes later does nothing.
-func TestDoors_RevokedMidCall(t *testing.T) {
-	s := newStreet(t)
+func TestTransports_RevokedMidCall(t *testing.T) {
+	s := newAPIServer(t)
 	key, secret := s.key("")
 	c := s.dial(s.api.WSURL(), secret)
 	go func() {
-		changes := s.desk.Changes()
+		changes := s.queue.Changes()
 		for {
-			waiting, err := s.desk.Actions(t.Context(), hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}})
+			waiting, err := s.queue.Actions(t.Context(), hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}})
 			if err != nil || len(waiting) > 0 {
 				break
 			}
 			<-changes
-			changes = s.desk.Changes()
+			changes = s.queue.Changes()
 		}
 		now := time.Now()
 		key.RevokedAt = &now
@@ -323,24 +323,24 @@ func TestDoors_RevokedMidCall(t *testing.T) {
 	if _, _, err := c.Read(t.Context()); websocket.CloseStatus(err) != 4401 {
 		t.Errorf("closed with %v", err)
 	}
-	waiting, err := s.desk.Actions(t.Context(), hearken.ActionFilter{})
+	waiting, err := s.queue.Actions(t.Context(), hearken.ActionFilter{})
 	if err != nil || len(waiting) != 1 {
 		t.Fatalf("%v, %v", waiting, err)
 	}
 	a := &waiting[0]
-	s.desk.Decide(t.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", From: "page"})
-	if a, err = s.desk.Await(t.Context(), a.ID, 20*time.Second); err != nil || !a.State.Final() || s.calendar.count() != 0 {
+	s.queue.Decide(t.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", From: "page"})
+	if a, err = s.queue.Await(t.Context(), a.ID, 20*time.Second); err != nil || !a.State.Final() || s.calendar.count() != 0 {
 		t.Errorf("the action is %+v, %v; %d times in the calendar", a, err, s.calendar.count())
 	}
 }
 
 // One answer, sent many times at once over many connections, and the owner
 // besides: one decision and one effect.
-func TestDoors_AnswersRace(t *testing.T) {
+func TestTransports_AnswersRace(t *testing.T) {
 	for range 10 {
-		s := newStreet(t, func(o *mcpserver.Options) { o.Limit = -1 })
+		s := newAPIServer(t, func(o *mcpserver.Options) { o.Limit = -1 })
 		key, _ := s.key(hearken.ApproverClient)
-		c := &counter{t: t, factory: s.factory}
+		c := &actionServer{t: t, factory: s.factory}
 		caller := mcpserver.Caller{Principal: key.ID, Approver: key.Approver, Dotted: true}
 		args := object{"title": "x", "start": time.Now().AddDate(0, 0, 1).Format(time.RFC3339), "duration_min": 30}
 		state, retry := c.question(t, caller, args)
@@ -362,13 +362,13 @@ func TestDoors_AnswersRace(t *testing.T) {
 	}
 }
 
-// With a real desk the key itself is asked, whatever the server was told.
-func TestDoors_ApproverIsTheKeys(t *testing.T) {
-	s := newStreet(t)
+// With a real queue the key itself is asked, whatever the server was told.
+func TestTransports_ApproverIsTheKeys(t *testing.T) {
+	s := newAPIServer(t)
 	key, _ := s.key("") // the owner's alone
 	var forms []*mcp.ElicitParams
-	c := &counter{t: t, factory: s.factory}
-	client := c.connect(t, mcpserver.Caller{Principal: key.ID, Approver: hearken.ApproverClient}, "2026-07-28", asked(&forms, accept(object{"decision": "allow"}), nil))
+	c := &actionServer{t: t, factory: s.factory}
+	client := c.connect(t, mcpserver.Caller{Principal: key.ID, Approver: hearken.ApproverClient}, "2026-07-28", answeringForms(&forms, accept(object{"decision": "allow"}), nil))
 	args := object{"title": "x", "start": time.Now().AddDate(0, 0, 1).Format(time.RFC3339), "duration_min": 30}
 	got := outcomeOf(t, client, &mcp.CallToolParams{Name: "calendar_create", Arguments: args})
 	if got["status"] != "error" || s.calendar.count() != 0 {
@@ -376,9 +376,9 @@ func TestDoors_ApproverIsTheKeys(t *testing.T) {
 	}
 }
 
-// What the desk refuses is told with its code.
-func TestDoors_Refusals(t *testing.T) {
-	s := newStreet(t)
+// What the queue refuses has its code.
+func TestTransports_Refusals(t *testing.T) {
+	s := newAPIServer(t)
 	_, secret := s.key("")
 	c := s.dial(s.api.WSURL(), secret)
 	soon := time.Now().AddDate(0, 0, 1).Format(time.RFC3339)

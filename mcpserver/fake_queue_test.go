@@ -14,11 +14,11 @@ import (
 	"github.com/hearken-dev/hearken/mcpserver"
 )
 
-var _ mcpserver.Actor = (*paperDesk)(nil)
+var _ mcpserver.ActionQueue = (*fakeQueue)(nil)
 
-// A paperDesk decides as a real one does, and does nothing: what it would do
-// is counted.
-type paperDesk struct {
+// A fakeQueue decides as a real one does, and does nothing. It counts what it
+// would have done.
+type fakeQueue struct {
 	life time.Duration // of an action that waits
 
 	mu       sync.Mutex
@@ -32,11 +32,11 @@ type paperDesk struct {
 	stuck    bool // what is approved is not carried out
 }
 
-func newPaperDesk() *paperDesk {
-	return &paperDesk{life: 10 * time.Minute, changes: make(chan struct{}), actions: map[string]*hearken.Action{}, effects: map[string]int{}, source: hearken.Microphone}
+func newFakeQueue() *fakeQueue {
+	return &fakeQueue{life: 10 * time.Minute, changes: make(chan struct{}), actions: map[string]*hearken.Action{}, effects: map[string]int{}, source: hearken.Microphone}
 }
 
-func (d *paperDesk) Propose(_ context.Context, r act.Request) (*hearken.Action, error) {
+func (d *fakeQueue) Propose(_ context.Context, r act.Request) (*hearken.Action, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.requests = append(d.requests, r)
@@ -63,14 +63,14 @@ func (d *paperDesk) Propose(_ context.Context, r act.Request) (*hearken.Action, 
 	return d.copy(a), nil
 }
 
-func (d *paperDesk) copy(a *hearken.Action) *hearken.Action { c := *a; return &c }
+func (d *fakeQueue) copy(a *hearken.Action) *hearken.Action { c := *a; return &c }
 
-func (d *paperDesk) changed() {
+func (d *fakeQueue) changed() {
 	close(d.changes)
 	d.changes = make(chan struct{})
 }
 
-func (d *paperDesk) Action(_ context.Context, id string) (*hearken.Action, error) {
+func (d *fakeQueue) Action(_ context.Context, id string) (*hearken.Action, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a, ok := d.actions[id]
@@ -80,7 +80,7 @@ func (d *paperDesk) Action(_ context.Context, id string) (*hearken.Action, error
 	return d.copy(a), nil
 }
 
-func (d *paperDesk) Await(ctx context.Context, id string, wait time.Duration) (*hearken.Action, error) {
+func (d *fakeQueue) Await(ctx context.Context, id string, wait time.Duration) (*hearken.Action, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	for {
@@ -101,7 +101,7 @@ func (d *paperDesk) Await(ctx context.Context, id string, wait time.Duration) (*
 	}
 }
 
-func (d *paperDesk) Decide(_ context.Context, v act.Verdict) (*hearken.Action, bool, error) {
+func (d *fakeQueue) Decide(_ context.Context, v act.Verdict) (*hearken.Action, bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a, ok := d.actions[v.ID]
@@ -125,7 +125,7 @@ func (d *paperDesk) Decide(_ context.Context, v act.Verdict) (*hearken.Action, b
 	return d.copy(a), true, nil
 }
 
-func (d *paperDesk) Withdraw(ctx context.Context, principal, id string) (*hearken.Action, error) {
+func (d *fakeQueue) Withdraw(ctx context.Context, principal, id string) (*hearken.Action, error) {
 	a, err := d.Action(ctx, id)
 	if err != nil || a.State != hearken.ActionPending {
 		return a, err
@@ -133,7 +133,7 @@ func (d *paperDesk) Withdraw(ctx context.Context, principal, id string) (*hearke
 	return d.Cancel(ctx, principal, id)
 }
 
-func (d *paperDesk) Cancel(_ context.Context, principal, id string) (*hearken.Action, error) {
+func (d *fakeQueue) Cancel(_ context.Context, principal, id string) (*hearken.Action, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a, ok := d.actions[id]
@@ -150,7 +150,7 @@ func (d *paperDesk) Cancel(_ context.Context, principal, id string) (*hearken.Ac
 }
 
 // pending waits for an action that waits for its owner.
-func (d *paperDesk) pending(t testing.TB) *hearken.Action {
+func (d *fakeQueue) pending(t testing.TB) *hearken.Action {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -173,7 +173,7 @@ func (d *paperDesk) pending(t testing.TB) *hearken.Action {
 }
 
 // settled waits until an action has ended, and says how.
-func (d *paperDesk) settled(t testing.TB, id string) hearken.ActionState {
+func (d *fakeQueue) settled(t testing.TB, id string) hearken.ActionState {
 	t.Helper()
 	a, err := d.Await(t.Context(), id, 20*time.Second)
 	if err != nil {
@@ -182,14 +182,14 @@ func (d *paperDesk) settled(t testing.TB, id string) hearken.ActionState {
 	return a.State
 }
 
-func (d *paperDesk) owner(t testing.TB, a *hearken.Action, allow bool) {
+func (d *fakeQueue) owner(t testing.TB, a *hearken.Action, allow bool) {
 	t.Helper()
 	if _, decided, err := d.Decide(t.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: allow, By: "owner", From: "terminal"}); err != nil || !decided {
 		t.Errorf("the owner decides: %t, %v", decided, err)
 	}
 }
 
-func (d *paperDesk) done() int {
+func (d *fakeQueue) done() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := 0

@@ -1,0 +1,145 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act"
+)
+
+const (
+	// defaultActionWait is how long a call waits for a person: many clients
+	// give up after a minute, whatever progress is reported.
+	defaultActionWait = 45 * time.Second
+	// progressEvery is how often a waiting call reports progress.
+	progressEvery = 5 * time.Second
+)
+
+// actionService is what the servers of a factory share to run actions.
+type actionService struct {
+	queue     ActionQueue
+	wait      time.Duration
+	states    *requestStates
+	closing   context.Context // ends when the hub stops
+	onRefused func(ctx context.Context, principal, tool string, code hearken.Code)
+}
+
+// An actionCall is one call of a tool that requests an action.
+type actionCall struct {
+	tool    string // with a dot
+	call    *mcp.CallToolRequest
+	request act.Request
+	digest  string // of the arguments as they were read
+}
+
+// The values of an outcome's status.
+const (
+	statusOK    = "ok"
+	statusError = "error"
+)
+
+// An outcome is the result of every action tool.
+type outcome struct {
+	Status string `json:"status"`
+	ID     string `json:"id,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// outcomeJSON is an outcome whose fields also stand beside a result's content.
+type outcomeJSON json.RawMessage
+
+// requestAction proposes an action and waits for its end. If the call brings
+// the answer to a question, that answer is applied instead.
+func (tc *toolContext) requestAction(ctx context.Context, c *actionCall) (*mcp.CallToolResult, error) {
+	if c.call.Params.RequestState != "" {
+		return tc.applyAnswer(ctx, c)
+	}
+	a, err := tc.actions.queue.Propose(ctx, c.request)
+	if err != nil {
+		return tc.actionError(ctx, c.tool, "", err)
+	}
+	callStateOf(ctx).action = a.ID
+	if tc.canAskClient(c.call, a) {
+		return tc.askClient(ctx, c, a)
+	}
+	return tc.awaitAction(withProgress(ctx, c.call), c.tool, a)
+}
+
+// awaitAction waits for the end of an action, for as long as clients do.
+func (tc *toolContext) awaitAction(ctx context.Context, tool string, a *hearken.Action) (*mcp.CallToolResult, error) {
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(tc.actions.closing, cancel)()
+	begin := time.Now()
+	for !a.State.Final() {
+		left := tc.actions.wait - time.Since(begin)
+		next, err := tc.actions.queue.Await(waiting, a.ID, max(0, min(left, progressEvery)))
+		if err != nil && ctx.Err() == nil && tc.actions.closing.Err() != nil {
+			break // the hub stops; the action remains
+		}
+		if err != nil {
+			return tc.actionError(ctx, tool, a.ID, err)
+		}
+		if a = next; a.State.Final() || left <= progressEvery {
+			break
+		}
+		message := "Waiting for the owner to approve " + a.ID + "."
+		if a.State != hearken.ActionPending {
+			message = "Carrying out " + a.ID + "."
+		}
+		reportProgress(ctx, time.Since(begin).Seconds(), tc.actions.wait.Seconds(), message)
+	}
+	return actionResult(a), nil
+}
+
+// actionResult is the result for an action in its present state.
+func actionResult(a *hearken.Action) *mcp.CallToolResult {
+	if e := act.Failure(a); e != nil {
+		return outcomeResult(outcome{Status: statusError, ID: a.ID, Error: errorText(e)}, correctable(e.Code))
+	}
+	return outcomeResult(outcome{Status: statusOK, ID: a.ID}, false)
+}
+
+// actionError is the result of a call that failed. As the contract of these
+// tools demands, that is a result with the status "error". Only a caller that
+// is not allowed in, or no longer, gets a JSON-RPC error.
+func (tc *toolContext) actionError(ctx context.Context, tool, id string, err error) (*mcp.CallToolResult, error) {
+	e, ok := errors.AsType[*hearken.Error](err)
+	switch {
+	case ok && (e.Code == hearken.Unauthorized || e.Code == hearken.RateLimited), !ok && ctx.Err() != nil:
+		return tc.failure(ctx, tool, err)
+	case !ok:
+		tc.log.Error("tool failed", "tool", tool, "error", err)
+		e = hearken.Errorf("internal", "%s", internalMessage)
+	}
+	return outcomeResult(outcome{Status: statusError, ID: id, Error: errorText(e)}, correctable(e.Code)), nil
+}
+
+func errorText(e *hearken.Error) string { return string(e.Code) + ": " + e.Error() }
+
+// correctable reports whether an agent can do something about a failure. Only
+// then is it an error to the model. What people and their rules decide is a
+// plain result: models take errors as a reason to try another way.
+func correctable(code hearken.Code) bool {
+	return slices.Contains([]hearken.Code{
+		hearken.Invalid, hearken.NotFound, hearken.AmbiguousRecipient, hearken.UnknownRecipient, hearken.InvalidRecipient,
+		hearken.InvalidTime, hearken.InvalidRepeat, hearken.DurationOutOfRange, hearken.TimeInPast, "internal",
+	}, code) || strings.HasPrefix(string(code), "no_") && strings.HasSuffix(string(code), "_address")
+}
+
+// outcomeResult makes a result of an outcome. [renderResults] writes its fields
+// three times: as text, as structure, and beside them.
+func outcomeResult(o outcome, isError bool) *mcp.CallToolResult {
+	data, err := compactJSON(o)
+	if err != nil {
+		panic("encode outcome: " + err.Error()) // three strings always encode
+	}
+	return &mcp.CallToolResult{StructuredContent: outcomeJSON(data), IsError: isError}
+}
