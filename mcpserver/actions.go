@@ -14,6 +14,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 // The tools that read and cancel an action, spelled like the three that
@@ -134,7 +135,7 @@ func (tc *toolContext) ownAction(ctx context.Context, id string) (*hearken.Actio
 		err = hearken.Errorf(hearken.NotFound, "You have no action %s.", id)
 	}
 	if hearken.CodeOf(err) == hearken.NotFound {
-		err = hearken.Errorf(hearken.NotFound, "You have no action %q.", clip(id, 40))
+		err = hearken.Errorf(hearken.NotFound, "You have no action %q.", safetext.Clip(id, 40))
 	}
 	return a, err
 }
@@ -182,7 +183,7 @@ func clientName(call *mcp.CallToolRequest) string {
 	if info == nil {
 		return ""
 	}
-	return strings.TrimSpace(clip(info.Name, 60) + " " + clip(info.Version, 20))
+	return strings.TrimSpace(safetext.Clip(info.Name, 60) + " " + safetext.Clip(info.Version, 20))
 }
 
 // defineAction makes an action tool. It has two names: the contract's, with a

@@ -13,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 // arguments reads the arguments of one tool. Besides json and jsonschema (the
@@ -120,7 +121,7 @@ func (c *check) verify(v reflect.Value) error {
 			return invalid("%s is required.", c.name)
 		}
 		if c.enum != nil && !slices.Contains(c.enum, s) {
-			return invalid("%s must be one of %s, got %q.", c.name, strings.Join(c.enum, ", "), clip(s, 40))
+			return invalid("%s must be one of %s, got %q.", c.name, strings.Join(c.enum, ", "), safetext.Clip(s, 40))
 		}
 		return c.verifyRange(float64(utf8.RuneCountInString(s)), " characters long")
 	case reflect.Slice:

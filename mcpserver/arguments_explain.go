@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 // explain says why arguments could not be decoded: what was expected, and what
@@ -65,7 +67,7 @@ func (a *arguments[T]) explainUnknown(name string, given any) error {
 			break
 		}
 	}
-	return invalid("%s has no argument %q; it takes %s.", owner, clip(name, 64), strings.Join(fieldNames(fields), ", "))
+	return invalid("%s has no argument %q; it takes %s.", owner, safetext.Clip(name, 64), strings.Join(fieldNames(fields), ", "))
 }
 
 // decodeAny decodes JSON that is known to be valid, with numbers as written.
@@ -144,11 +146,11 @@ func describe(v any) string {
 	case nil:
 		return "null"
 	case string:
-		return strconv.Quote(clip(v, 40))
+		return strconv.Quote(safetext.Clip(v, 40))
 	case bool:
 		return strconv.FormatBool(v)
 	case json.Number:
-		return clip(v.String(), 40)
+		return safetext.Clip(v.String(), 40)
 	case []any:
 		return "an array"
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 // A promptText writes what a prompt says for its arguments.
@@ -123,6 +125,6 @@ Write only what was said. Do not add diagnoses, normal findings or usual doses o
 
 func paragraphs(parts ...string) string { return strings.Join(parts, "\n\n") }
 
-// oneLine makes an argument part of a sentence: no line breaks that could look
-// like words of ours.
-func oneLine(s string) string { return clip(strings.Join(strings.Fields(s), " "), 500) }
+// oneLine makes an argument part of a sentence: without line breaks, so that it
+// cannot look like a paragraph of ours.
+func oneLine(s string) string { return safetext.Clip(safetext.Line(s), 500) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 	"github.com/hearken-dev/hearken/toon"
 )
 
@@ -82,7 +83,7 @@ func statusObject(st *hearken.ScribeStatus, err error) (toon.Object, error) {
 		o = append(o, toon.Field{Key: "notes", Value: notes})
 	}
 	if st.Raw != "" {
-		o = append(o, toon.Field{Key: "raw", Value: clip(st.Raw, rawLength)})
+		o = append(o, toon.Field{Key: "raw", Value: safetext.Clip(st.Raw, rawLength)})
 	}
 	return o, nil
 }
@@ -131,7 +132,7 @@ func rawSessions(list []hearken.ScribeSession) string {
 			raw.WriteString(list[i].Raw + "\n")
 		}
 	}
-	return clip(raw.String(), rawLength)
+	return safetext.Clip(raw.String(), rawLength)
 }
 
 // rawLength bounds unparsed output of a foreign scribe.

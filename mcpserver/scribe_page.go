@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 	"github.com/hearken-dev/hearken/toon"
 )
 
@@ -24,7 +25,7 @@ func pageObject(page *hearken.ScribePage, format string) toon.Object {
 		o = append(o, toon.Field{Key: "transcript", Value: toon.Transcript(entries)})
 	}
 	if page.Raw != "" {
-		o = append(o, toon.Field{Key: "raw", Value: clip(page.Raw, rawLength)})
+		o = append(o, toon.Field{Key: "raw", Value: safetext.Clip(page.Raw, rawLength)})
 	}
 	return append(o, toon.Field{Key: "next_since_line", Value: page.Next})
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 // snippetLength is how many characters of a hit's text are shown.
@@ -48,7 +49,7 @@ func searchTranscripts() *tool {
 			q := hearken.Query{Text: in.Query, Limit: in.Limit + 1, Ranked: in.Ranked}
 			clauses := hearken.Clauses(in.Query)
 			if len(clauses) == 0 {
-				return searchOut{}, invalid("The query %q contains no word to search for.", clip(in.Query, 40))
+				return searchOut{}, invalid("The query %q contains no word to search for.", safetext.Clip(in.Query, 40))
 			}
 			var err error
 			if in.SessionID != "" {

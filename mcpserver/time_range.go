@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"strconv"
 	"time"
+
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 // parseTimeRange reads the two ends of a time range; either may be empty.
@@ -35,5 +37,5 @@ func parseTime(name, text string) (time.Time, error) {
 	if n, err := strconv.ParseUint(text[:last], 10, 16); err == nil && units[text[last]] != 0 {
 		return time.Now().Add(-time.Duration(n) * units[text[last]]), nil
 	}
-	return time.Time{}, invalid("%s must be a time such as 2026-11-05T09:30:00Z, a date, or an age such as 90m, 2h or 7d, got %q.", name, clip(text, 40))
+	return time.Time{}, invalid("%s must be a time such as 2026-11-05T09:30:00Z, a date, or an age such as 90m, 2h or 7d, got %q.", name, safetext.Clip(text, 40))
 }

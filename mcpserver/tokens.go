@@ -43,11 +43,3 @@ func thirds(s string) int {
 	}
 	return n
 }
-
-// clip cuts a text to at most n characters.
-func clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
-}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/live"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 // A toolContext is what the tools of one caller's server work with.
@@ -164,7 +165,7 @@ func compactJSON(v any) ([]byte, error) {
 func parseSessionID(id string) (string, error) {
 	lower := strings.ToLower(id)
 	if !hearken.ValidID(lower) {
-		return "", hearken.Errorf(hearken.SessionNotFound, "%q is not a session ID.", clip(id, 64)).WithTry("list_sessions")
+		return "", hearken.Errorf(hearken.SessionNotFound, "%q is not a session ID.", safetext.Clip(id, 64)).WithTry("list_sessions")
 	}
 	return lower, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 	"github.com/hearken-dev/hearken/scribe"
 	"github.com/hearken-dev/hearken/toon"
 )
@@ -159,7 +160,7 @@ func newMatcher(in watchIn) (func(string) bool, error) {
 			}
 		}
 		if len(clauses) == 0 {
-			return nil, invalid("The keyword %q contains no word.", clip(keyword, 40))
+			return nil, invalid("The keyword %q contains no word.", safetext.Clip(keyword, 40))
 		}
 		tests = append(tests, func(_ string, terms []string) bool {
 			return !slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.Matches(terms) })
@@ -168,14 +169,14 @@ func newMatcher(in watchIn) (func(string) bool, error) {
 	for _, phrase := range in.Phrases {
 		c := parseClause(phrase)
 		if len(c.Terms) == 0 {
-			return nil, invalid("The phrase %q contains no word.", clip(phrase, 40))
+			return nil, invalid("The phrase %q contains no word.", safetext.Clip(phrase, 40))
 		}
 		tests = append(tests, func(_ string, terms []string) bool { return c.Matches(terms) })
 	}
 	for _, pattern := range in.Patterns {
 		expr, err := regexp.Compile(pattern)
 		if err != nil || pattern == "" || len(pattern) > 500 {
-			return nil, invalid("The pattern %q is not a regular expression of at most 500 characters.", clip(pattern, 60))
+			return nil, invalid("The pattern %q is not a regular expression of at most 500 characters.", safetext.Clip(pattern, 60))
 		}
 		tests = append(tests, func(text string, _ []string) bool { return expr.MatchString(text) })
 	}
