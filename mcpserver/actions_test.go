@@ -392,7 +392,7 @@ func TestActions_ClientCancels(t *testing.T) {
 	}
 }
 
-// Whose connection is lost may come back: its action goes on waiting.
+// A client that lost its connection may come back: its action remains pending.
 func TestActions_ConnectionIsLost(t *testing.T) {
 	c := newActionServer(t)
 	here, there := io.Pipe()

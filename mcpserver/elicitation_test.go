@@ -103,7 +103,7 @@ func TestElicitation_NoDecision(t *testing.T) {
 	}
 }
 
-// An old client that cannot ask after all is told what the others are told.
+// An old client that cannot ask after all gets the same result as the others.
 func TestElicitation_FailsWithAnAnswer(t *testing.T) {
 	c := newActionServer(t)
 	var forms []*mcp.ElicitParams

@@ -114,7 +114,7 @@ func TestLimit_Flood(t *testing.T) {
 	})
 }
 
-// bare joins a client that sends what it is told to, and nothing else.
+// bare connects a client that sends only what the test makes it send.
 func (c *actionServer) bare(t *testing.T, caller mcpserver.Caller) func(method string, params any) error {
 	t.Helper()
 	ours, theirs := mcp.NewInMemoryTransports()

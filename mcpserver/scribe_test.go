@@ -165,21 +165,21 @@ func TestScribe_Refusals(t *testing.T) {
 	}
 }
 
-// A foreign is a scribe that answers what it was told to.
-type foreign struct {
+// A fakeScribe is a foreign scribe with fixed answers.
+type fakeScribe struct {
 	hearken.Scribe
 	page *hearken.ScribePage
 	err  error
 }
 
-func (f *foreign) Tail(context.Context, hearken.TailRequest) (*hearken.ScribePage, error) {
+func (f *fakeScribe) Tail(context.Context, hearken.TailRequest) (*hearken.ScribePage, error) {
 	return f.page, f.err
 }
 
 // Text that may change never has a number beyond what is confirmed, whoever
 // numbers it: last segment plus one would pass over its confirmed words.
 func TestScribe_ForeignNumbers(t *testing.T) {
-	f := &foreign{page: &hearken.ScribePage{Session: "2024-01-15", Next: 8, Raw: "what?\nis: this", Entries: []hearken.Segment{
+	f := &fakeScribe{page: &hearken.ScribePage{Session: "2024-01-15", Next: 8, Raw: "what?\nis: this", Entries: []hearken.Segment{
 		{Line: 7, Status: hearken.Confirmed, Origin: hearken.Microphone, Text: "done"},
 		{Line: 9, Status: hearken.Unconfirmed, Origin: hearken.System, Text: "not yet"},
 	}}}

@@ -33,7 +33,7 @@ func TestFactory_KeepsServers(t *testing.T) {
 			t.Errorf("%+v gets the server of %+v", c, a)
 		}
 	}
-	// Whoever comes often stays; the others make room.
+	// A server in use stays cached; others are dropped.
 	for i := range 1000 {
 		f.Server(mcpserver.Caller{Principal: fmt.Sprint(i), Toolsets: []string{"none"}})
 		if f.Server(a) != first {

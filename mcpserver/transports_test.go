@@ -362,7 +362,7 @@ func TestTransports_AnswersRace(t *testing.T) {
 	}
 }
 
-// With a real queue the key itself is asked, whatever the server was told.
+// A real queue checks the key itself, whatever the server believes.
 func TestTransports_ApproverIsTheKeys(t *testing.T) {
 	s := newAPIServer(t)
 	key, _ := s.key("") // the owner's alone

@@ -9,13 +9,13 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A teeming scribe has so many matches, each with an entry beside it.
-type teeming struct {
+// A manyMatches scribe has so many matches, each with an entry beside it.
+type manyMatches struct {
 	hearken.Scribe
 	matches int
 }
 
-func (f teeming) Grep(_ context.Context, req hearken.GrepRequest) ([]hearken.ScribePage, error) {
+func (f manyMatches) Grep(_ context.Context, req hearken.GrepRequest) ([]hearken.ScribePage, error) {
 	page := hearken.ScribePage{Session: "x"}
 	for i := range min(f.matches, req.Limit) {
 		at := time.Date(2026, 11, 5, 9, 30, i, 0, time.Local)
@@ -36,11 +36,11 @@ func TestMoreMatches(t *testing.T) {
 		{60, 0, false}, {60, 1, false}, {100, 0, false}, {100, 1, false}, {101, 0, true}, {5000, 1, true},
 	} {
 		req := hearken.GrepRequest{Pattern: "x", After: tt.after, Limit: grepMatches}
-		shown, err := teeming{matches: tt.matches}.Grep(t.Context(), req)
+		shown, err := manyMatches{matches: tt.matches}.Grep(t.Context(), req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := moreMatches(t.Context(), teeming{matches: tt.matches}, req, shown)
+		o, err := moreMatches(t.Context(), manyMatches{matches: tt.matches}, req, shown)
 		if err != nil || (len(o) > 0) != tt.more {
 			t.Errorf("%d matches: %v, %v", tt.matches, o, err)
 		}
