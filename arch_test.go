@@ -24,6 +24,7 @@ var rules = map[string][]string{
 	"act":           {"schedule", "act/evidence", "act/people"},
 	"act/*":         {"schedule"},
 	"audio":         nil, // pure
+	"owner":         nil,
 	"schedule":      nil,
 	"audit":         nil,
 	"toon":          nil,
@@ -137,6 +138,8 @@ func TestArchitecture_Rules(t *testing.T) {
 		{"store/sqlite", "store/postgres", false},
 		{"store/sqlite", "live", false},
 		{"live", "store/sqlite", false},
+		{"owner", "act", false},
+		{"act", "owner", false},
 		{"mcpserver", "live", true},
 		{"mcpserver", "api", false},
 		{"api", "mcpserver", false},

@@ -39,6 +39,12 @@ type Store interface {
 	// Keys lists all keys, oldest first, revoked ones included.
 	Keys(ctx context.Context) ([]Key, error)
 
+	// SaveOwner records whose actions the store holds. It replaces the record
+	// of an earlier owner.
+	SaveOwner(ctx context.Context, o *StoreOwner) error
+	// Owner finds that record; [NotFound] if there is none.
+	Owner(ctx context.Context) (*StoreOwner, error)
+
 	ActionStore
 
 	// Close releases the store. No method may be called after it.
@@ -57,6 +63,14 @@ type Key struct {
 	// Approver is who may approve what the key asks for: the owner alone if
 	// it is empty, or [ApproverClient].
 	Approver string `json:"approver,omitempty"`
+}
+
+// A StoreOwner says whose actions a store holds. A hub compares it with its own
+// data directory and PIN before it acts on what was approved.
+type StoreOwner struct {
+	DataDir string    `json:"dataDir"` // identifies the hub's data directory
+	PIN     []byte    `json:"pin"`     // fingerprint of the owner's PIN; empty if none is set
+	SavedAt time.Time `json:"savedAt"`
 }
 
 // ApproverClient lets the client that asks for an action also approve it, by

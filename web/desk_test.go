@@ -13,6 +13,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
+	"github.com/hearken-dev/hearken/owner"
 	"github.com/hearken-dev/hearken/store/storetest"
 	"github.com/hearken-dev/hearken/web"
 )
@@ -93,13 +94,12 @@ func TestPage_Desk(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	owner, err := act.OpenOwner(t.TempDir(), time.Now)
+	person, err := owner.Open(owner.Config{KeyDir: t.TempDir(), Rounds: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner.Rounds = 1000
 	h := open(t, func(cfg *web.Config, _ *house) {
-		cfg.Desk, cfg.Owner, cfg.Audit, cfg.Keys = desk, owner, audit, store
+		cfg.Desk, cfg.Owner, cfg.Audit, cfg.Keys = desk, person, audit, store
 		cfg.SetupCode = func() string { return "the-code" }
 	})
 	t.Cleanup(h.CloseClientConnections)

@@ -34,7 +34,7 @@ type Queue interface {
 	Problem() error
 }
 
-// An Owner knows the person's PIN; see [act.Owner].
+// An Owner knows the person's PIN; see [owner.Owner].
 type Owner interface {
 	Set() bool
 	SetPIN(old, new string) error

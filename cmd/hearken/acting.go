@@ -23,6 +23,7 @@ import (
 	"github.com/hearken-dev/hearken/api"
 	"github.com/hearken-dev/hearken/audit"
 	"github.com/hearken-dev/hearken/mcpserver"
+	"github.com/hearken-dev/hearken/owner"
 	"github.com/hearken-dev/hearken/web"
 )
 
@@ -36,7 +37,7 @@ type acting struct {
 
 	desk   *act.Queue // nil where nothing can be done
 	unable error      // and why
-	owner  *act.Owner
+	owner  *owner.Owner
 	clock  *alarm.Clock
 	feed   *calendar.Feed // nil if it cannot be served
 
@@ -92,11 +93,12 @@ func (a *App) openMeans() (m means, err error) {
 
 func (a *App) openDesk(ctx context.Context, m means, opts Options) (err error) {
 	c := a.cfg
-	if a.owner, err = act.OpenOwner(c.KeyDir, a.now); err != nil {
+	if a.owner, err = owner.Open(owner.Config{
+		KeyDir: c.KeyDir, Store: a.store, StoreName: c.storeName(), DataDir: c.DataDir, Rounds: opts.PINRounds, Now: a.now,
+	}); err != nil {
 		return err
 	}
-	a.owner.Rounds = opts.PINRounds
-	strange, err := a.belongs(ctx)
+	ownerReplaced, err := a.owner.Replaced(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,20 +119,19 @@ func (a *App) openDesk(ctx context.Context, m means, opts Options) (err error) {
 		Retention:     time.Duration(c.ActionDays) * 24 * time.Hour,
 		FarRecipients: c.FarRecipients == "ask",
 		Delay:         time.Duration(c.GrantDelaySeconds * float64(time.Second)),
-		NewOwner:      strange,
+		NewOwner:      ownerReplaced,
 		NoNotifier:    a.unheard,
 		OnPending:     a.asked,
 		Log:           a.log, Now: a.now, Fault: opts.Fault,
 	}); err != nil {
 		return err
 	}
-	if strange {
+	if ownerReplaced {
 		a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditOwner, State: "replaced", From: "file"})
-		if err := a.keepOwner(ctx, a.owner.Fingerprint()); err != nil {
+		if err := a.owner.SaveToStore(ctx); err != nil {
 			return err
 		}
 	}
-	a.owner.Changed = func(fingerprint []byte) error { return a.keepOwner(context.Background(), fingerprint) }
 	if a.feed, err = calendar.NewFeed(calendar.FeedConfig{Dir: c.DataDir, Actions: a.desk, Log: a.log, Now: a.now}); err != nil {
 		a.log.Error("the calendar is not served", "error", err)
 	}

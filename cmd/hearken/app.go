@@ -43,7 +43,7 @@ type Options struct {
 	Store     hearken.Store      // in place of the configured one
 	Log       *slog.Logger
 	Now       func() time.Time
-	PINRounds int                                            // see [act.Owner]
+	PINRounds int                                            // see [owner.Config]
 	Fault     func(place string)                             // see [live.Config]
 	Capture   func(context.Context) (hearken.Capture, error) // in place of the computer's own sound
 	Yield     context.CancelFunc                             // makes room for a hub that a person starts; nil to stay

@@ -60,7 +60,7 @@ type program struct {
 	level          slog.LevelVar
 
 	providers []hearken.Provider                             // in place of the real engines, for tests
-	pinRounds int                                            // see [act.Owner], for tests
+	pinRounds int                                            // see [owner.Config], for tests
 	fault     func(string)                                   // see [live.Config], for tests
 	capture   func(context.Context) (hearken.Capture, error) // in place of the computer's own sound, for tests
 }

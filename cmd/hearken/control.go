@@ -92,8 +92,7 @@ func (a *App) control(ctx context.Context, req controlRequest) (any, error) {
 	case "scribe":
 		return serveScribe(ctx, a.hub, a.scribe, req.Scribe)
 	case "keys.list":
-		keys, err := a.store.Keys(ctx)
-		return realKeys(keys), err
+		return a.store.Keys(ctx)
 	}
 	if serve, known := ownerOps[req.Op]; known {
 		if err := a.owns(ctx, req); err != nil {

@@ -46,7 +46,6 @@ func (a *App) revokeKey(ctx context.Context, which string) (*hearken.Key, error)
 	if err != nil {
 		return nil, err
 	}
-	keys = realKeys(keys)
 	if which == act.Local && !slices.ContainsFunc(keys, func(k hearken.Key) bool { return k.ID == which }) {
 		// The built-in key has a row from the moment it is revoked.
 		keys = append(keys, hearken.Key{ID: act.Local, Name: act.Local, CreatedAt: a.now().UTC(), Hash: []byte{}})

@@ -108,7 +108,7 @@ func (p *program) firstKey(ctx context.Context, app *App, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("list keys: %w", err)
 	}
-	if len(realKeys(keys)) > 0 {
+	if len(keys) > 0 {
 		return nil
 	}
 	key, err := app.createKey(ctx, "first", nil, "")

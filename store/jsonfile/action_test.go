@@ -130,9 +130,14 @@ func TestOpen_Older(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	key := `[{"id": "key_1", "name": "Laptop", "createdAt": "2026-01-01T00:00:00Z", "hash": "AQ=="}]`
-	if err := os.WriteFile(filepath.Join(dir, "keys.json"), []byte(key), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"format.json": `{"version": 1}`,
+		"keys.json": `[{"id": "key_1", "name": "Laptop", "createdAt": "2026-01-01T00:00:00Z", "hash": "AQ=="},
+			{"id": "owner", "name": "MARK /data", "createdAt": "2026-01-01T00:00:00Z", "hash": "MQ==", "revokedAt": "2026-01-01T00:00:00Z"}]`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	storetest.Migrated(t, open(t, dir))
 	if got := texts(t, open(t, dir), 1); got != "one" {

@@ -43,8 +43,8 @@ type Store struct {
 	warned  sync.Once
 }
 
-// version is how the files are laid out.
-const version = 1
+// version is how the files are laid out. Version 1 had the owner among the keys.
+const version = 2
 
 type format struct {
 	Version int `json:"version"`
@@ -56,6 +56,7 @@ const (
 	segmentsFile = "segments.jsonl"
 	noteFile     = "note.json"
 	keysFile     = "keys.json"
+	ownerFile    = "owner.json"
 	formatFile   = "format.json"
 	deleted      = ".deleted"
 )
@@ -92,6 +93,11 @@ func (s *Store) begin(ctx context.Context) (err error) {
 	}
 	if kept.Version > version {
 		return fmt.Errorf("it has version %d, but this Hearken knows only versions up to %d", kept.Version, version)
+	}
+	if kept.Version < version {
+		if err := s.moveOwner(ctx); err != nil {
+			return err
+		}
 	}
 	// Writing tells a folder that cannot be written.
 	if err := s.write(formatFile, format{version}); err != nil {

@@ -219,7 +219,7 @@ func TestOpen_Unusable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := jsonfile.Open(t.Context(), newer)
-	names(t, err, newer, "version 7", "up to 1")
+	names(t, err, newer, "version 7", "up to 2")
 	for _, dir := range []string{file, filepath.Join(file, "x")} {
 		_, err := jsonfile.Open(t.Context(), dir)
 		names(t, err, dir, "Try: ")

@@ -100,7 +100,8 @@ func TestOpen_Older(t *testing.T) {
 	_, err = connect(t, url).Exec(t.Context(), string(tables)+`;
 		CREATE TABLE hearken_migration (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
 		INSERT INTO hearken_migration (version) VALUES (1);
-		INSERT INTO hearken_key VALUES ('key_1', 'Laptop', '1', now(), NULL, 'null');
+		INSERT INTO hearken_key VALUES ('key_1', 'Laptop', '1', now(), NULL, 'null'),
+			('owner', 'MARK /data', '1', '2026-01-01T00:00:00Z', now(), 'null');
 		INSERT INTO hearken_session (id, title, status, stop_reason, language, provider, started_at, duration,
 			segment_count, epoch, principal, config)
 		VALUES ('00000001-0000-4000-8000-000000000000', 'Old', 'stopped', '', '', '', now(), 0, 0, 1, '', '{}')`)

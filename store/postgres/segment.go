@@ -27,12 +27,12 @@ func putSegments(ctx context.Context, tx pgx.Tx, session int64, segments []heark
 		}
 		batch.Queue(`
 			INSERT INTO hearken_segment (session, line, id, source, status, text, start_time, end_time,
-				confidence, speaker, language, is_final, timestamp, echo, durable, original, estimated, words, terms)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, array_to_tsvector($19::text[]))
+				confidence, speaker, language, is_final, timestamp, echo, durable, original, estimated, event, words, terms)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, array_to_tsvector($20::text[]))
 			ON CONFLICT (session, line) DO NOTHING`,
 			session, g.Line, clean(g.ID), clean(g.Origin), clean(g.Status), clean(g.Text), g.StartTime, g.EndTime,
 			g.Confidence, g.Speaker, clean(g.Language), g.IsFinal, stored(g.Timestamp), g.Echo, g.Durable,
-			clean(g.Original), g.Estimated, words, indexed(g))
+			clean(g.Original), g.Estimated, clean(g.Event), words, indexed(g))
 	}
 	if batch.Len() == 0 {
 		return nil
@@ -62,12 +62,12 @@ func indexed(g *hearken.Segment) []string {
 }
 
 const segmentColumns = `g.line, g.id, g.source, g.status, g.text, g.start_time, g.end_time,
-	g.confidence, g.speaker, g.language, g.is_final, g.timestamp, g.echo, g.durable, g.original, g.estimated`
+	g.confidence, g.speaker, g.language, g.is_final, g.timestamp, g.echo, g.durable, g.original, g.estimated, g.event`
 
 // segmentFields are where segmentColumns go.
 func segmentFields(g *hearken.Segment) []any {
 	return []any{&g.Line, &g.ID, &g.Origin, &g.Status, &g.Text, &g.StartTime, &g.EndTime,
-		&g.Confidence, &g.Speaker, &g.Language, &g.IsFinal, &g.Timestamp, &g.Echo, &g.Durable, &g.Original, &g.Estimated}
+		&g.Confidence, &g.Speaker, &g.Language, &g.IsFinal, &g.Timestamp, &g.Echo, &g.Durable, &g.Original, &g.Estimated, &g.Event}
 }
 
 // Segments implements [hearken.Store].

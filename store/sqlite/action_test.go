@@ -96,7 +96,8 @@ func TestOpen_Older(t *testing.T) {
 	defer db.Close()
 	for _, query := range []string{
 		`PRAGMA journal_mode = wal`, string(schema), `PRAGMA user_version = 1`,
-		`INSERT INTO key VALUES ('key_1', 'Laptop', x'01', 1, NULL, 'null')`,
+		`INSERT INTO key VALUES ('key_1', 'Laptop', x'01', 1, NULL, 'null'),
+			('owner', 'MARK /data', x'31', 1767225600000000, 1, 'null')`,
 		`INSERT INTO session (id, title, status, stop_reason, language, provider, started_at, duration, segment_count, epoch, principal, config)
 			VALUES ('00000001-0000-4000-8000-000000000000', 'Old', 'stopped', '', '', '', 1, 0, 0, 1, '', '{}')`,
 	} {

@@ -18,8 +18,8 @@ func putSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hear
 	}
 	insert, err := tx.PrepareContext(ctx, `
 		INSERT INTO segment (key, session, line, id, source, status, text, start_time, end_time,
-			confidence, speaker, language, is_final, timestamp, echo, durable, original, estimated, words)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			confidence, speaker, language, is_final, timestamp, echo, durable, original, estimated, words, event)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (session, line) DO NOTHING`)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func putSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hear
 		}
 		done, err := insert.ExecContext(ctx, key, session, g.Line, g.ID, g.Origin, g.Status, g.Text,
 			g.StartTime, g.EndTime, g.Confidence, g.Speaker, g.Language, g.IsFinal,
-			g.Timestamp.UnixMicro(), g.Echo, g.Durable, g.Original, g.Estimated, words)
+			g.Timestamp.UnixMicro(), g.Echo, g.Durable, g.Original, g.Estimated, words, g.Event)
 		if err != nil {
 			return err
 		}
@@ -99,12 +99,12 @@ func freeKey(ctx context.Context, tx *sql.Tx, t time.Time) (int64, error) {
 }
 
 const segmentColumns = `g.line, g.id, g.source, g.status, g.text, g.start_time, g.end_time,
-	g.confidence, g.speaker, g.language, g.is_final, g.timestamp, g.echo, g.durable, g.original, g.estimated`
+	g.confidence, g.speaker, g.language, g.is_final, g.timestamp, g.echo, g.durable, g.original, g.estimated, g.event`
 
 // segmentFields are where segmentColumns go; the time is finished by the caller.
 func segmentFields(g *hearken.Segment, timestamp *int64) []any {
 	return []any{&g.Line, &g.ID, &g.Origin, &g.Status, &g.Text, &g.StartTime, &g.EndTime,
-		&g.Confidence, &g.Speaker, &g.Language, &g.IsFinal, timestamp, &g.Echo, &g.Durable, &g.Original, &g.Estimated}
+		&g.Confidence, &g.Speaker, &g.Language, &g.IsFinal, timestamp, &g.Echo, &g.Durable, &g.Original, &g.Estimated, &g.Event}
 }
 
 // Segments implements [hearken.Store].

@@ -48,7 +48,8 @@ func fullAction() *hearken.Action {
 	a.Warnings, a.Grantable = []string{"Nobody said this.", "Zwei."}, true
 	a.Decision = &hearken.Decision{Allow: true, By: "owner", From: "terminal", Grant: "grant 1", Reason: "fine", At: noon.Add(1e9)}
 	a.Attempts, a.RunAt, a.EndedAt = 3, new(noon.Add(2e9)), new(noon.Add(3e9))
-	a.Receipt, a.Error, a.PendingAudit = "<receipt@example.com>", "provider_temporary: later", hearken.AuditResult
+	a.Receipt, a.PendingAudit = "<receipt@example.com>", hearken.AuditResult
+	a.Code, a.Error = hearken.ProviderTemporary, "provider_temporary: later"
 	return a
 }
 

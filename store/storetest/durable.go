@@ -19,11 +19,13 @@ func Durable(t *testing.T, open func() hearken.Store) {
 	grant := &hearken.Grant{ID: "grant 1", Principal: "key_1", PerDay: 5, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}
 	contact := &hearken.Contact{ID: "contact 1", Name: "Anna", Emails: []string{"anna@example.com"}}
 	key := &hearken.Key{ID: "key_1", Hash: []byte{1}, CreatedAt: noon, Approver: hearken.ApproverClient}
+	owner := &hearken.StoreOwner{DataDir: "MARK /data", PIN: []byte{1}, SavedAt: noon}
 	saveAction(t, first, a)
 	saveAction(t, first, a)
 	saveAlarm(t, first, alarm)
 	for _, err := range []error{
 		first.SaveGrant(t.Context(), grant), first.SaveContact(t.Context(), contact), first.SaveKey(t.Context(), key),
+		first.SaveOwner(t.Context(), owner),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -48,6 +50,7 @@ func Durable(t *testing.T, open func() hearken.Store) {
 			t.Fatal(err)
 		}
 		equal(t, []hearken.Key{*key}, keys)
+		equal(t, owner, findOwner(t, store))
 	}
 	second := open()
 	look(second)
@@ -153,8 +156,9 @@ func LeavesNoByte(t *testing.T, store hearken.Store, look func() string) {
 	})
 }
 
-// Migrated holds a store to having made room for actions in data that was
-// written before there were any, with one key, key_1, that is named Laptop.
+// Migrated checks a store whose data was written before there were actions. It
+// holds one key, key_1, named Laptop, and among the keys the owner of the data
+// directory "MARK /data" with the fingerprint 1, saved at the start of 2026.
 func Migrated(t *testing.T, store hearken.Store) {
 	t.Helper()
 	keys, err := store.Keys(t.Context())
@@ -170,6 +174,7 @@ func Migrated(t *testing.T, store hearken.Store) {
 		t.Fatal(err)
 	}
 	equal(t, keys, again)
+	equal(t, &hearken.StoreOwner{DataDir: "MARK /data", PIN: []byte("1"), SavedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}, findOwner(t, store))
 	equal(t, "", actionNumbers(t, store, hearken.ActionFilter{}))
 	equal(t, "", alarmNumbers(t, store, time.Time{}))
 	saveAction(t, store, message(1))

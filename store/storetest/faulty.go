@@ -213,5 +213,13 @@ func (f *Faulty) Keys(ctx context.Context) ([]hearken.Key, error) {
 	return ask(ctx, f, "Keys", func() ([]hearken.Key, error) { return f.store.Keys(ctx) })
 }
 
+func (f *Faulty) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
+	return f.do(ctx, "SaveOwner", func() error { return f.store.SaveOwner(ctx, o) })
+}
+
+func (f *Faulty) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
+	return ask(ctx, f, "Owner", func() (*hearken.StoreOwner, error) { return f.store.Owner(ctx) })
+}
+
 // Close closes the store behind.
 func (f *Faulty) Close() error { return f.store.Close() }

@@ -19,6 +19,7 @@ type Memory struct {
 	mu       sync.Mutex
 	sessions map[string]*remembered
 	keys     map[string]hearken.Key
+	owner    *hearken.StoreOwner
 	actions  map[string]*hearken.Action
 	alarms   map[string]*hearken.Alarm
 	grants   map[string]*hearken.Grant
@@ -219,6 +220,24 @@ func (m *Memory) Keys(ctx context.Context) ([]hearken.Key, error) {
 	return slices.SortedFunc(maps.Values(m.keys), func(a, b hearken.Key) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	}), ctx.Err()
+}
+
+func (m *Memory) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.owner = &hearken.StoreOwner{DataDir: o.DataDir, PIN: slices.Clone(o.PIN), SavedAt: kept(o.SavedAt)}
+	return ctx.Err()
+}
+
+func (m *Memory) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.owner == nil {
+		return nil, hearken.Errorf(hearken.NotFound, "The store has no owner.")
+	}
+	o := *m.owner
+	o.PIN = slices.Clone(o.PIN)
+	return &o, ctx.Err()
 }
 
 // Close does nothing.

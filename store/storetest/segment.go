@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ func rich(s *hearken.Session, line int) hearken.Segment {
 	g.Confidence, g.Speaker = new(0.87654321), new(0)
 	g.StartTime, g.EndTime = 0.1+0.2, math.Pi*1e4
 	g.IsFinal, g.Echo, g.Durable, g.Estimated = true, true, false, true
-	g.Original = "Oi, todo bem?"
+	g.Original, g.Event = "Oi, todo bem?", hearken.EventFilled // which no real speech has
 	g.Words = []hearken.Word{
 		{Word: "Oi,", StartTime: 0.3, EndTime: 0.4, Confidence: new(1.0), Speaker: new(2)},
 		{Word: "tudo", StartTime: 0.5, EndTime: 0.6, Confidence: new(0.0)},
@@ -28,8 +29,11 @@ func rich(s *hearken.Session, line int) hearken.Segment {
 var segmentTests = []test{
 	{"Saved", func(t *testing.T, store hearken.Store) {
 		s := session(1)
-		event := hearken.Segment{Line: 2, Origin: hearken.EventOrigin, Status: hearken.NoSpeech}
+		event := hearken.Segment{Line: 2, Origin: hearken.EventOrigin, Status: hearken.NoSpeech, Event: hearken.EventGap}
 		want := []hearken.Segment{rich(s, 1), event}
+		full := want[0]
+		full.Durable, full.Speaker = true, new(1)
+		wantFull(t, reflect.ValueOf(full), "segment")
 		save(t, store, s, want...)
 		equal(t, want, segments(t, store, s.ID, 1, 10, true))
 		want[0].Words = nil

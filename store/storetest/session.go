@@ -134,3 +134,26 @@ var sessionTests = []test{
 		}
 	}},
 }
+
+var noteTests = []test{
+	{"Saved", func(t *testing.T, store hearken.Store) {
+		s := transcript(t, store, 1, "one")
+		_, err := store.Note(t.Context(), s.ID)
+		wantCode(t, err, hearken.NotFound)
+		for _, text := range []string{"# Notes\n\n- \"one\"\n- 二\n", "shorter", ""} {
+			want := &hearken.Note{Session: s.ID, Text: text, SavedAt: noon, By: "key-1"}
+			if err := store.SaveNote(t.Context(), want); err != nil {
+				t.Fatal(err)
+			}
+			got, err := store.Note(t.Context(), s.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			equal(t, want, got)
+		}
+		save(t, store, s, said(s, 2, "two")) // does not touch the note
+		if _, err := store.Note(t.Context(), s.ID); err != nil {
+			t.Error(err)
+		}
+	}},
+}

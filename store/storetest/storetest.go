@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) hearken.Store) {
 		{"Remove", removeTests},
 		{"Note", noteTests},
 		{"Key", keyTests},
+		{"Owner", ownerTests},
 		{"Action", actionTests},
 		{"Alarm", alarmTests},
 		{"Grant", grantTests},
