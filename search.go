@@ -8,30 +8,30 @@ import (
 	"unicode"
 )
 
-// SearchDepth is how many of the newest hits are ranked; older ones keep their
-// order by time.
+// SearchDepth is how many of the newest hits are ranked. Older ones are not
+// looked at.
 const SearchDepth = 2000
 
 // SearchTerms is how many terms a query may have.
 const SearchTerms = 100
 
-// longestTerm bounds a term in characters. A longer word goes on as another
-// term, so that no index has to cut it.
-const longestTerm = 64
+// maxTermLength bounds a term in characters. The rest of a longer word is
+// another term, so that no index has to cut it.
+const maxTermLength = 64
 
-// A Query asks a store for entries by their words. Case and accents make no
-// difference. Only what was said is found, not what the hub noted.
+// A Query asks a store for entries by their words, regardless of case and
+// accents. It finds what was said, not the events that the hub wrote.
 type Query struct {
-	Text    string    // words, "quoted phrases", prefixes with a final *; all must be there
+	Text    string    // words, "quoted phrases" and prefixes with a final *; an entry needs them all
 	Session string    // only in this session; empty for all
-	Since   time.Time // only entries said at or after
+	Since   time.Time // only entries said at this time or later
 	Until   time.Time // only entries said before
 	Limit   int       // at most [SearchDepth]; 0 for 50
 	Ranked  bool      // best first within the newest [SearchDepth], instead of newest first
 }
 
-// Clauses reads the query's text. One without any word, or with far too many,
-// is [Invalid].
+// Clauses parses the query's text. A text without words, or with more than
+// [SearchTerms], is [Invalid].
 func (q *Query) Clauses() ([]Clause, error) {
 	clauses := Clauses(q.Text)
 	terms := 0
@@ -43,7 +43,7 @@ func (q *Query) Clauses() ([]Clause, error) {
 		return nil, Errorf(Invalid, "A search needs at least one word.").
 			WithTry(`a word, a "quoted phrase", or the beginning of a word with *`)
 	case terms > SearchTerms:
-		return nil, Errorf(Invalid, "A search takes at most %d words; this one has %d.", SearchTerms, terms).
+		return nil, Errorf(Invalid, "A search has at most %d words, but this one has %d.", SearchTerms, terms).
 			WithTry("fewer words")
 	}
 	return clauses, nil
@@ -60,7 +60,16 @@ func (q *Query) Count() int {
 	return q.Limit
 }
 
-// A Hit is one entry that a search found, with its place.
+// Matches reports whether an entry is speech from the query's time in which
+// all clauses occur. It does not compare the session.
+func (q *Query) Matches(clauses []Clause, g *Segment) bool {
+	return g.Spoken() &&
+		(q.Since.IsZero() || !g.Timestamp.Before(q.Since)) &&
+		(q.Until.IsZero() || g.Timestamp.Before(q.Until)) &&
+		ContainsAll(g.Text, clauses)
+}
+
+// A Hit is one entry that a search found, and its session.
 type Hit struct {
 	Session   string    `json:"sessionId"`
 	Title     string    `json:"title,omitempty"`
@@ -68,23 +77,32 @@ type Hit struct {
 	Segment   Segment   `json:"segment"`
 }
 
-// A Clause is a run of terms that must stand one after the other.
+// A Clause is a sequence of terms that must follow each other.
 type Clause struct {
 	Terms  []string
-	Prefix bool // the last term may go on
+	Prefix bool // the last term is the beginning of a word
 }
 
-// Matches reports whether the clause stands in a text that has these terms.
+// ContainsAll reports whether all clauses occur in a text.
+func ContainsAll(text string, clauses []Clause) bool {
+	if len(clauses) == 0 {
+		return true
+	}
+	terms := Terms(text)
+	return !slices.ContainsFunc(clauses, func(c Clause) bool { return !c.Matches(terms) })
+}
+
+// Matches reports whether the clause occurs in a text that has these terms.
 func (c Clause) Matches(terms []string) bool { return c.count(terms, 1) > 0 }
 
-// count is how often the clause stands in terms, at most enough times.
-func (c Clause) count(terms []string, enough int) int {
+// count is how often the clause occurs in terms, counted up to limit.
+func (c Clause) count(terms []string, limit int) int {
 	n, last := 0, len(c.Terms)-1
 next:
-	for i := 0; i+last < len(terms) && n < enough; i++ {
+	for i := 0; i+last < len(terms) && n < limit; i++ {
 		for j, t := range c.Terms {
-			is := terms[i+j]
-			if is != t && !(c.Prefix && j == last && strings.HasPrefix(is, t)) {
+			got := terms[i+j]
+			if got != t && !(c.Prefix && j == last && strings.HasPrefix(got, t)) {
 				continue next
 			}
 		}
@@ -93,8 +111,8 @@ next:
 	return n
 }
 
-// Rank orders hits by how much they are about the clauses: those first that
-// hold them often and say little else. Equal ones stay in their order.
+// Rank sorts hits by relevance: first those that contain the clauses often and
+// little else. Equally relevant hits keep their order.
 func Rank(clauses []Clause, hits []Hit) {
 	type scored struct {
 		hit   Hit
@@ -110,11 +128,11 @@ func Rank(clauses []Clause, hits []Hit) {
 	mean := max(float64(total)/float64(max(len(hits), 1)), 1)
 	for i := range all {
 		s := &all[i]
-		// Okapi BM25 without the rarity of a term: every hit has them all.
-		room := 1.2 * (0.25 + 0.75*float64(len(s.terms))/mean)
+		// Okapi BM25 without the rarity of a term, since every hit has all terms.
+		saturation := 1.2 * (0.25 + 0.75*float64(len(s.terms))/mean)
 		for _, c := range clauses {
 			n := float64(c.count(s.terms, len(s.terms)))
-			s.score += n / (n + room)
+			s.score += n / (n + saturation)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
@@ -123,24 +141,24 @@ func Rank(clauses []Clause, hits []Hit) {
 	}
 }
 
-// Terms cuts text into the terms that it is found by. Words are runs of
-// letters and digits in lower case and without accents. Scripts without
-// spaces give each pair of neighbouring characters, and the last character
-// alone, so that a phrase of any length, even one character as a prefix, is
-// found in them. Every store indexes these terms, so they all find the same.
+// Terms splits text into the terms by which a search finds it. A word is a
+// sequence of letters and digits, in lower case and without accents. In scripts
+// without spaces, each pair of neighbouring characters is a term, and so is the
+// last character alone; so a search finds phrases of any length in them. Every
+// store indexes these terms, so all stores find the same.
 func Terms(text string) []string {
 	var terms []string
-	cutTerms(text, func(term string, _ termKind) { terms = append(terms, term) })
+	splitTerms(text, func(term string, _ termKind) { terms = append(terms, term) })
 	return terms
 }
 
-// Clauses reads a query as people type it. A query without any term has none.
+// Clauses parses a query as people type it. A query without terms has none.
 func Clauses(text string) []Clause {
 	var clauses []Clause
 	add := func(s string) {
 		c := Clause{Prefix: strings.HasSuffix(s, "*")}
 		var before, last termKind
-		cutTerms(s, func(term string, k termKind) {
+		splitTerms(s, func(term string, k termKind) {
 			c.Terms = append(c.Terms, term)
 			before, last = last, k
 		})
@@ -148,7 +166,7 @@ func Clauses(text string) []Clause {
 			return
 		}
 		if last == endTerm {
-			// The last character stands alone only at the end of a run; in
+			// The last character is a term only at the end of a sequence. In
 			// the middle of one it begins the next pair.
 			if c.Prefix = before != pairTerm; !c.Prefix {
 				c.Terms = c.Terms[:len(c.Terms)-1]
@@ -168,8 +186,8 @@ func Clauses(text string) []Clause {
 	return clauses
 }
 
-// plainMarks turns what keyboards and word processors make of quotes and
-// asterisks back into the plain ones.
+// plainMarks replaces typographic and full-width quotes and asterisks by the
+// plain ones.
 var plainMarks = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "＂", `"`, "＊", "*")
 
 // termKind is what a term is made of.
@@ -178,20 +196,20 @@ type termKind byte
 const (
 	wordTerm termKind = iota + 1
 	pairTerm          // two neighbouring characters of a script without spaces
-	endTerm           // the last character of a run of them
+	endTerm           // the last of several such characters
 )
 
-// cutTerms finds the terms of text, in order.
-func cutTerms(text string, term func(string, termKind)) {
-	var run []rune // the word so far
-	var last rune  // the previous character, if it was of a script without spaces
+// splitTerms calls yield with each term of text, in order.
+func splitTerms(text string, yield func(string, termKind)) {
+	var word []rune // so far
+	var last rune   // the previous character, if its script has no spaces
 	flush := func() {
-		if len(run) > 0 {
-			term(string(run), wordTerm)
-			run = run[:0]
+		if len(word) > 0 {
+			yield(string(word), wordTerm)
+			word = word[:0]
 		}
 		if last != 0 {
-			term(string(last), endTerm)
+			yield(string(last), endTerm)
 			last = 0
 		}
 	}
@@ -200,25 +218,25 @@ func cutTerms(text string, term func(string, termKind)) {
 			r -= '！' - '!'
 		}
 		switch {
-		case unspaced(r):
-			if len(run) > 0 {
+		case isUnspaced(r):
+			if len(word) > 0 {
 				flush()
 			}
 			if last != 0 {
-				term(string([]rune{last, r}), pairTerm)
+				yield(string([]rune{last, r}), pairTerm)
 			}
 			last = r
-		case unicode.IsMark(r) && (len(run) > 0 || last != 0):
-			// Accents are dropped; what stands for a vowel is kept.
-			if !accent(r) && 0 < len(run) && len(run) < longestTerm {
-				run = append(run, r)
+		case unicode.IsMark(r) && (len(word) > 0 || last != 0):
+			// Accents are dropped, but not marks that stand for a vowel.
+			if !isAccent(r) && 0 < len(word) && len(word) < maxTermLength {
+				word = append(word, r)
 			}
-		case unicode.IsLetter(r) && !apostrophe(r) || unicode.IsNumber(r):
-			if last != 0 || len(run) >= longestTerm {
+		case unicode.IsLetter(r) && !isApostrophe(r) || unicode.IsNumber(r):
+			if last != 0 || len(word) >= maxTermLength {
 				flush()
 			}
-			run = append(run, foldRune(r))
-		case apostrophe(r) && len(run) > 0:
+			word = append(word, foldRune(r))
+		case isApostrophe(r) && len(word) > 0:
 			// "don't" and "dont" are one word
 		default:
 			flush()
@@ -227,28 +245,28 @@ func cutTerms(text string, term func(string, termKind)) {
 	flush()
 }
 
-func apostrophe(r rune) bool { return r == '\'' || r == '’' || r == 'ʼ' }
+func isApostrophe(r rune) bool { return r == '\'' || r == '’' || r == 'ʼ' }
 
-// accent reports whether r only changes the look of the letter before it.
-func accent(r rune) bool {
+// isAccent reports whether r only changes the look of the letter before it.
+func isAccent(r rune) bool {
 	return 0x0300 <= r && r <= 0x036F || unicode.Is(unicode.Variation_Selector, r)
 }
 
-// unspaced reports whether r belongs to a script that is written without
+// isUnspaced reports whether r belongs to a script that is written without
 // spaces between words.
-func unspaced(r rune) bool {
+func isUnspaced(r rune) bool {
 	if r < 0x0E00 {
 		return false
 	}
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー'
 }
 
-// foldRune gives the letter that r is compared as.
+// foldRune returns the letter as which r is compared.
 func foldRune(r rune) rune {
 	if r < unicode.MaxASCII {
 		return unicode.ToLower(r)
 	}
-	// By way of the upper case, because of letters with two lower cases.
+	// Through upper case, because some letters have two lower cases.
 	r = unicode.ToLower(unicode.ToUpper(r))
 	if base, ok := foldBases[r]; ok {
 		return base

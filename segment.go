@@ -2,13 +2,13 @@ package hearken
 
 import "time"
 
-// Origin tells where the sound of an entry came from.
+// Origin says where the audio of an entry came from.
 type Origin string
 
 const (
-	Microphone  Origin = "M" // this side: the microphone, or the only channel
-	System      Origin = "S" // the far side: system audio, or the second channel
-	EventOrigin Origin = "E" // no sound at all: something the hub itself noted
+	Microphone  Origin = "M" // You: the microphone, or the only channel
+	System      Origin = "S" // Them: system audio, or the second channel
+	EventOrigin Origin = "E" // no audio: an event that the hub wrote
 )
 
 // Side names the origin for people: "You", "Them", or nothing for an event.
@@ -22,25 +22,25 @@ func (o Origin) Side() string {
 	return ""
 }
 
-// Status tells how settled an entry is.
+// Status says whether an entry is final, and of what sort it is.
 type Status string
 
 const (
 	Unconfirmed Status = "U" // may still change; never stored
 	Confirmed   Status = "C" // final
 	Translated  Status = "T" // a translation of a confirmed entry
-	NoSpeech    Status = "N" // sound without speech, or speech nobody could make out
+	NoSpeech    Status = "N" // audio without speech, or unintelligible speech
 )
 
-// An EventKind says what an event entry tells.
+// An EventKind says what an event is about.
 type EventKind string
 
-// What the hub writes into a transcript by itself.
+// The events that the hub writes into a transcript.
 const (
 	EventGap       EventKind = "gap"       // audio was lost, or has no words yet
 	EventDelay     EventKind = "delay"     // the engine failed; its audio waits for another attempt
 	EventFilled    EventKind = "filled"    // audio that had to wait was transcribed
-	EventFailover  EventKind = "failover"  // another engine goes on
+	EventFailover  EventKind = "failover"  // another engine continues
 	EventForgotten EventKind = "forgotten" // entries were deleted on request
 )
 
@@ -62,12 +62,12 @@ type Segment struct {
 	Timestamp  time.Time `json:"timestamp"` // wall time of StartTime
 	Echo       bool      `json:"echo,omitempty"`
 	Durable    bool      `json:"durable"`         // false if it could not be journaled before it was shown
-	Event      EventKind `json:"event,omitempty"` // of an event: what happened
+	Event      EventKind `json:"event,omitempty"` // what an event is about; empty for all other entries
 
 	// Original is the engine's own text where a vocabulary corrected it.
 	Original string `json:"original,omitempty"`
-	// Estimated marks word times that were spread over the segment and not
-	// measured.
+	// Estimated says that the word times were spread evenly over the segment
+	// and not measured.
 	Estimated bool `json:"estimated,omitempty"`
 }
 
@@ -76,7 +76,7 @@ func (s *Segment) Spoken() bool {
 	return s.Origin != EventOrigin && s.Status != NoSpeech && s.Text != ""
 }
 
-// A Word is one word of a segment with its place on the session's clock.
+// A Word is one word of a segment. Its times are on the session's clock.
 type Word struct {
 	Word       string   `json:"word"`
 	StartTime  float64  `json:"startTime"`

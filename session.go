@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// SessionStatus is where a session is in its life.
+// SessionStatus says whether a session still grows.
 type SessionStatus string
 
 const (
@@ -13,18 +13,18 @@ const (
 	Stopped SessionStatus = "stopped"
 )
 
-// Reasons for which a session stopped.
+// Reasons why a session stopped.
 const (
-	StopRequested      = "requested"       // somebody asked for it
+	StopRequested      = "requested"       // a caller stopped it
 	StopFinished       = "finished"        // the sender said that it was done
-	StopSenderGone     = "sender_gone"     // the sender left and did not return
-	StopNoAudio        = "no_audio"        // no sender ever came
-	StopProviderFailed = "provider_failed" // no engine was left
-	StopShutdown       = "shutdown"        // the hub ended
+	StopSenderGone     = "sender_gone"     // the sender disconnected and did not return
+	StopNoAudio        = "no_audio"        // no sender ever connected
+	StopProviderFailed = "provider_failed" // every engine failed
+	StopShutdown       = "shutdown"        // the hub stopped
 )
 
 // A Session is one transcription: an append-only log of entries with
-// increasing line numbers, active first and then stopped.
+// increasing line numbers. It is active first and then stopped.
 type Session struct {
 	ID           string        `json:"id"` // a UUID in its canonical form
 	Title        string        `json:"title,omitempty"`
@@ -34,8 +34,8 @@ type Session struct {
 	Provider     string        `json:"provider"`
 	StartedAt    time.Time     `json:"startedAt"`
 	StoppedAt    *time.Time    `json:"stoppedAt,omitempty"`
-	Duration     float64       `json:"duration"`     // seconds of sound heard
-	SegmentCount int           `json:"segmentCount"` // entries in the log; the last one's line number
+	Duration     float64       `json:"duration"`     // seconds of audio
+	SegmentCount int           `json:"segmentCount"` // the highest line number so far
 	Config       SessionConfig `json:"config"`
 
 	// Epoch grows each time the session is picked up again after a crash.
@@ -44,31 +44,31 @@ type Session struct {
 	Principal string `json:"principal,omitempty"`
 }
 
-// SessionConfig is what a session was started with, and what its sound turned
+// SessionConfig is what a session was started with, and what its audio turned
 // out to be.
 type SessionConfig struct {
-	Encoding   string   `json:"encoding,omitempty"`   // as the sender declared it, or as it was recognised
+	Encoding   string   `json:"encoding,omitempty"`   // as the sender declared it, or as detected
 	SampleRate int      `json:"sampleRate,omitempty"` // of the sender
 	Channels   int      `json:"channels,omitempty"`
 	Model      string   `json:"model,omitempty"`
 	Vocabulary []string `json:"vocabulary,omitempty"`
 	KeepAudio  bool     `json:"keepAudio,omitempty"`
-	Translate  bool     `json:"translate,omitempty"` // English beside every confirmed entry
-	Recorded   bool     `json:"recorded,omitempty"`  // a recording: nobody waits for its words
-	Capture    bool     `json:"capture,omitempty"`   // the sound is this computer's own; see [Scribe]
+	Translate  bool     `json:"translate,omitempty"` // add an English translation of every confirmed entry
+	Recorded   bool     `json:"recorded,omitempty"`  // a recording, for whose words nobody waits
+	Capture    bool     `json:"capture,omitempty"`   // the audio is this computer's own; see [Scribe]
 
 	// Endpointing is the pause in milliseconds that ends a segment: 0 for the
-	// engine's own idea of it, negative for none.
+	// engine's default, negative for none.
 	Endpointing int `json:"endpointing,omitempty"`
-	// Chain is what the session goes on with, in this order, when Provider
+	// Chain lists the engines that take over, in this order, when Provider
 	// fails.
 	Chain []string `json:"chain,omitempty"`
-	// OutOfOrder says that some entries were confirmed after later ones: an engine
-	// was missing when they were said.
+	// OutOfOrder says that some entries were confirmed after later ones, because
+	// no engine was available when they were said.
 	OutOfOrder bool `json:"filled,omitempty"`
 }
 
-// SessionFilter chooses sessions. The zero value is every session.
+// SessionFilter selects sessions. The zero value selects all.
 type SessionFilter struct {
 	Status SessionStatus // empty for all
 	Since  time.Time     // started at or after
@@ -77,8 +77,7 @@ type SessionFilter struct {
 }
 
 // ValidID reports whether id is a UUID in the form that sessions use:
-// lower-case hexadecimal with dashes. Everything that becomes a file name is
-// checked with it.
+// lower-case hexadecimal with dashes. Such an id is safe as a file name.
 func ValidID(id string) bool {
 	if len(id) != 36 {
 		return false
@@ -98,8 +97,7 @@ func ValidID(id string) bool {
 	return true
 }
 
-// A Note is a markdown text kept with a session: where an agent's summary
-// lives.
+// A Note is a markdown text saved with a session, such as an agent's summary.
 type Note struct {
 	Session string    `json:"sessionId"`
 	Text    string    `json:"text"`

@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// A Store keeps sessions and their segments. All methods may be called
-// concurrently. What is not there is reported as an [*Error] with
-// [SessionNotFound] or [NotFound]; everything else that fails is a plain error.
+// A Store keeps sessions, keys and actions. All methods may be called
+// concurrently. What does not exist is an [*Error] with the code
+// [SessionNotFound] or [NotFound]; other failures are plain errors.
 type Store interface {
-	// Save writes the session's own row, new or changed, and appends segments
-	// in one transaction. Segments are identified by their line: one that is
-	// already there is left as it is, so a Save may be repeated after a crash.
+	// Save writes the session, new or changed, and appends segments, all in one
+	// transaction. A segment whose line is already stored is ignored, so a Save
+	// may be repeated after a crash.
 	Save(ctx context.Context, s *Session, segments []Segment) error
 	// Session finds one session.
 	Session(ctx context.Context, id string) (*Session, error)
 	// Sessions lists sessions, newest first.
 	Sessions(ctx context.Context, f SessionFilter) ([]Session, error)
-	// Segments returns up to limit entries from line on, in the order of their
-	// lines, with their words only if asked for.
+	// Segments returns up to limit entries, starting at line, in the order of
+	// their lines. It reads their words only if words is true.
 	Segments(ctx context.Context, id string, line, limit int, words bool) ([]Segment, error)
 	// Search finds entries in all sessions, newest first.
 	Search(ctx context.Context, q Query) ([]Hit, error)
-	// Delete removes a session with everything that belongs to it, so that no
-	// byte of its text is left in the store's files.
+	// Delete removes a session with all its data. No byte of its text remains
+	// in the store's files.
 	Delete(ctx context.Context, id string) error
-	// Forget removes the entries whose line is at or after the given one, as
-	// thoroughly as Delete does. Later entries get higher lines all the same.
+	// Forget removes the entries from line on, as thoroughly as Delete does.
+	// Their lines are not used again.
 	Forget(ctx context.Context, id string, line int) error
 
-	// SaveNote keeps one note for its session, in place of an earlier one.
+	// SaveNote writes the note of a session and replaces an earlier one.
 	SaveNote(ctx context.Context, n *Note) error
 	// Note finds a session's note.
 	Note(ctx context.Context, session string) (*Note, error)
@@ -47,21 +47,21 @@ type Store interface {
 
 	ActionStore
 
-	// Close releases the store. No method may be called after it.
+	// Close closes the store. No method may be called after it.
 	Close() error
 }
 
-// A Key lets a client in. The secret itself is shown once and never stored.
+// A Key lets a remote client in. Its secret is shown once and never stored.
 type Key struct {
 	ID        string     `json:"id"`
 	Name      string     `json:"name"`
 	Hash      []byte     `json:"-"` // SHA-256 of the secret
 	CreatedAt time.Time  `json:"createdAt"`
 	RevokedAt *time.Time `json:"revokedAt,omitempty"`
-	// Toolsets limits what the key may use; empty is everything.
+	// Toolsets are the tools that the key may use; empty means all.
 	Toolsets []string `json:"toolsets,omitempty"`
-	// Approver is who may approve what the key asks for: the owner alone if
-	// it is empty, or [ApproverClient].
+	// Approver says who may approve what the key requests: only the owner if it
+	// is empty, or also the client if it is [ApproverClient].
 	Approver string `json:"approver,omitempty"`
 }
 
@@ -73,6 +73,6 @@ type StoreOwner struct {
 	SavedAt time.Time `json:"savedAt"`
 }
 
-// ApproverClient lets the client that asks for an action also approve it, by
-// asking whoever sits before it.
+// ApproverClient lets the client that requests an action also approve it, by
+// asking its user.
 const ApproverClient = "client"
