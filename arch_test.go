@@ -34,7 +34,8 @@ var rules = map[string][]string{
 	"vad":           {"onnx"},
 	"models":        nil,
 	"pipe":          nil,
-	"store/*":       nil, // leaves never know each other
+	"store":         nil,
+	"store/*":       {"store"}, // leaves never know each other
 	"action/*":      {"schedule"},
 	"bus/*":         nil,
 	"source/*":      {"audio"},

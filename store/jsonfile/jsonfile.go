@@ -1,11 +1,11 @@
 // Package jsonfile keeps sessions as plain files in a folder, for those who
-// want to read, copy and back up their transcripts without any database.
+// want to read, copy and back up their transcripts without a database.
 //
-// Each session is a folder of its own with session.json, note.json and
-// segments.jsonl, one entry a line. Each action, alarm, grant and contact is a
-// file. There is no index: a search reads every file, which is fine for
-// hundreds of sessions and slow for many thousands.
-// One process may write at a time; others may read.
+// Each session is a folder with session.json, note.json and segments.jsonl,
+// which has one entry per line. Each action, alarm, grant and contact is a
+// file. There is no index: a search reads every transcript, which is fine for
+// hundreds of sessions and slow for many thousands. Only one process may write
+// at a time; others may read.
 package jsonfile
 
 import (
@@ -20,27 +20,27 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
 var _ hearken.Store = (*Store)(nil)
 
 // Store is a folder of sessions.
 type Store struct {
-	// Log is told of files that cannot be read and are passed over. It may be
-	// set before the store is used.
+	// Log gets a warning for each damaged file that is skipped. It may be set
+	// before the store is used.
 	Log *slog.Logger
 
 	dir  string
 	root *os.Root
 	mu   sync.RWMutex // held for writing while files change
 
-	indexMu sync.Mutex
-	indexes map[string]*index
-	known   map[string]*summary // of actions, by their ids
-	warned  sync.Once
+	cacheMu   sync.Mutex
+	indexes   map[string]*lineIndex     // by session id
+	summaries map[string]*actionSummary // by action id
+	warned    sync.Once
 }
 
 // version is how the files are laid out. Version 1 had the owner among the keys.
@@ -50,22 +50,26 @@ type format struct {
 	Version int `json:"version"`
 }
 
-// Files of a session's folder and of the whole, and the suffix of a folder that is going away.
 const (
+	// Files of one session.
 	sessionFile  = "session.json"
 	segmentsFile = "segments.jsonl"
 	noteFile     = "note.json"
-	keysFile     = "keys.json"
-	ownerFile    = "owner.json"
-	formatFile   = "format.json"
-	deleted      = ".deleted"
+
+	// Files of the whole store.
+	keysFile   = "keys.json"
+	ownerFile  = "owner.json"
+	formatFile = "format.json"
+
+	// deletedSuffix ends the name of a session's folder while it is deleted.
+	deletedSuffix = ".deleted"
 )
 
-// Open opens the folder and makes it if it is not there, readable by its owner
-// only.
+// Open opens the folder and creates it if it does not exist. Only the current
+// user can read a new folder.
 func Open(ctx context.Context, dir string) (*Store, error) {
-	s := &Store{dir: dir, Log: slog.New(slog.DiscardHandler), indexes: map[string]*index{}}
-	if err := s.begin(ctx); err != nil {
+	s := &Store{dir: dir, Log: slog.New(slog.DiscardHandler), indexes: map[string]*lineIndex{}}
+	if err := s.prepare(ctx); err != nil {
 		if s.root != nil {
 			s.root.Close()
 		}
@@ -75,7 +79,9 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) begin(ctx context.Context) (err error) {
+// prepare creates the folders, brings the files up to date and completes
+// deletions that a crash interrupted.
+func (s *Store) prepare(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -87,19 +93,19 @@ func (s *Store) begin(ctx context.Context) (err error) {
 	if s.root, err = os.OpenRoot(s.dir); err != nil {
 		return err
 	}
-	var kept format
-	if err := s.read(formatFile, &kept); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	var old format
+	if err := s.read(formatFile, &old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if kept.Version > version {
-		return fmt.Errorf("it has version %d, but this Hearken knows only versions up to %d", kept.Version, version)
+	if old.Version > version {
+		return fmt.Errorf("it has version %d, but this Hearken knows only versions up to %d", old.Version, version)
 	}
-	if kept.Version < version {
+	if old.Version < version {
 		if err := s.moveOwner(ctx); err != nil {
 			return err
 		}
 	}
-	// Writing tells a folder that cannot be written.
+	// This fails if the folder cannot be written.
 	if err := s.write(formatFile, format{version}); err != nil {
 		return err
 	}
@@ -107,8 +113,8 @@ func (s *Store) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, e := range entries { // left by a process that ended while deleting
-		if strings.HasSuffix(e.Name(), deleted) {
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), deletedSuffix) {
 			if err := s.root.RemoveAll("sessions/" + e.Name()); err != nil {
 				return err
 			}
@@ -120,13 +126,13 @@ func (s *Store) begin(ctx context.Context) (err error) {
 // Close releases the folder.
 func (s *Store) Close() error { return s.root.Close() }
 
-// Scans reports that a search reads every transcript.
+// Scans says that a search reads every transcript.
 func (s *Store) Scans() bool { return true }
 
-// place is where a file of a session lies. Ids are checked before.
-func place(id, name string) string { return "sessions/" + id + "/" + name }
+// sessionPath is the path of a file of a session. The id must be valid.
+func sessionPath(id, name string) string { return "sessions/" + id + "/" + name }
 
-// write puts a value into a file, all of it or nothing.
+// write replaces a file by a value as JSON.
 func (s *Store) write(name string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
@@ -135,7 +141,8 @@ func (s *Store) write(name string, value any) error {
 	return s.replace(name, append(data, '\n'))
 }
 
-// replace makes a file hold data, by way of another one.
+// replace writes data to a file, which is either the old or the new one even
+// after a crash. It works as files.Replace does, but within the root.
 func (s *Store) replace(name string, data []byte) error {
 	temporary := name + ".tmp"
 	f, err := s.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -153,7 +160,7 @@ func (s *Store) replace(name string, data []byte) error {
 	return s.sync(filepath.Dir(name))
 }
 
-// sync makes the names in a folder durable, where the system has this.
+// sync makes the names in a folder durable. Windows does this itself.
 func (s *Store) sync(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -165,7 +172,7 @@ func (s *Store) sync(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// read fills value from a file. One that was damaged is named in the error.
+// read decodes a file. The error names a file that is damaged.
 func (s *Store) read(name string, value any) error {
 	data, err := s.root.ReadFile(name)
 	if err != nil {
@@ -177,7 +184,7 @@ func (s *Store) read(name string, value any) error {
 	return nil
 }
 
-// damaged tells a person which file to look at.
+// damaged is the error for a file that cannot be decoded.
 func (s *Store) damaged(name string, err error) error {
 	path := filepath.Join(s.dir, filepath.FromSlash(name))
 	try := "repair it by hand, or remove it"
@@ -187,31 +194,16 @@ func (s *Store) damaged(name string, err error) error {
 	return hearken.Errorf(hearken.RepositoryError, "The file %s is damaged: %w.", path, err).WithTry("%s", try)
 }
 
-// stored is a time as all stores keep it.
-func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
-
-func storedPtr(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	u := stored(*t)
-	return &u
-}
-
-func noSession(id string) error {
-	return hearken.Errorf(hearken.SessionNotFound, "There is no session %s.", id).WithTry("list the sessions")
-}
-
-// there fails unless the session is there and the caller still is.
-func (s *Store) there(ctx context.Context, id string) error {
+// requireSession fails if there is no such session, or if ctx has ended.
+func (s *Store) requireSession(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if !hearken.ValidID(id) {
-		return noSession(id)
+		return store.NoSession(id)
 	}
-	if _, err := s.root.Stat(place(id, sessionFile)); errors.Is(err, fs.ErrNotExist) {
-		return noSession(id)
+	if _, err := s.root.Stat(sessionPath(id, sessionFile)); errors.Is(err, fs.ErrNotExist) {
+		return store.NoSession(id)
 	} else if err != nil {
 		return fmt.Errorf("find session: %w", err)
 	}

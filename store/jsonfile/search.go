@@ -1,24 +1,23 @@
 package jsonfile
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
-// Search implements [hearken.Store] by reading every transcript. Those that
-// are damaged are passed over and logged.
+// Search implements [hearken.Store] by reading every transcript. It skips and
+// logs those that are damaged.
 func (s *Store) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, error) {
 	clauses, err := q.Clauses()
 	if err != nil {
 		return nil, err
 	}
 	s.warned.Do(func() {
-		s.Log.Info("searching without an index reads every transcript; sqlite and postgres have one")
+		s.Log.Info("a search reads every transcript, because JSON files have no index; sqlite and postgres have one")
 	})
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -37,7 +36,7 @@ func (s *Store) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, err
 		}
 		found, err := s.scan(session, &q, clauses)
 		if err != nil {
-			s.Log.Warn("transcript passed over", "session_id", session.ID, "error", err)
+			s.Log.Warn("damaged transcript skipped", "session_id", session.ID, "error", err)
 			continue
 		}
 		if hits = append(hits, found...); len(hits) > 2*hearken.SearchDepth {
@@ -60,13 +59,11 @@ func (s *Store) scan(session *hearken.Session, q *hearken.Query, clauses []heark
 		if err := json.Unmarshal(text, &g); err != nil {
 			return err
 		}
-		if seen[g.Line] || !g.Spoken() ||
-			!q.Since.IsZero() && g.Timestamp.Before(q.Since) || !q.Until.IsZero() && !g.Timestamp.Before(q.Until) {
+		if seen[g.Line] {
 			return nil
 		}
 		seen[g.Line] = true
-		terms := hearken.Terms(g.Text)
-		if slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.Matches(terms) }) {
+		if !q.Matches(clauses, &g) {
 			return nil
 		}
 		g.Words = nil
@@ -76,11 +73,8 @@ func (s *Store) scan(session *hearken.Session, q *hearken.Query, clauses []heark
 	return hits, err
 }
 
-// newest sorts hits and keeps as many as anybody may ask for.
+// newest sorts hits and drops those beyond what a search returns.
 func newest(hits []hearken.Hit) []hearken.Hit {
-	slices.SortFunc(hits, func(a, b hearken.Hit) int {
-		return cmp.Or(b.Segment.Timestamp.Compare(a.Segment.Timestamp),
-			cmp.Compare(b.Session, a.Session), cmp.Compare(b.Segment.Line, a.Segment.Line))
-	})
+	store.SortHits(hits)
 	return hits[:min(len(hits), hearken.SearchDepth)]
 }

@@ -15,75 +15,76 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
-// An index tells where the lines of a transcript stand in its file. It is
-// valid as long as the file has this size and time, and never changes.
-type index struct {
+// A lineIndex knows where the entries of a transcript are in its file. It is
+// valid while the file has this size and time, and never changes.
+type lineIndex struct {
 	size    int64
 	changed time.Time
-	end     int64   // of the last whole line; what follows was torn off
-	entries []entry // in the order of their lines
+	end     int64        // of the last complete line; a crash left what follows
+	entries []indexEntry // in the order of their lines
 }
 
-type entry struct {
+type indexEntry struct {
 	line   int
 	offset int64
 	length int
 }
 
-func (x *index) find(line int) (int, bool) {
-	return slices.BinarySearchFunc(x.entries, line, func(e entry, line int) int { return cmp.Compare(e.line, line) })
+func (x *lineIndex) find(line int) (int, bool) {
+	return slices.BinarySearchFunc(x.entries, line, func(e indexEntry, line int) int { return cmp.Compare(e.line, line) })
 }
 
-// index finds the index of a transcript and makes it if need be.
-func (s *Store) index(id string) (*index, error) {
-	name := place(id, segmentsFile)
+// index returns the index of a transcript, from the cache if it is still valid.
+func (s *Store) index(id string) (*lineIndex, error) {
+	name := sessionPath(id, segmentsFile)
 	info, err := s.root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &index{}, nil
+		return &lineIndex{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.indexMu.Lock()
+	s.cacheMu.Lock()
 	x := s.indexes[id]
-	s.indexMu.Unlock()
+	s.cacheMu.Unlock()
 	if x != nil && x.size == info.Size() && x.changed.Equal(info.ModTime()) {
 		return x, nil
 	}
-	x = &index{size: info.Size(), changed: info.ModTime()}
+	x = &lineIndex{size: info.Size(), changed: info.ModTime()}
 	err = s.lines(id, func(offset int64, text []byte) error {
 		var g struct{ Line int }
 		if err := json.Unmarshal(text, &g); err != nil {
 			return err
 		}
-		x.entries = append(x.entries, entry{g.Line, offset, len(text)})
+		x.entries = append(x.entries, indexEntry{g.Line, offset, len(text)})
 		x.end = offset + int64(len(text))
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(x.entries, func(a, b entry) int { return cmp.Compare(a.line, b.line) })
-	x.entries = slices.CompactFunc(x.entries, func(a, b entry) bool { return a.line == b.line })
-	s.indexMu.Lock()
-	defer s.indexMu.Unlock()
+	slices.SortStableFunc(x.entries, func(a, b indexEntry) int { return cmp.Compare(a.line, b.line) })
+	x.entries = slices.CompactFunc(x.entries, func(a, b indexEntry) bool { return a.line == b.line })
+	s.cacheMu.Lock()
+	defer s.cacheMu.Unlock()
 	s.indexes[id] = x
 	return x, nil
 }
 
-// drop forgets the index of a transcript that is about to change.
-func (s *Store) drop(id string) {
-	s.indexMu.Lock()
-	defer s.indexMu.Unlock()
+// dropIndex removes the index of a transcript that is about to change.
+func (s *Store) dropIndex(id string) {
+	s.cacheMu.Lock()
+	defer s.cacheMu.Unlock()
 	delete(s.indexes, id)
 }
 
-// lines gives each whole line of a transcript to f. An error of f is taken to
-// mean that the file is damaged.
+// lines calls f with each complete line of a transcript. An error of f means
+// that the file is damaged.
 func (s *Store) lines(id string, f func(offset int64, text []byte) error) error {
-	name := place(id, segmentsFile)
+	name := sessionPath(id, segmentsFile)
 	file, err := s.root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -96,7 +97,7 @@ func (s *Store) lines(id string, f func(offset int64, text []byte) error) error 
 	var offset int64
 	for n := 1; ; n++ {
 		text, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) { // torn off in the middle, or the end
+		if errors.Is(err, io.EOF) { // the end, or a line that a crash cut off
 			return nil
 		}
 		if err != nil {
@@ -109,8 +110,8 @@ func (s *Store) lines(id string, f func(offset int64, text []byte) error) error 
 	}
 }
 
-// append adds those segments that are not there yet. The lock is held.
-func (s *Store) append(id string, segments []hearken.Segment) error {
+// appendSegments adds the segments that are not stored yet. The lock is held.
+func (s *Store) appendSegments(id string, segments []hearken.Segment) error {
 	x, err := s.index(id)
 	if err != nil {
 		return err
@@ -118,11 +119,11 @@ func (s *Store) append(id string, segments []hearken.Segment) error {
 	var data bytes.Buffer
 	seen := map[int]bool{}
 	for _, g := range segments {
-		if _, there := x.find(g.Line); there || seen[g.Line] {
+		if _, exists := x.find(g.Line); exists || seen[g.Line] {
 			continue
 		}
 		seen[g.Line] = true
-		g.Timestamp = stored(g.Timestamp)
+		g.Timestamp = store.RoundTime(g.Timestamp)
 		if err := json.NewEncoder(&data).Encode(&g); err != nil {
 			return err
 		}
@@ -130,13 +131,13 @@ func (s *Store) append(id string, segments []hearken.Segment) error {
 	if data.Len() == 0 {
 		return nil
 	}
-	f, err := s.root.OpenFile(place(id, segmentsFile), os.O_WRONLY|os.O_CREATE, 0o600)
+	f, err := s.root.OpenFile(sessionPath(id, segmentsFile), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	s.drop(id)
-	// Whatever follows the last whole line was never confirmed.
+	s.dropIndex(id)
+	// What follows the last complete line was never confirmed.
 	if err := f.Truncate(x.end); err != nil {
 		return err
 	}
@@ -151,7 +152,7 @@ func (s *Store) append(id string, segments []hearken.Segment) error {
 
 // Segments implements [hearken.Store].
 func (s *Store) Segments(ctx context.Context, id string, line, limit int, words bool) ([]hearken.Segment, error) {
-	if err := s.there(ctx, id); err != nil {
+	if err := s.requireSession(ctx, id); err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
@@ -174,7 +175,7 @@ func (s *Store) segments(id string, line, limit int, words bool) ([]hearken.Segm
 	if len(entries) == 0 {
 		return nil, nil
 	}
-	f, err := s.root.Open(place(id, segmentsFile))
+	f, err := s.root.Open(sessionPath(id, segmentsFile))
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (s *Store) segments(id string, line, limit int, words bool) ([]hearken.Segm
 			return nil, err
 		}
 		if err := json.Unmarshal(text, &found[i]); err != nil {
-			return nil, s.damaged(place(id, segmentsFile), err)
+			return nil, s.damaged(sessionPath(id, segmentsFile), err)
 		}
 		if !words {
 			found[i].Words = nil
@@ -197,25 +198,25 @@ func (s *Store) segments(id string, line, limit int, words bool) ([]hearken.Segm
 
 // Forget implements [hearken.Store].
 func (s *Store) Forget(ctx context.Context, id string, line int) error {
-	if err := s.there(ctx, id); err != nil {
+	if err := s.requireSession(ctx, id); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var kept bytes.Buffer
+	var remaining bytes.Buffer
 	err := s.lines(id, func(_ int64, text []byte) error {
 		var g struct{ Line int }
 		if err := json.Unmarshal(text, &g); err != nil {
 			return err
 		}
 		if g.Line < line {
-			kept.Write(text)
+			remaining.Write(text)
 		}
 		return nil
 	})
 	if err == nil {
-		s.drop(id)
-		err = s.replace(place(id, segmentsFile), kept.Bytes())
+		s.dropIndex(id)
+		err = s.replace(sessionPath(id, segmentsFile), remaining.Bytes())
 	}
 	if err != nil {
 		return fmt.Errorf("forget: %w", err)

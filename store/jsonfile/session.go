@@ -1,42 +1,36 @@
 package jsonfile
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
-// Save implements [hearken.Store]. The segments are written before the
-// session's own file, so a session that is seen has all its segments; if the
-// process ends in between, the same Save completes it.
+// Save implements [hearken.Store]. It writes the segments before the session's
+// own file, so a session that can be read has all its segments. If the process
+// ends in between, the same Save completes it.
 func (s *Store) Save(ctx context.Context, session *hearken.Session, segments []hearken.Segment) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !hearken.ValidID(session.ID) {
-		return hearken.Errorf(hearken.Invalid, "The session id %q is not a UUID.", session.ID)
-	}
-	for _, g := range segments {
-		if g.Line < 1 {
-			return hearken.Errorf(hearken.Invalid, "A segment has the line %d; the first line is 1.", g.Line)
-		}
+	if err := store.CheckSession(session, segments); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.root.MkdirAll("sessions/"+session.ID, 0o700); err != nil {
 		return fmt.Errorf("save session: %w", err)
 	}
-	if err := s.append(session.ID, segments); err != nil {
+	if err := s.appendSegments(session.ID, segments); err != nil {
 		return fmt.Errorf("save segments: %w", err)
 	}
-	kept := *session
-	kept.StartedAt, kept.StoppedAt = stored(kept.StartedAt), storedPtr(kept.StoppedAt)
-	if err := s.write(place(session.ID, sessionFile), &kept); err != nil {
+	rounded := *session
+	rounded.StartedAt, rounded.StoppedAt = store.RoundTime(session.StartedAt), store.RoundTimePtr(session.StoppedAt)
+	if err := s.write(sessionPath(session.ID, sessionFile), &rounded); err != nil {
 		return fmt.Errorf("save session: %w", err)
 	}
 	return nil
@@ -44,7 +38,7 @@ func (s *Store) Save(ctx context.Context, session *hearken.Session, segments []h
 
 // Session implements [hearken.Store].
 func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error) {
-	if err := s.there(ctx, id); err != nil {
+	if err := s.requireSession(ctx, id); err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
@@ -54,12 +48,12 @@ func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error
 
 func (s *Store) session(id string) (*hearken.Session, error) {
 	var session hearken.Session
-	err := s.read(place(id, sessionFile), &session)
+	err := s.read(sessionPath(id, sessionFile), &session)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, noSession(id)
+		return nil, store.NoSession(id)
 	}
 	if err == nil && session.ID != id {
-		err = s.damaged(place(id, sessionFile), fmt.Errorf("it holds the session %q", session.ID))
+		err = s.damaged(sessionPath(id, sessionFile), fmt.Errorf("it holds the session %q", session.ID))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read session: %w", err)
@@ -67,8 +61,8 @@ func (s *Store) session(id string) (*hearken.Session, error) {
 	return &session, nil
 }
 
-// Sessions implements [hearken.Store]. Sessions whose file is damaged are left
-// out and logged.
+// Sessions implements [hearken.Store]. It skips and logs sessions whose file is
+// damaged.
 func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -76,18 +70,10 @@ func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearke
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
-	all = slices.DeleteFunc(all, func(s hearken.Session) bool {
-		return f.Status != "" && s.Status != f.Status ||
-			!f.Since.IsZero() && s.StartedAt.Before(f.Since) ||
-			!f.Until.IsZero() && !s.StartedAt.Before(f.Until)
-	})
-	if f.Limit > 0 && len(all) > f.Limit {
-		all = all[:f.Limit]
-	}
-	return all, nil
+	return store.SelectSessions(all, f), nil
 }
 
-// sessions reads all sessions, newest first.
+// sessions reads all sessions, in no order. The lock is held.
 func (s *Store) sessions(ctx context.Context) ([]hearken.Session, error) {
 	entries, err := fs.ReadDir(s.root.FS(), "sessions")
 	if err != nil {
@@ -105,14 +91,11 @@ func (s *Store) sessions(ctx context.Context) ([]hearken.Session, error) {
 		switch {
 		case hearken.CodeOf(err) == hearken.SessionNotFound: // its first Save did not finish
 		case err != nil:
-			s.Log.Warn("session passed over", "session_id", e.Name(), "error", err)
+			s.Log.Warn("damaged session skipped", "session_id", e.Name(), "error", err)
 		default:
 			all = append(all, *session)
 		}
 	}
-	slices.SortFunc(all, func(a, b hearken.Session) int {
-		return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(b.ID, a.ID))
-	})
 	return all, nil
 }
 
@@ -122,17 +105,17 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		return err
 	}
 	if !hearken.ValidID(id) {
-		return noSession(id)
+		return store.NoSession(id)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drop(id)
-	// The folder is put aside first: from then on the session is gone, even if
-	// the process ends before the files are.
-	aside := "sessions/" + id + deleted
+	s.dropIndex(id)
+	// Renaming the folder deletes the session, even if the process ends before
+	// the files are removed.
+	aside := "sessions/" + id + deletedSuffix
 	err := s.root.Rename("sessions/"+id, aside)
 	if errors.Is(err, fs.ErrNotExist) {
-		return noSession(id)
+		return store.NoSession(id)
 	}
 	if err == nil {
 		err = errors.Join(s.root.RemoveAll(aside), s.sync("sessions"))
@@ -141,4 +124,37 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		return fmt.Errorf("delete session: %w", err)
 	}
 	return nil
+}
+
+// SaveNote implements [hearken.Store].
+func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
+	if err := s.requireSession(ctx, n.Session); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rounded := *n
+	rounded.SavedAt = store.RoundTime(n.SavedAt)
+	if err := s.write(sessionPath(n.Session, noteFile), &rounded); err != nil {
+		return fmt.Errorf("save note: %w", err)
+	}
+	return nil
+}
+
+// Note implements [hearken.Store].
+func (s *Store) Note(ctx context.Context, session string) (*hearken.Note, error) {
+	if err := s.requireSession(ctx, session); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var n hearken.Note
+	err := s.read(sessionPath(session, noteFile), &n)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, store.NoNote(session)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read note: %w", err)
+	}
+	return &n, nil
 }

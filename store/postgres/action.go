@@ -10,14 +10,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
 // SaveAction implements [hearken.ActionStore].
 func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error) {
-	if !hearken.ValidActionID(a.ID) {
-		return false, noID(a.ID)
+	if err := store.CheckActionID(a.ID); err != nil {
+		return false, err
 	}
-	document, err := json.Marshal(keptAction(a))
+	document, err := json.Marshal(store.RoundAction(a))
 	if err != nil {
 		return false, fmt.Errorf("save action: %w", err)
 	}
@@ -25,14 +26,14 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 	if a.Decision != nil {
 		grant = a.Decision.Grant
 	}
-	saved, err := s.exchange(ctx, a.Version,
+	saved, err := s.saveVersion(ctx, a.Version,
 		`INSERT INTO hearken_action (version, tool, principal, state, target, same, grant_id,
 			created_at, ended_at, document, id)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
 		`UPDATE hearken_action SET version = $1, tool = $2, principal = $3, state = $4, target = $5, same = $6,
 			grant_id = $7, created_at = $8, ended_at = $9, document = $10 WHERE id = $11 AND version = $12`,
-		a.Version+1, clean(a.Tool), clean(a.Principal), clean(a.State), clean(a.Target), clean(a.IdempotencyKey), clean(grant),
-		stored(a.CreatedAt), storedPtr(a.OverAt()), string(document), a.ID)
+		a.Version+1, validText(a.Tool), validText(a.Principal), validText(a.State), validText(a.Target), validText(a.IdempotencyKey), validText(grant),
+		store.RoundTime(a.CreatedAt), store.RoundTimePtr(a.OverAt()), string(document), a.ID)
 	if err != nil {
 		return false, fmt.Errorf("save action: %w", err)
 	}
@@ -42,11 +43,11 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 	return saved, nil
 }
 
-// exchange puts in a row that must not be there yet, or changes one that must
-// have the version, which is the last argument of the change. It reports
-// whether that was so. Where two do it at once the server has one wait for the
-// other and then look again.
-func (s *Store) exchange(ctx context.Context, version int, insert, update string, args ...any) (bool, error) {
+// saveVersion inserts a row if version is 0, and otherwise updates the row that
+// has this version, which it appends to the arguments. It reports whether it
+// changed a row: if not, another writer was first. Of two writers at once, the
+// server lets one wait for the other and then look again.
+func (s *Store) saveVersion(ctx context.Context, version int, insert, update string, args ...any) (bool, error) {
 	query := insert
 	if version != 0 {
 		query, args = update, append(args, version)
@@ -55,11 +56,11 @@ func (s *Store) exchange(ctx context.Context, version int, insert, update string
 	return n == 1, err
 }
 
-// durably runs one statement and returns how many rows it was about. They are
-// on the server's disk when it returns, also where the server is set to answer
+// durably runs one statement and returns how many rows it affected. They are on
+// the server's disk when it returns, even if the server's default is to answer
 // before that.
 func (s *Store) durably(ctx context.Context, query string, args ...any) (rows int, err error) {
-	var batch pgx.Batch // one transaction, and one journey
+	var batch pgx.Batch // one transaction in one round trip
 	batch.Queue(`SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`)
 	batch.Queue(query, args...)
 	results := s.pool.SendBatch(ctx, &batch)
@@ -85,7 +86,7 @@ func (s *Store) Action(ctx context.Context, id string) (*hearken.Action, error) 
 		return nil, fmt.Errorf("find action: %w", err)
 	}
 	if len(found) == 0 {
-		return nil, hearken.Errorf(hearken.NotFound, "There is no action %s.", id).WithTry("list the actions")
+		return nil, store.NoAction(id)
 	}
 	return &found[0], nil
 }
@@ -96,7 +97,7 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 	if len(f.States) > 0 {
 		var states []string
 		for _, state := range f.States {
-			states = append(states, clean(state))
+			states = append(states, validText(state))
 		}
 		w.and(`state = ANY (%s)`, states)
 	}
@@ -105,14 +106,14 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 		{`same = %s`, f.IdempotencyKey}, {`grant_id <> '' AND grant_id = %s`, f.Grant},
 	} {
 		if equal.value != "" {
-			w.and(equal.condition, clean(equal.value))
+			w.and(equal.condition, validText(equal.value))
 		}
 	}
 	if f.PendingAudit {
 		w.and(`document ->> 'owed' <> %s`, "")
 	}
 	if !f.Since.IsZero() {
-		w.and(`created_at >= %s`, ceil(f.Since))
+		w.and(`created_at >= %s`, store.CeilTime(f.Since))
 	}
 	query := w.String() + ` ORDER BY created_at DESC, id DESC`
 	if f.Limit > 0 {
@@ -153,27 +154,9 @@ func (s *Store) ForgetActions(ctx context.Context, before time.Time) (int, error
 			DELETE FROM hearken_alarm WHERE action IN (SELECT id FROM gone)
 		)
 		SELECT id FROM gone`,
-		ceil(before), []hearken.ActionState{hearken.ActionPending, hearken.ActionApproved, hearken.ActionExecuting})
+		store.CeilTime(before), []hearken.ActionState{hearken.ActionPending, hearken.ActionApproved, hearken.ActionExecuting})
 	if err != nil {
 		return 0, fmt.Errorf("forget actions: %w", err)
 	}
 	return n, nil
-}
-
-// keptAction is an action with its own times as all stores keep them. Those
-// of its arguments stay as they are, to the last digit: they were approved.
-func keptAction(a *hearken.Action) *hearken.Action {
-	c := *a
-	c.CreatedAt, c.ExpiresAt = stored(a.CreatedAt), stored(a.ExpiresAt)
-	c.RunAt, c.EndedAt = storedPtr(a.RunAt), storedPtr(a.EndedAt)
-	if a.Decision != nil {
-		d := *a.Decision
-		d.At = stored(d.At)
-		c.Decision = &d
-	}
-	return &c
-}
-
-func noID(id string) error {
-	return hearken.Errorf(hearken.Invalid, "%q is not the id of an action.", id)
 }

@@ -14,11 +14,12 @@ import (
 //go:embed sql/*.sql
 var migrations embed.FS
 
-// lock keeps hubs that start at the same time from migrating at the same time.
-const lock = 0x48726b6e
+// migrationLock keeps hubs that start at the same time from migrating at the
+// same time.
+const migrationLock = 0x48726b6e
 
-// migrate applies the numbered files in sql that the database has not seen,
-// one transaction each.
+// migrate applies the numbered files in sql that are new to the database, each
+// in one transaction.
 func (s *Store) migrate(ctx context.Context) error {
 	files, err := fs.Glob(migrations, "sql/*.sql") // in the order of their numbers
 	if err != nil {
@@ -48,10 +49,10 @@ func (s *Store) migrate(ctx context.Context) error {
 	return nil
 }
 
-// version is the number of the last migration that the database has had.
+// version returns the number of the database's last migration.
 func (s *Store) version(ctx context.Context) (version int, err error) {
-	var there bool
-	if err := s.pool.QueryRow(ctx, `SELECT to_regclass('hearken_migration') IS NOT NULL`).Scan(&there); err != nil || !there {
+	var exists bool
+	if err := s.pool.QueryRow(ctx, `SELECT to_regclass('hearken_migration') IS NOT NULL`).Scan(&exists); err != nil || !exists {
 		return 0, err
 	}
 	err = s.pool.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM hearken_migration`).Scan(&version)
@@ -59,14 +60,14 @@ func (s *Store) version(ctx context.Context) (version int, err error) {
 }
 
 func apply(ctx context.Context, tx pgx.Tx, version int, text string) error {
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, lock); err != nil {
+	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, migrationLock); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `CREATE TABLE IF NOT EXISTS hearken_migration (
 		version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`); err != nil {
 		return err
 	}
-	// Another hub may have been faster.
+	// Another hub may have done it meanwhile.
 	done, err := tx.Exec(ctx, `INSERT INTO hearken_migration (version) VALUES ($1) ON CONFLICT DO NOTHING`, version)
 	if err != nil || done.RowsAffected() == 0 {
 		return err

@@ -1,10 +1,10 @@
 // Package postgres keeps sessions in a PostgreSQL database, for those who run
 // several hubs or have a server that is backed up already.
 //
-// It needs PostgreSQL 13 or later, no extension and no superuser: only the
-// right to create tables in the first schema of the search path. Deleting
-// removes rows; when the server overwrites the bytes of deleted rows in its own
-// files, logs and backups is up to those who run it.
+// It needs PostgreSQL 13 or later and the right to create tables in the first
+// schema of the search path, but no extension and no superuser. Deleting
+// removes rows. When the server overwrites their bytes in its files, logs and
+// backups is up to those who run it.
 package postgres
 
 import (
@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
 var _ hearken.Store = (*Store)(nil)
@@ -28,7 +29,7 @@ type Store struct {
 }
 
 // Open connects to the database at a postgres:// URL and brings its tables up
-// to date. Settings of the pool, such as pool_max_conns, may stand in the URL.
+// to date. The URL may hold settings of the pool, such as pool_max_conns.
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -55,7 +56,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// unusable says what is wrong; the driver keeps passwords out of its errors.
+// unusable wraps an error of the driver, which never contains the password.
 func unusable(err error) error {
 	return hearken.Errorf(hearken.RepositoryError, "The PostgreSQL database cannot be used: %w.", err).
 		WithTry("check DATABASE_URL, that the server runs, and that its user may create tables")
@@ -66,35 +67,17 @@ func (s *Store) write(ctx context.Context, f func(tx pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, s.pool, f)
 }
 
-// clean makes a text that PostgreSQL takes: valid, and without NUL bytes.
-func clean[T ~string](s T) string {
+// validText replaces what PostgreSQL refuses in a text: invalid UTF-8 and NUL
+// bytes.
+func validText[T ~string](s T) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(s), "\ufffd"), "\x00", "\ufffd")
 }
-
-// stored is a time as all stores keep it.
-func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
-
-func storedPtr(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	u := stored(*t)
-	return &u
-}
-
-// ceil is the first stored time that is not before t.
-func ceil(t time.Time) time.Time { return stored(t.Add(time.Microsecond - 1)) }
 
 func utc(t *time.Time) *time.Time {
 	if t == nil {
 		return nil
 	}
-	u := t.UTC()
-	return &u
-}
-
-func noSession(id string) error {
-	return hearken.Errorf(hearken.SessionNotFound, "There is no session %s.", id).WithTry("list the sessions")
+	return new(t.UTC())
 }
 
 // querier is what the pool and a transaction have in common.
@@ -102,17 +85,36 @@ type querier interface {
 	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
 }
 
-// sessionKey finds the key of a session.
+// sessionKey finds the row key of a session.
 func sessionKey(ctx context.Context, db querier, id string) (key int64, err error) {
 	if !hearken.ValidID(id) {
-		return 0, noSession(id)
+		return 0, store.NoSession(id)
 	}
 	err = db.QueryRow(ctx, `SELECT key FROM hearken_session WHERE id = $1`, id).Scan(&key)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, noSession(id)
+		return 0, store.NoSession(id)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("find session: %w", err)
 	}
 	return key, nil
+}
+
+// where collects conditions, each with one argument.
+type where struct {
+	conditions []string
+	args       []any
+}
+
+// and adds a condition in which %s stands for the argument.
+func (w *where) and(condition string, arg any) {
+	w.args = append(w.args, arg)
+	w.conditions = append(w.conditions, fmt.Sprintf(condition, fmt.Sprintf("$%d", len(w.args))))
+}
+
+func (w *where) String() string {
+	if len(w.conditions) == 0 {
+		return ""
+	}
+	return ` WHERE ` + strings.Join(w.conditions, ` AND `)
 }

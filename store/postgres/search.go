@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
-// Search implements [hearken.Store]. The index finds entries that hold all the
-// terms; whether those of a phrase stand together is seen in their text.
+// Search implements [hearken.Store]. The index finds entries that contain all
+// terms. Whether those of a phrase follow each other, only their text shows.
 func (s *Store) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, error) {
 	clauses, err := q.Clauses()
 	if err != nil {
@@ -42,13 +43,13 @@ func (s *Store) newest(ctx context.Context, q *hearken.Query, clauses []hearken.
 		size = max(2*limit, 200)
 	}
 	var hits []hearken.Hit
-	for after := (place{}); ; {
+	for after := (position{}); ; {
 		page, last, err := s.page(ctx, q, clauses, after, size)
 		if err != nil {
 			return nil, err
 		}
 		for _, h := range page {
-			if len(hits) < limit && holds(h.Segment.Text, phrases) {
+			if len(hits) < limit && hearken.ContainsAll(h.Segment.Text, phrases) {
 				hits = append(hits, h)
 			}
 		}
@@ -59,32 +60,24 @@ func (s *Store) newest(ctx context.Context, q *hearken.Query, clauses []hearken.
 	}
 }
 
-func holds(text string, phrases []hearken.Clause) bool {
-	if len(phrases) == 0 {
-		return true
-	}
-	terms := hearken.Terms(text)
-	return !slices.ContainsFunc(phrases, func(c hearken.Clause) bool { return !c.Matches(terms) })
-}
-
-// place is where an entry stands in the order by time.
-type place struct {
+// A position is that of an entry in the order by time.
+type position struct {
 	at  time.Time
 	key int64
 }
 
-// page reads the entries after a place that hold all terms.
-func (s *Store) page(ctx context.Context, q *hearken.Query, clauses []hearken.Clause, after place, size int) (hits []hearken.Hit, last place, err error) {
+// page reads the entries after a position that contain all terms.
+func (s *Store) page(ctx context.Context, q *hearken.Query, clauses []hearken.Clause, after position, size int) (hits []hearken.Hit, last position, err error) {
 	w := where{}
 	w.and(`g.terms @@ %s::text::tsquery`, match(clauses))
 	if q.Session != "" {
 		w.and(`s.id = %s`, q.Session)
 	}
 	if !q.Since.IsZero() {
-		w.and(`g.timestamp >= %s`, ceil(q.Since))
+		w.and(`g.timestamp >= %s`, store.CeilTime(q.Since))
 	}
 	if !q.Until.IsZero() {
-		w.and(`g.timestamp < %s`, ceil(q.Until))
+		w.and(`g.timestamp < %s`, store.CeilTime(q.Until))
 	}
 	if after.key != 0 {
 		w.and(`g.timestamp <= %s`, after.at)
@@ -110,8 +103,8 @@ func (s *Store) page(ctx context.Context, q *hearken.Query, clauses []hearken.Cl
 	return hits, last, rows.Err()
 }
 
-// match writes the terms of all clauses as a tsquery, each in quotes, so that
-// nothing in them is syntax.
+// match writes the terms of all clauses as a tsquery. Each is in quotes, so that
+// nothing in it is syntax.
 func match(clauses []hearken.Clause) string {
 	var all []string
 	for _, c := range clauses {

@@ -9,10 +9,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
-// putSegments adds those segments that are not there yet.
-func putSegments(ctx context.Context, tx pgx.Tx, session int64, segments []hearken.Segment) error {
+// saveSegments adds the segments that are not stored yet.
+func saveSegments(ctx context.Context, tx pgx.Tx, session int64, segments []hearken.Segment) error {
 	var batch pgx.Batch
 	for i := range segments {
 		g := &segments[i]
@@ -30,9 +31,9 @@ func putSegments(ctx context.Context, tx pgx.Tx, session int64, segments []heark
 				confidence, speaker, language, is_final, timestamp, echo, durable, original, estimated, event, words, terms)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, array_to_tsvector($20::text[]))
 			ON CONFLICT (session, line) DO NOTHING`,
-			session, g.Line, clean(g.ID), clean(g.Origin), clean(g.Status), clean(g.Text), g.StartTime, g.EndTime,
-			g.Confidence, g.Speaker, clean(g.Language), g.IsFinal, stored(g.Timestamp), g.Echo, g.Durable,
-			clean(g.Original), g.Estimated, clean(g.Event), words, indexed(g))
+			session, g.Line, validText(g.ID), validText(g.Origin), validText(g.Status), validText(g.Text), g.StartTime, g.EndTime,
+			g.Confidence, g.Speaker, validText(g.Language), g.IsFinal, store.RoundTime(g.Timestamp), g.Echo, g.Durable,
+			validText(g.Original), g.Estimated, validText(g.Event), words, indexTerms(g))
 	}
 	if batch.Len() == 0 {
 		return nil
@@ -40,12 +41,12 @@ func putSegments(ctx context.Context, tx pgx.Tx, session int64, segments []heark
 	return tx.SendBatch(ctx, &batch).Close()
 }
 
-// mostTerms is how many bytes of terms a tsvector can hold, with some to spare.
-// Whatever a single entry says beyond that many different words is not found.
-const mostTerms = 1_000_000
+// maxTermBytes is somewhat less than the bytes of terms that a tsvector can hold.
+// Different words of a single entry beyond that are not found.
+const maxTermBytes = 1_000_000
 
-// indexed is the set of terms that an entry is found by, nil for none.
-func indexed(g *hearken.Segment) []string {
+// indexTerms is the set of terms by which an entry is found; nil for none.
+func indexTerms(g *hearken.Segment) []string {
 	if !g.Spoken() {
 		return nil
 	}
@@ -54,7 +55,7 @@ func indexed(g *hearken.Segment) []string {
 	terms = slices.Compact(terms)
 	size := 0
 	for i, term := range terms {
-		if size += len(term); size > mostTerms {
+		if size += len(term); size > maxTermBytes {
 			return terms[:i]
 		}
 	}
@@ -64,7 +65,7 @@ func indexed(g *hearken.Segment) []string {
 const segmentColumns = `g.line, g.id, g.source, g.status, g.text, g.start_time, g.end_time,
 	g.confidence, g.speaker, g.language, g.is_final, g.timestamp, g.echo, g.durable, g.original, g.estimated, g.event`
 
-// segmentFields are where segmentColumns go.
+// segmentFields are the destinations of segmentColumns.
 func segmentFields(g *hearken.Segment) []any {
 	return []any{&g.Line, &g.ID, &g.Origin, &g.Status, &g.Text, &g.StartTime, &g.EndTime,
 		&g.Confidence, &g.Speaker, &g.Language, &g.IsFinal, &g.Timestamp, &g.Echo, &g.Durable, &g.Original, &g.Estimated, &g.Event}

@@ -3,37 +3,33 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
 // Save implements [hearken.Store].
 func (s *Store) Save(ctx context.Context, session *hearken.Session, segments []hearken.Segment) error {
-	if !hearken.ValidID(session.ID) {
-		return hearken.Errorf(hearken.Invalid, "The session id %q is not a UUID.", session.ID)
-	}
-	for _, g := range segments {
-		if g.Line < 1 {
-			return hearken.Errorf(hearken.Invalid, "A segment has the line %d; the first line is 1.", g.Line)
-		}
+	if err := store.CheckSession(session, segments); err != nil {
+		return err
 	}
 	return s.write(ctx, func(tx pgx.Tx) error {
-		key, err := putSession(ctx, tx, session)
+		key, err := saveSession(ctx, tx, session)
 		if err != nil {
 			return fmt.Errorf("save session: %w", err)
 		}
-		if err := putSegments(ctx, tx, key, segments); err != nil {
+		if err := saveSegments(ctx, tx, key, segments); err != nil {
 			return fmt.Errorf("save segments: %w", err)
 		}
 		return nil
 	})
 }
 
-func putSession(ctx context.Context, tx pgx.Tx, s *hearken.Session) (key int64, err error) {
+func saveSession(ctx context.Context, tx pgx.Tx, s *hearken.Session) (key int64, err error) {
 	config, err := json.Marshal(s.Config)
 	if err != nil {
 		return 0, err
@@ -49,8 +45,8 @@ func putSession(ctx context.Context, tx pgx.Tx, s *hearken.Session) (key int64, 
 			segment_count = excluded.segment_count, epoch = excluded.epoch,
 			principal = excluded.principal, config = excluded.config
 		RETURNING key`,
-		s.ID, clean(s.Title), clean(s.Status), clean(s.StopReason), clean(s.Language), clean(s.Provider),
-		stored(s.StartedAt), storedPtr(s.StoppedAt), s.Duration, s.SegmentCount, s.Epoch, clean(s.Principal), string(config),
+		s.ID, validText(s.Title), validText(s.Status), validText(s.StopReason), validText(s.Language), validText(s.Provider),
+		store.RoundTime(s.StartedAt), store.RoundTimePtr(s.StoppedAt), s.Duration, s.SegmentCount, s.Epoch, validText(s.Principal), string(config),
 	).Scan(&key)
 	return key, err
 }
@@ -72,14 +68,14 @@ func scanSession(row pgx.CollectableRow) (s hearken.Session, err error) {
 // Session implements [hearken.Store].
 func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error) {
 	if !hearken.ValidID(id) {
-		return nil, noSession(id)
+		return nil, store.NoSession(id)
 	}
 	found, err := s.sessions(ctx, `SELECT `+sessionColumns+` FROM hearken_session s WHERE s.id = $1`, id)
 	if err != nil {
 		return nil, fmt.Errorf("find session: %w", err)
 	}
 	if len(found) == 0 {
-		return nil, noSession(id)
+		return nil, store.NoSession(id)
 	}
 	return &found[0], nil
 }
@@ -88,13 +84,13 @@ func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error
 func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
 	w := where{}
 	if f.Status != "" {
-		w.and(`s.status = %s`, clean(f.Status))
+		w.and(`s.status = %s`, validText(f.Status))
 	}
 	if !f.Since.IsZero() {
-		w.and(`s.started_at >= %s`, ceil(f.Since))
+		w.and(`s.started_at >= %s`, store.CeilTime(f.Since))
 	}
 	if !f.Until.IsZero() {
-		w.and(`s.started_at < %s`, ceil(f.Until))
+		w.and(`s.started_at < %s`, store.CeilTime(f.Until))
 	}
 	query := `SELECT ` + sessionColumns + ` FROM hearken_session s` + w.String() + ` ORDER BY s.started_at DESC, s.id DESC`
 	if f.Limit > 0 {
@@ -118,33 +114,50 @@ func (s *Store) sessions(ctx context.Context, query string, args ...any) ([]hear
 // Delete implements [hearken.Store].
 func (s *Store) Delete(ctx context.Context, id string) error {
 	if !hearken.ValidID(id) {
-		return noSession(id)
+		return store.NoSession(id)
 	}
 	done, err := s.pool.Exec(ctx, `DELETE FROM hearken_session WHERE id = $1`, id)
 	if err != nil {
 		return fmt.Errorf("delete session: %w", err)
 	}
 	if done.RowsAffected() == 0 {
-		return noSession(id)
+		return store.NoSession(id)
 	}
 	return nil
 }
 
-// where collects conditions, each with one argument.
-type where struct {
-	conditions []string
-	args       []any
+// SaveNote implements [hearken.Store].
+func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
+	return s.write(ctx, func(tx pgx.Tx) error {
+		session, err := sessionKey(ctx, tx, n.Session)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO hearken_note (session, text, saved_at, by) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (session) DO UPDATE SET text = excluded.text, saved_at = excluded.saved_at, by = excluded.by`,
+			session, validText(n.Text), store.RoundTime(n.SavedAt), validText(n.By))
+		if err != nil {
+			return fmt.Errorf("save note: %w", err)
+		}
+		return nil
+	})
 }
 
-// and adds a condition in which %s stands for the argument.
-func (w *where) and(condition string, arg any) {
-	w.args = append(w.args, arg)
-	w.conditions = append(w.conditions, fmt.Sprintf(condition, fmt.Sprintf("$%d", len(w.args))))
-}
-
-func (w *where) String() string {
-	if len(w.conditions) == 0 {
-		return ""
+// Note implements [hearken.Store].
+func (s *Store) Note(ctx context.Context, session string) (*hearken.Note, error) {
+	key, err := sessionKey(ctx, s.pool, session)
+	if err != nil {
+		return nil, err
 	}
-	return ` WHERE ` + strings.Join(w.conditions, ` AND `)
+	n := hearken.Note{Session: session}
+	err = s.pool.QueryRow(ctx, `SELECT text, saved_at, by FROM hearken_note WHERE session = $1`, key).
+		Scan(&n.Text, &n.SavedAt, &n.By)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, store.NoNote(session)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find note: %w", err)
+	}
+	n.SavedAt = n.SavedAt.UTC()
+	return &n, nil
 }

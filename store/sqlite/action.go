@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
 // SaveAction implements [hearken.ActionStore].
 func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error) {
-	if !hearken.ValidActionID(a.ID) {
-		return false, noID(a.ID)
+	if err := store.CheckActionID(a.ID); err != nil {
+		return false, err
 	}
-	document, err := json.Marshal(keptAction(a))
+	document, err := json.Marshal(store.RoundAction(a))
 	if err != nil {
 		return false, fmt.Errorf("save action: %w", err)
 	}
@@ -24,13 +25,13 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 	if a.Decision != nil {
 		grant = a.Decision.Grant
 	}
-	saved, err := s.exchange(ctx, a.Version,
+	saved, err := s.saveVersion(ctx, a.Version,
 		`INSERT INTO action (version, tool, principal, state, target, same, grant_id, created_at, ended_at, document, id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		`UPDATE action SET version = ?, tool = ?, principal = ?, state = ?, target = ?, same = ?, grant_id = ?,
 			created_at = ?, ended_at = ?, document = ? WHERE id = ? AND version = ?`,
 		a.Version+1, a.Tool, a.Principal, a.State, a.Target, a.IdempotencyKey, grant,
-		a.CreatedAt.UnixMicro(), micros(a.OverAt()), string(document), a.ID)
+		a.CreatedAt.UnixMicro(), toMicros(a.OverAt()), string(document), a.ID)
 	if err != nil {
 		return false, fmt.Errorf("save action: %w", err)
 	}
@@ -40,10 +41,10 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 	return saved, nil
 }
 
-// exchange puts in a row that must not be there yet, or changes one that must
-// have the version, which is the last argument of the change. It reports
-// whether that was so.
-func (s *Store) exchange(ctx context.Context, version int, insert, update string, args ...any) (saved bool, err error) {
+// saveVersion inserts a row if version is 0, and otherwise updates the row that
+// has this version, which it appends to the arguments. It reports whether it
+// changed a row: if not, another writer was first.
+func (s *Store) saveVersion(ctx context.Context, version int, insert, update string, args ...any) (saved bool, err error) {
 	query := insert
 	if version != 0 {
 		query, args = update, append(args, version)
@@ -67,7 +68,7 @@ func (s *Store) Action(ctx context.Context, id string) (*hearken.Action, error) 
 		return nil, fmt.Errorf("find action: %w", err)
 	}
 	if len(found) == 0 {
-		return nil, hearken.Errorf(hearken.NotFound, "There is no action %s.", id).WithTry("list the actions")
+		return nil, store.NoAction(id)
 	}
 	return &found[0], nil
 }
@@ -90,13 +91,13 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 		}
 	}
 	if f.Grant != "" {
-		where = append(where, `grant_id <> ''`) // for the index, which is of these
+		where = append(where, `grant_id <> ''`) // as the index needs it
 	}
 	if f.PendingAudit {
 		where = append(where, `document ->> 'owed' <> ''`)
 	}
 	if !f.Since.IsZero() {
-		where, args = append(where, `created_at >= ?`), append(args, ceil(f.Since))
+		where, args = append(where, `created_at >= ?`), append(args, ceilMicros(f.Since))
 	}
 	query := ` ORDER BY created_at DESC, id DESC LIMIT ?`
 	if len(where) > 0 {
@@ -130,16 +131,16 @@ func (s *Store) actions(ctx context.Context, query string, args ...any) ([]heark
 	return found, err
 }
 
-// forgettable are the actions that are over since a time and have no alarm
-// that is still to come.
+// forgettable selects the actions that were over before a time and have no
+// alarm to come.
 const forgettable = `ended_at < ? AND state NOT IN (?, ?, ?) AND NOT EXISTS (SELECT 1 FROM alarm
 	WHERE alarm.action = action.id AND (next_at IS NOT NULL OR firing_at IS NOT NULL))`
 
-// ForgetActions implements [hearken.ActionStore]. It may be [hearken.Busy] as
-// Delete is; the actions are gone all the same.
+// ForgetActions implements [hearken.ActionStore]. It may return [hearken.Busy],
+// as Delete does; the actions are deleted even then.
 func (s *Store) ForgetActions(ctx context.Context, before time.Time) (int, error) {
-	args := []any{ceil(before), hearken.ActionPending, hearken.ActionApproved, hearken.ActionExecuting}
-	var work bool // to do, or left to do by an earlier call
+	args := []any{ceilMicros(before), hearken.ActionPending, hearken.ActionApproved, hearken.ActionExecuting}
+	var work bool // also what an earlier call left to do
 	err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM action WHERE `+forgettable+`)
 		OR EXISTS (SELECT 1 FROM unscrubbed)`, args...).Scan(&work)
 	if err != nil {
@@ -165,33 +166,4 @@ func (s *Store) ForgetActions(ctx context.Context, before time.Time) (int, error
 		return 0, fmt.Errorf("forget actions: %w", err)
 	}
 	return int(n), err
-}
-
-// keptAction is an action with its own times as all stores keep them. Those
-// of its arguments stay as they are, to the last digit: they were approved.
-func keptAction(a *hearken.Action) *hearken.Action {
-	c := *a
-	c.CreatedAt, c.ExpiresAt = stored(a.CreatedAt), stored(a.ExpiresAt)
-	c.RunAt, c.EndedAt = storedPtr(a.RunAt), storedPtr(a.EndedAt)
-	if a.Decision != nil {
-		d := *a.Decision
-		d.At = stored(d.At)
-		c.Decision = &d
-	}
-	return &c
-}
-
-// stored is a time as all stores keep it.
-func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
-
-func storedPtr(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	u := stored(*t)
-	return &u
-}
-
-func noID(id string) error {
-	return hearken.Errorf(hearken.Invalid, "%q is not the id of an action.", id)
 }

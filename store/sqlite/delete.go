@@ -10,9 +10,9 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Delete implements [hearken.Store]. Where another process reads for so long
-// that the write-ahead log cannot be cleared, the session is gone all the same
-// but the error is [hearken.Busy]; the next Delete, Forget or Open clears it.
+// Delete implements [hearken.Store]. If another process reads for so long that
+// the write-ahead log cannot be truncated, the session is deleted but the error
+// is [hearken.Busy]. The next Delete, Forget or Open truncates the log.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := s.remove(ctx, id, 0, func(tx *sql.Tx, session int64) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM note WHERE session = ?`, session); err != nil {
@@ -27,7 +27,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// Forget implements [hearken.Store]. It may be [hearken.Busy] as Delete is.
+// Forget implements [hearken.Store]. It may return [hearken.Busy], as Delete does.
 func (s *Store) Forget(ctx context.Context, id string, line int) error {
 	if err := s.remove(ctx, id, line, func(*sql.Tx, int64) error { return nil }); err != nil {
 		return fmt.Errorf("forget: %w", err)
@@ -35,8 +35,8 @@ func (s *Store) Forget(ctx context.Context, id string, line int) error {
 	return nil
 }
 
-// remove overwrites the segments of a session from a line on, with whatever
-// more there is to remove.
+// remove deletes and overwrites the segments of a session from a line on, and
+// what more deletes.
 func (s *Store) remove(ctx context.Context, id string, line int, more func(tx *sql.Tx, session int64) error) error {
 	return s.erase(ctx, []string{"session", "segment", "note", "term"}, func(tx *sql.Tx) error {
 		session, err := sessionKey(ctx, tx, id)
@@ -53,15 +53,15 @@ func (s *Store) remove(ctx context.Context, id string, line int, more func(tx *s
 	})
 }
 
-// erase runs f, which deletes from these tables, and leaves nothing of what
-// they held in the files.
+// erase runs f, which deletes from these tables, and overwrites in the files
+// what they held.
 func (s *Store) erase(ctx context.Context, tables []string, f func(tx *sql.Tx) error) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		if err := f(tx); err != nil {
 			return err
 		}
-		if err := wipe(ctx, tx, tables); err != nil {
-			return fmt.Errorf("wipe: %w", err)
+		if err := zeroPages(ctx, tx, tables); err != nil {
+			return fmt.Errorf("overwrite: %w", err)
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO unscrubbed VALUES (?)`, time.Now().UnixMicro())
 		return err
@@ -69,13 +69,12 @@ func (s *Store) erase(ctx context.Context, tables []string, f func(tx *sql.Tx) e
 	if err != nil {
 		return err
 	}
-	return s.scrub(ctx)
+	return s.truncateLog(ctx)
 }
 
-// unindex takes segments out of the full-text index, which has to be told what
-// it holds of them.
+// unindex removes the segments of a session from the full-text index.
 func unindex(ctx context.Context, tx *sql.Tx, session int64, line int) error {
-	index, err := newIndex(ctx, tx)
+	index, err := newTextIndex(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -101,21 +100,21 @@ func unindex(ctx context.Context, tx *sql.Tx, session int64, line int) error {
 	return index.prune(ctx)
 }
 
-// scrub moves the write-ahead log into the file and empties it, because it
-// still holds pages as they were before something was removed.
-func (s *Store) scrub(ctx context.Context) error {
+// truncateLog moves the write-ahead log into the file and empties it. The log
+// still holds pages from before the deletion.
+func (s *Store) truncateLog(ctx context.Context) error {
 	var busy, pages, moved int
 	err := s.writes.QueryRowContext(ctx, `PRAGMA wal_checkpoint(truncate)`).Scan(&busy, &pages, &moved)
 	if busy != 0 || isBusy(err) {
 		return hearken.Errorf(hearken.Busy,
-			"It is deleted, but another program that has the database %s open keeps its text in the write-ahead log.", s.path).
+			"It is deleted, but its text is still in the write-ahead log, because another program has the database %s open.", s.path).
 			WithTry("closing the other program")
 	}
 	if err != nil {
-		return fmt.Errorf("clear log: %w", err)
+		return fmt.Errorf("truncate log: %w", err)
 	}
 	if _, err := s.writes.ExecContext(ctx, `DELETE FROM unscrubbed`); err != nil {
-		return fmt.Errorf("clear log: %w", err)
+		return fmt.Errorf("truncate log: %w", err)
 	}
 	return nil
 }

@@ -4,10 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
 // SaveKey implements [hearken.Store].
@@ -22,7 +23,7 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 			ON CONFLICT (id) DO UPDATE SET name = excluded.name, hash = excluded.hash,
 				created_at = excluded.created_at, revoked_at = excluded.revoked_at,
 				toolsets = excluded.toolsets, approver = excluded.approver`,
-			k.ID, k.Name, k.Hash, k.CreatedAt.UnixMicro(), micros(k.RevokedAt), string(toolsets), k.Approver)
+			k.ID, k.Name, k.Hash, k.CreatedAt.UnixMicro(), toMicros(k.RevokedAt), string(toolsets), k.Approver)
 		return err
 	})
 	if err != nil {
@@ -48,15 +49,41 @@ func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
 		if err := rows.Scan(&k.ID, &k.Name, &k.Hash, &created, &revoked, &toolsets, &k.Approver); err != nil {
 			return nil, fmt.Errorf("list keys: %w", err)
 		}
-		k.CreatedAt = time.UnixMicro(created).UTC()
-		if revoked != nil {
-			t := time.UnixMicro(*revoked).UTC()
-			k.RevokedAt = &t
-		}
+		k.CreatedAt, k.RevokedAt = fromMicros(created), fromMicrosPtr(revoked)
 		if err := json.Unmarshal(toolsets, &k.Toolsets); err != nil {
 			return nil, fmt.Errorf("list keys: %w", err)
 		}
 		keys = append(keys, k)
 	}
 	return keys, rows.Err()
+}
+
+// SaveOwner implements [hearken.Store].
+func (s *Store) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
+	pin := append([]byte{}, o.PIN...) // nil would be NULL
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO owner (id, data_dir, pin, saved_at) VALUES (1, ?, ?, ?)
+			ON CONFLICT (id) DO UPDATE SET data_dir = excluded.data_dir, pin = excluded.pin, saved_at = excluded.saved_at`,
+			o.DataDir, pin, o.SavedAt.UnixMicro())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("save owner: %w", err)
+	}
+	return nil
+}
+
+// Owner implements [hearken.Store].
+func (s *Store) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
+	var o hearken.StoreOwner
+	var saved int64
+	err := s.reads.QueryRowContext(ctx, `SELECT data_dir, pin, saved_at FROM owner`).Scan(&o.DataDir, &o.PIN, &saved)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, store.NoOwner()
+	case err != nil:
+		return nil, fmt.Errorf("find owner: %w", err)
+	}
+	o.SavedAt = fromMicros(saved)
+	return &o, nil
 }

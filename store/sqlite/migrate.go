@@ -15,8 +15,8 @@ var migrations embed.FS
 
 const applicationID = 0x48726b6e
 
-// migrate applies the numbered files in sql that the database has not seen,
-// one transaction each. The database's user_version is the number of the last.
+// migrate applies the numbered files in sql that are new to the database, each
+// in one transaction. The database's user_version is the number of the last.
 func (s *Store) migrate(ctx context.Context) error {
 	files, err := fs.Glob(migrations, "sql/*.sql") // in the order of their numbers
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Store) migrate(ctx context.Context) error {
 			return err
 		}
 		err = s.write(ctx, func(tx *sql.Tx) error {
-			// Another process may have been faster.
+			// Another process may have done it meanwhile.
 			version, err := s.version(ctx, tx, len(files))
 			if err != nil || version > i {
 				return err
@@ -55,8 +55,8 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// version is how many migrations the database has had. One that had more
-// than are known, or that belongs to another program, is refused.
+// version returns the number of the database's last migration. It refuses a
+// database of another program, and one with a higher version than known.
 func (s *Store) version(ctx context.Context, db querier, known int) (int, error) {
 	var version, application, tables int
 	err := db.QueryRowContext(ctx, `SELECT

@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hearken-dev/hearken"
 )
@@ -29,11 +27,11 @@ func (s *Store) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, err
 }
 
 func (s *Store) search(ctx context.Context, q *hearken.Query, clauses []hearken.Clause) ([]hearken.Hit, error) {
-	match, wide, err := s.match(ctx, clauses)
+	match, broad, err := s.match(ctx, clauses)
 	if err != nil {
 		return nil, err
 	}
-	if match == "" && len(wide) == 0 {
+	if match == "" && len(broad) == 0 {
 		return nil, nil
 	}
 	find, args, err := s.find(ctx, q, match)
@@ -41,30 +39,30 @@ func (s *Store) search(ctx context.Context, q *hearken.Query, clauses []hearken.
 		return nil, err
 	}
 	if !q.Ranked {
-		return s.hits(ctx, find, args, wide, q.Count())
+		return s.hits(ctx, find, args, broad, q.Count())
 	}
-	best, err := s.best(ctx, find, args, wide, clauses, q.Count())
+	best, err := s.best(ctx, find, args, broad, clauses, q.Count())
 	if err != nil {
 		return nil, err
 	}
 	return s.hits(ctx, `SELECT value AS key FROM json_each(?)`, []any{best}, nil, q.Count())
 }
 
-// find is the query for the keys of all that match, newest first; the limit,
-// which is none, keeps them in order when the query is part of another. It is
-// empty where nothing can match.
+// find returns the query for the keys of all matches, newest first. Its limit,
+// which means none, keeps their order when the query is part of another. The
+// query is empty if nothing can match.
 func (s *Store) find(ctx context.Context, q *hearken.Query, match string) (query string, args []any, err error) {
 	from, to := int64(math.MinInt64), int64(math.MaxInt64)
 	var where string
 	if !q.Since.IsZero() {
 		from = firstKey(q.Since)
 		where += ` AND g.timestamp >= ?`
-		args = append(args, ceil(q.Since))
+		args = append(args, ceilMicros(q.Since))
 	}
 	if !q.Until.IsZero() {
 		to = firstKey(q.Until) + keysPerMilli
 		where += ` AND g.timestamp < ?`
-		args = append(args, ceil(q.Until))
+		args = append(args, ceilMicros(q.Until))
 	}
 	if q.Session != "" {
 		var session int64
@@ -93,9 +91,9 @@ func (s *Store) find(ctx context.Context, q *hearken.Query, match string) (query
 	return query, append([]any{match}, args...), nil
 }
 
-// best ranks the newest matches and returns the keys of the best, as JSON.
-// FTS5 has a ranking of its own, but it visits every match to weigh it.
-func (s *Store) best(ctx context.Context, find string, args []any, wide, clauses []hearken.Clause, limit int) (string, error) {
+// best ranks the newest matches and returns the keys of the best as JSON. The
+// ranking of FTS5 would read every match.
+func (s *Store) best(ctx context.Context, find string, args []any, broad, clauses []hearken.Clause, limit int) (string, error) {
 	var hits []hearken.Hit
 	err := s.rows(ctx, `SELECT g.key, g.source, g.status, g.text FROM (`+find+`) AS f CROSS JOIN segment g ON g.key = f.key`, args,
 		func(rows *sql.Rows) (bool, error) {
@@ -104,7 +102,7 @@ func (s *Store) best(ctx context.Context, find string, args []any, wide, clauses
 			if err := rows.Scan(&g.ID, &g.Origin, &g.Status, &g.Text); err != nil {
 				return false, err
 			}
-			if holds(g, wide) {
+			if containsBroad(g, broad) {
 				hits = append(hits, h)
 			}
 			return len(hits) < hearken.SearchDepth, nil
@@ -123,8 +121,8 @@ func (s *Store) best(ctx context.Context, find string, args []any, wide, clauses
 	return string(list), err
 }
 
-// hits reads the entries with the keys that find yields, in that order.
-func (s *Store) hits(ctx context.Context, find string, args []any, wide []hearken.Clause, limit int) ([]hearken.Hit, error) {
+// hits reads the entries whose keys find selects, in that order.
+func (s *Store) hits(ctx context.Context, find string, args []any, broad []hearken.Clause, limit int) ([]hearken.Hit, error) {
 	var hits []hearken.Hit
 	err := s.rows(ctx, `SELECT `+segmentColumns+`, s.id, s.title, s.started_at FROM (`+find+`) AS f
 		CROSS JOIN segment g ON g.key = f.key CROSS JOIN session s ON s.key = g.session`, args,
@@ -135,8 +133,8 @@ func (s *Store) hits(ctx context.Context, find string, args []any, wide []hearke
 			if err != nil {
 				return false, err
 			}
-			if holds(&h.Segment, wide) {
-				h.Segment.Timestamp, h.StartedAt = time.UnixMicro(timestamp).UTC(), time.UnixMicro(started).UTC()
+			if containsBroad(&h.Segment, broad) {
+				h.Segment.Timestamp, h.StartedAt = fromMicros(timestamp), fromMicros(started)
 				hits = append(hits, h)
 			}
 			return len(hits) < limit, nil
@@ -144,28 +142,23 @@ func (s *Store) hits(ctx context.Context, find string, args []any, wide []hearke
 	return hits, err
 }
 
-// holds reports whether an entry has what the index was not asked for.
-func holds(g *hearken.Segment, wide []hearken.Clause) bool {
-	if len(wide) == 0 {
-		return true
-	}
-	if !g.Spoken() {
-		return false
-	}
-	terms := hearken.Terms(g.Text)
-	return !slices.ContainsFunc(wide, func(c hearken.Clause) bool { return !c.Matches(terms) })
+// containsBroad reports whether an entry contains the clauses that the index
+// was not asked for.
+func containsBroad(g *hearken.Segment, broad []hearken.Clause) bool {
+	return len(broad) == 0 || g.Spoken() && hearken.ContainsAll(g.Text, broad)
 }
 
-// widest is how many terms a prefix may stand for before it is left to holds:
-// a prefix of so many is found often, and so soon, among the newest entries.
-const widest = 1000
+// maxPrefixTerms is how many terms a prefix may match in the index. A clause
+// with a broader prefix is looked for in the text of the entries instead: it
+// occurs so often that the newest entries soon have enough of it.
+const maxPrefixTerms = 1000
 
-// nothing is a query that finds nothing; no term has this number.
-const nothing = `"0"`
+// matchNothing is a query that finds nothing; no term has this number.
+const matchNothing = `"0"`
 
-// match writes clauses in the words of FTS5, as numbers of terms in quotes.
-// Clauses that are too wide for that are returned.
-func (s *Store) match(ctx context.Context, clauses []hearken.Clause) (match string, wide []hearken.Clause, err error) {
+// match writes clauses as an FTS5 query, with the numbers of the terms in
+// quotes. It returns the clauses that are too broad for that.
+func (s *Store) match(ctx context.Context, clauses []hearken.Clause) (match string, broad []hearken.Clause, err error) {
 	var all []string
 	for _, c := range clauses {
 		var ids []string
@@ -185,28 +178,28 @@ func (s *Store) match(ctx context.Context, clauses []hearken.Clause) (match stri
 			all = append(all, `"`+phrase+`"`)
 			continue
 		}
-		ends, err := s.terms(ctx, c.Terms[last], widest+1)
+		ends, err := s.prefixTerms(ctx, c.Terms[last], maxPrefixTerms+1)
 		switch {
 		case err != nil:
 			return "", nil, err
-		case len(ends) > widest:
-			wide = append(wide, c)
+		case len(ends) > maxPrefixTerms:
+			broad = append(broad, c)
 			if phrase != "" {
 				all = append(all, `"`+phrase+`"`)
 			}
 			continue
 		case len(ends) == 0:
-			return nothing, nil, nil
+			return matchNothing, nil, nil
 		}
 		for i, end := range ends {
 			ends[i] = `"` + strings.TrimSpace(phrase+" "+end) + `"`
 		}
 		all = append(all, `(`+strings.Join(ends, ` OR `)+`)`)
 	}
-	return strings.Join(all, ` AND `), wide, nil
+	return strings.Join(all, ` AND `), broad, nil
 }
 
-// term is the number of a term, or 0 if it was never said.
+// term returns the number of a term, or 0 if no entry has it.
 func (s *Store) term(ctx context.Context, term string) (id string, err error) {
 	id = "0"
 	err = s.rows(ctx, `SELECT id FROM term WHERE term = ?`, []any{term}, func(rows *sql.Rows) (bool, error) {
@@ -215,8 +208,8 @@ func (s *Store) term(ctx context.Context, term string) (id string, err error) {
 	return id, err
 }
 
-// terms are the numbers of the terms that begin with prefix.
-func (s *Store) terms(ctx context.Context, prefix string, limit int) (ids []string, err error) {
+// prefixTerms returns the numbers of the terms that begin with prefix.
+func (s *Store) prefixTerms(ctx context.Context, prefix string, limit int) (ids []string, err error) {
 	err = s.rows(ctx, `SELECT id FROM term WHERE term >= ? AND term < ? LIMIT ?`,
 		[]any{prefix, prefix + "\U0010FFFF", limit}, func(rows *sql.Rows) (bool, error) {
 			var id string

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
-// putSegments adds those segments that are not there yet.
-func putSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hearken.Segment) error {
+// saveSegments adds the segments that are not stored yet.
+func saveSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hearken.Segment) error {
 	if len(segments) == 0 {
 		return nil
 	}
@@ -25,7 +26,7 @@ func putSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hear
 		return err
 	}
 	defer insert.Close()
-	index, err := newIndex(ctx, tx)
+	index, err := newTextIndex(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func putSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hear
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for i := range segments {
 		g := &segments[i]
-		key, err := freeKey(ctx, tx, g.Timestamp)
+		key, err := nextKey(ctx, tx, g.Timestamp)
 		if err != nil {
 			return err
 		}
@@ -44,9 +45,6 @@ func putSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hear
 				return err
 			}
 			words = sql.NullString{String: string(list), Valid: true}
-		}
-		if g.Line < 1 {
-			return hearken.Errorf(hearken.Invalid, "A segment has the line %d; the first line is 1.", g.Line)
 		}
 		done, err := insert.ExecContext(ctx, key, session, g.Line, g.ID, g.Origin, g.Status, g.Text,
 			g.StartTime, g.EndTime, g.Confidence, g.Speaker, g.Language, g.IsFinal,
@@ -72,17 +70,17 @@ func putSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hear
 	return err
 }
 
-// keysPerMilli is how many segments of one millisecond have keys in order.
+// keysPerMilli is how many segments of one millisecond get keys in order.
 const keysPerMilli = 1 << 16
 
-// firstKey is the least key of a segment that was said at t.
+// firstKey is the lowest key of a segment that was said at t.
 func firstKey(t time.Time) int64 {
-	const most = math.MaxInt64/keysPerMilli - 1
-	return min(max(t.UnixMilli(), -most), most) * keysPerMilli
+	const limit = math.MaxInt64/keysPerMilli - 1
+	return min(max(t.UnixMilli(), -limit), limit) * keysPerMilli
 }
 
-// freeKey is the next key for a segment that was said at t.
-func freeKey(ctx context.Context, tx *sql.Tx, t time.Time) (int64, error) {
+// nextKey is the first free key for a segment that was said at t.
+func nextKey(ctx context.Context, tx *sql.Tx, t time.Time) (int64, error) {
 	for key := firstKey(t); ; key += keysPerMilli {
 		var last sql.NullInt64
 		err := tx.QueryRowContext(ctx, `SELECT max(key) FROM segment WHERE key >= ? AND key < ?`,
@@ -101,7 +99,8 @@ func freeKey(ctx context.Context, tx *sql.Tx, t time.Time) (int64, error) {
 const segmentColumns = `g.line, g.id, g.source, g.status, g.text, g.start_time, g.end_time,
 	g.confidence, g.speaker, g.language, g.is_final, g.timestamp, g.echo, g.durable, g.original, g.estimated, g.event`
 
-// segmentFields are where segmentColumns go; the time is finished by the caller.
+// segmentFields are the destinations of segmentColumns. The caller converts the
+// timestamp.
 func segmentFields(g *hearken.Segment, timestamp *int64) []any {
 	return []any{&g.Line, &g.ID, &g.Origin, &g.Status, &g.Text, &g.StartTime, &g.EndTime,
 		&g.Confidence, &g.Speaker, &g.Language, &g.IsFinal, timestamp, &g.Echo, &g.Durable, &g.Original, &g.Estimated, &g.Event}
@@ -125,7 +124,7 @@ func (s *Store) segments(ctx context.Context, id string, line, limit int, words 
 		return nil, err
 	}
 	if session < 0 {
-		return nil, noSession(id)
+		return nil, store.NoSession(id)
 	}
 	column := `NULL`
 	if words {
@@ -141,7 +140,7 @@ func (s *Store) segments(ctx context.Context, id string, line, limit int, words 
 			if err := rows.Scan(append(segmentFields(&g, &timestamp), &words)...); err != nil {
 				return false, err
 			}
-			g.Timestamp = time.UnixMicro(timestamp).UTC()
+			g.Timestamp = fromMicros(timestamp)
 			if words != nil {
 				if err := json.Unmarshal(words, &g.Words); err != nil {
 					return false, err

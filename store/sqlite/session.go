@@ -10,26 +10,27 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
 // Save implements [hearken.Store].
 func (s *Store) Save(ctx context.Context, session *hearken.Session, segments []hearken.Segment) error {
-	if !hearken.ValidID(session.ID) {
-		return hearken.Errorf(hearken.Invalid, "The session id %q is not a UUID.", session.ID)
+	if err := store.CheckSession(session, segments); err != nil {
+		return err
 	}
 	return s.write(ctx, func(tx *sql.Tx) error {
-		key, err := putSession(ctx, tx, session)
+		key, err := saveSession(ctx, tx, session)
 		if err != nil {
 			return fmt.Errorf("save session: %w", err)
 		}
-		if err := putSegments(ctx, tx, key, segments); err != nil {
+		if err := saveSegments(ctx, tx, key, segments); err != nil {
 			return fmt.Errorf("save segments: %w", err)
 		}
 		return nil
 	})
 }
 
-func putSession(ctx context.Context, tx *sql.Tx, s *hearken.Session) (key int64, err error) {
+func saveSession(ctx context.Context, tx *sql.Tx, s *hearken.Session) (key int64, err error) {
 	config, err := json.Marshal(s.Config)
 	if err != nil {
 		return 0, err
@@ -46,7 +47,7 @@ func putSession(ctx context.Context, tx *sql.Tx, s *hearken.Session) (key int64,
 			principal = excluded.principal, config = excluded.config
 		RETURNING key`,
 		s.ID, s.Title, s.Status, s.StopReason, s.Language, s.Provider, s.StartedAt.UnixMicro(),
-		micros(s.StoppedAt), s.Duration, s.SegmentCount, s.Epoch, s.Principal, string(config),
+		toMicros(s.StoppedAt), s.Duration, s.SegmentCount, s.Epoch, s.Principal, string(config),
 	).Scan(&key)
 	return key, err
 }
@@ -63,11 +64,7 @@ func scanSession(rows *sql.Rows, s *hearken.Session) error {
 	if err != nil {
 		return err
 	}
-	s.StartedAt = time.UnixMicro(started).UTC()
-	if stopped != nil {
-		t := time.UnixMicro(*stopped).UTC()
-		s.StoppedAt = &t
-	}
+	s.StartedAt, s.StoppedAt = fromMicros(started), fromMicrosPtr(stopped)
 	if string(config) == "{}" {
 		return nil
 	}
@@ -81,7 +78,7 @@ func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error
 		return nil, fmt.Errorf("find session: %w", err)
 	}
 	if len(found) == 0 {
-		return nil, noSession(id)
+		return nil, store.NoSession(id)
 	}
 	return &found[0], nil
 }
@@ -97,10 +94,10 @@ func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearke
 		and(`s.status = ?`, f.Status)
 	}
 	if !f.Since.IsZero() {
-		and(`s.started_at >= ?`, ceil(f.Since))
+		and(`s.started_at >= ?`, ceilMicros(f.Since))
 	}
 	if !f.Until.IsZero() {
-		and(`s.started_at < ?`, ceil(f.Until))
+		and(`s.started_at < ?`, ceilMicros(f.Until))
 	}
 	query := `SELECT ` + sessionColumns + ` FROM session s`
 	if len(where) > 0 {
@@ -126,29 +123,69 @@ func (s *Store) sessions(ctx context.Context, query string, args ...any) ([]hear
 	return found, err
 }
 
-// sessionKey finds the key of a session.
+// sessionKey finds the row key of a session.
 func sessionKey(ctx context.Context, tx *sql.Tx, id string) (int64, error) {
 	var key int64
 	err := tx.QueryRowContext(ctx, `SELECT key FROM session WHERE id = ?`, id).Scan(&key)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, noSession(id)
+		return 0, store.NoSession(id)
 	}
 	return key, err
 }
 
-func noSession(id string) error {
-	return hearken.Errorf(hearken.SessionNotFound, "There is no session %s.", id).
-		WithTry("list the sessions")
+// SaveNote implements [hearken.Store].
+func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		session, err := sessionKey(ctx, tx, n.Session)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO note (session, text, saved_at, by) VALUES (?, ?, ?, ?)
+			ON CONFLICT (session) DO UPDATE SET text = excluded.text, saved_at = excluded.saved_at, by = excluded.by`,
+			session, n.Text, n.SavedAt.UnixMicro(), n.By)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("save note: %w", err)
+	}
+	return nil
 }
 
-// micros is a time as it is stored.
-func micros(t *time.Time) *int64 {
+// Note implements [hearken.Store].
+func (s *Store) Note(ctx context.Context, session string) (*hearken.Note, error) {
+	n := hearken.Note{Session: session}
+	var text, by sql.NullString
+	var saved sql.NullInt64
+	err := s.reads.QueryRowContext(ctx, `SELECT n.text, n.saved_at, n.by
+		FROM session s LEFT JOIN note n ON n.session = s.key WHERE s.id = ?`, session).Scan(&text, &saved, &by)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, store.NoSession(session)
+	case err != nil:
+		return nil, fmt.Errorf("find note: %w", err)
+	case !saved.Valid:
+		return nil, store.NoNote(session)
+	}
+	n.Text, n.By, n.SavedAt = text.String, by.String, fromMicros(saved.Int64)
+	return &n, nil
+}
+
+// toMicros is a time as it is stored; nil is NULL.
+func toMicros(t *time.Time) *int64 {
 	if t == nil {
 		return nil
 	}
-	n := t.UnixMicro()
-	return &n
+	return new(t.UnixMicro())
 }
 
-// ceil is the first stored time that is not before t.
-func ceil(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }
+func fromMicros(n int64) time.Time { return time.UnixMicro(n).UTC() }
+
+func fromMicrosPtr(n *int64) *time.Time {
+	if n == nil {
+		return nil
+	}
+	return new(fromMicros(*n))
+}
+
+// ceilMicros is the first stored time that is not before t.
+func ceilMicros(t time.Time) int64 { return store.CeilTime(t).UnixMicro() }

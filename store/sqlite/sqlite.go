@@ -1,9 +1,9 @@
 // Package sqlite keeps sessions in one SQLite file, so that Hearken has
 // durable, searchable transcripts without any server beside it.
 //
-// The file may be open in several processes at once, such as a command line
-// beside a running hub. What is deleted is overwritten in the file, in its
-// full-text index and in its write-ahead log.
+// Several processes may have the file open at once, such as a command beside a
+// running hub. What is deleted is overwritten in the file, in its full-text
+// index and in its write-ahead log.
 package sqlite
 
 import (
@@ -27,47 +27,47 @@ var _ hearken.Store = (*Store)(nil)
 
 // Store is a SQLite file.
 type Store struct {
-	path    string
-	reads   *sql.DB
-	writes  *sql.DB // one connection: SQLite has one writer at a time
-	prepare sync.Map
+	path     string
+	reads    *sql.DB
+	writes   *sql.DB  // one connection: SQLite has one writer at a time
+	prepared sync.Map // statements for reading, by their query
 }
 
-// Settings of every connection. The hub lets go of its own journal once Save
-// has returned, so a commit must survive a power cut: synchronous is full,
-// which costs one sync for each Save. Another process may hold the write lock
-// for as long as it takes to delete a long session, hence the patience.
+// Settings of the connections. The hub deletes its own journal once Save has
+// returned, so a commit must survive a power cut: synchronous is full, which
+// costs one sync for each Save. The busy timeout is long because another
+// process may hold the write lock while it deletes a long session.
 const (
-	forAll    = "?_pragma=busy_timeout(10000)&_pragma=synchronous(full)&_pragma=temp_store(memory)"
-	forWrites = forAll + "&_pragma=foreign_keys(on)&_pragma=secure_delete(on)&_txlock=immediate"
-	forReads  = forAll + "&_pragma=query_only(on)&_pragma=cache_size(-16000)"
-	readers   = 4
+	allOptions   = "?_pragma=busy_timeout(10000)&_pragma=synchronous(full)&_pragma=temp_store(memory)"
+	writeOptions = allOptions + "&_pragma=foreign_keys(on)&_pragma=secure_delete(on)&_txlock=immediate"
+	readOptions  = allOptions + "&_pragma=query_only(on)&_pragma=cache_size(-16000)"
+	readers      = 4 // connections
 )
 
-// Open opens the database at path and makes it if it is not there. A file
-// that is new is readable by its owner only.
+// Open opens the database at path and creates it if it does not exist. Only the
+// current user can read a new file.
 func Open(ctx context.Context, path string) (*Store, error) {
-	if err := create(path); err != nil {
+	if err := createFile(path); err != nil {
 		return nil, unusable(path, err)
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, unusable(path, err)
 	}
-	uri := (&url.URL{Scheme: "file", OmitHost: true, Path: slashed(abs)}).String()
+	uri := (&url.URL{Scheme: "file", OmitHost: true, Path: uriPath(abs)}).String()
 	s := &Store{path: path}
-	if s.writes, err = sql.Open("sqlite", uri+forWrites); err != nil {
+	if s.writes, err = sql.Open("sqlite", uri+writeOptions); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	s.writes.SetMaxOpenConns(1)
-	if err := s.begin(ctx); err != nil {
+	if err := s.prepare(ctx); err != nil {
 		_ = s.writes.Close() // nothing was written
 		if hearken.CodeOf(err) != "" || ctx.Err() != nil {
 			return nil, err
 		}
 		return nil, unusable(path, err)
 	}
-	if s.reads, err = sql.Open("sqlite", uri+forReads); err != nil {
+	if s.reads, err = sql.Open("sqlite", uri+readOptions); err != nil {
 		_ = s.writes.Close() // nothing is being written
 		return nil, fmt.Errorf("open database: %w", err)
 	}
@@ -76,15 +76,15 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-// begin brings the file up to date and makes sure that it can be written.
-func (s *Store) begin(ctx context.Context) error {
+// prepare migrates the file and checks that it can be written.
+func (s *Store) prepare(ctx context.Context) error {
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
-	// Taking the lock and giving it back tells a file that cannot be written.
+	// Taking the write lock fails if the file cannot be written.
 	tx, err := s.writes.BeginTx(ctx, nil)
 	switch {
-	case isBusy(err): // somebody writes, so it can be written
+	case isBusy(err): // another process writes, so it can be written
 		return nil
 	case err != nil:
 		return err
@@ -97,9 +97,9 @@ func (s *Store) begin(ctx context.Context) error {
 	if err := tx.Rollback(); err != nil || !pending {
 		return err
 	}
-	// A process ended between deleting and scrubbing. If the log is in use
-	// now, the next one to delete or to open will do it.
-	if err := s.scrub(ctx); err != nil && hearken.CodeOf(err) != hearken.Busy {
+	// A process ended after it deleted text and before it truncated the log. If
+	// the log is in use now, the next Delete or Open truncates it.
+	if err := s.truncateLog(ctx); err != nil && hearken.CodeOf(err) != hearken.Busy {
 		return err
 	}
 	return nil
@@ -110,16 +110,16 @@ func (s *Store) Close() error {
 	return errors.Join(s.reads.Close(), s.writes.Close())
 }
 
-// create makes an empty file that only its owner can read. SQLite gives the
-// files that it puts beside it the same mode.
-func create(path string) error {
+// createFile creates an empty file that only the current user can read. SQLite
+// gives the same mode to the files that it creates beside it.
+func createFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		// Opened here it would be closed here, which drops the locks that
-		// another connection of this process may have on it.
+		// It must not be opened here: closing it would drop the locks that
+		// another connection of this process has on it.
 		if info, err := os.Stat(path); err != nil {
 			return err
 		} else if !info.Mode().IsRegular() {
@@ -133,8 +133,8 @@ func create(path string) error {
 	return f.Close()
 }
 
-// slashed makes an absolute path fit for a URI: /C:/data on Windows.
-func slashed(path string) string {
+// uriPath turns an absolute path into that of a URI: /C:/data on Windows.
+func uriPath(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -152,26 +152,26 @@ func isBusy(err error) bool {
 	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-// read finds the prepared form of a query.
-func (s *Store) read(ctx context.Context, query string) (*sql.Stmt, error) {
-	if stmt, ok := s.prepare.Load(query); ok {
+// statement returns the prepared statement of a query.
+func (s *Store) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt, ok := s.prepared.Load(query); ok {
 		return stmt.(*sql.Stmt), nil
 	}
 	stmt, err := s.reads.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	if other, loaded := s.prepare.LoadOrStore(query, stmt); loaded {
+	if other, loaded := s.prepared.LoadOrStore(query, stmt); loaded {
 		stmt.Close()
 		return other.(*sql.Stmt), nil
 	}
 	return stmt, nil
 }
 
-// rows runs a query and gives each row to f until it has enough. SQLite looks
-// for a row only when it is asked for it, so this needs no limit in the query.
+// rows runs a query and calls f with each row while f returns more. SQLite
+// looks for a row only when it is read, so the query needs no limit.
 func (s *Store) rows(ctx context.Context, query string, args []any, f func(*sql.Rows) (more bool, err error)) error {
-	stmt, err := s.read(ctx, query)
+	stmt, err := s.statement(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (s *Store) rows(ctx context.Context, query string, args []any, f func(*sql.
 	return rows.Err()
 }
 
-// write runs f in a transaction that holds the write lock from its beginning.
+// write runs f in a transaction that holds the write lock from the start.
 func (s *Store) write(ctx context.Context, f func(tx *sql.Tx) error) error {
 	tx, err := s.writes.BeginTx(ctx, nil)
 	if err != nil {

@@ -6,18 +6,18 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
 var _ hearken.Store = (*Memory)(nil)
 
-// Memory is a store that keeps nothing: for tests that need one that is quick,
-// touches no disk and starts no goroutine. It passes the suite.
+// Memory is a store without files, for tests that need a quick one. It touches
+// no disk, starts no goroutine and passes the suite.
 type Memory struct {
 	mu       sync.Mutex
-	sessions map[string]*remembered
+	sessions map[string]*memorySession
 	keys     map[string]hearken.Key
 	owner    *hearken.StoreOwner
 	actions  map[string]*hearken.Action
@@ -26,7 +26,7 @@ type Memory struct {
 	contacts map[string]*hearken.Contact
 }
 
-type remembered struct {
+type memorySession struct {
 	session  hearken.Session
 	segments []hearken.Segment // in the order of their lines
 	note     *hearken.Note
@@ -35,14 +35,14 @@ type remembered struct {
 // NewMemory makes an empty store.
 func NewMemory() *Memory {
 	return &Memory{
-		sessions: map[string]*remembered{}, keys: map[string]hearken.Key{},
+		sessions: map[string]*memorySession{}, keys: map[string]hearken.Key{},
 		actions: map[string]*hearken.Action{}, alarms: map[string]*hearken.Alarm{},
 		grants: map[string]*hearken.Grant{}, contacts: map[string]*hearken.Contact{},
 	}
 }
 
-// find takes the lock, which the caller gives back, and looks for a session.
-func (m *Memory) find(ctx context.Context, id string) (*remembered, error) {
+// find locks the store, which the caller unlocks, and looks for a session.
+func (m *Memory) find(ctx context.Context, id string) (*memorySession, error) {
 	m.mu.Lock()
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -50,30 +50,27 @@ func (m *Memory) find(ctx context.Context, id string) (*remembered, error) {
 	if r := m.sessions[id]; r != nil {
 		return r, nil
 	}
-	return nil, hearken.Errorf(hearken.SessionNotFound, "There is no session %s.", id)
+	return nil, store.NoSession(id)
 }
 
 func (m *Memory) Save(ctx context.Context, s *hearken.Session, segments []hearken.Segment) error {
 	r, err := m.find(ctx, s.ID)
 	defer m.mu.Unlock()
 	if hearken.CodeOf(err) == hearken.SessionNotFound {
-		r, err = &remembered{}, nil
+		r, err = &memorySession{}, nil
 	}
 	if err != nil {
 		return err
 	}
-	if !hearken.ValidID(s.ID) {
-		return hearken.Errorf(hearken.Invalid, "The session id %q is not a UUID.", s.ID)
-	}
-	if slices.ContainsFunc(segments, func(g hearken.Segment) bool { return g.Line < 1 }) {
-		return hearken.Errorf(hearken.Invalid, "A segment has no line.")
+	if err := store.CheckSession(s, segments); err != nil {
+		return err
 	}
 	m.sessions[s.ID] = r
 	r.session = *s
-	r.session.StartedAt, r.session.StoppedAt = kept(s.StartedAt), keptPtr(s.StoppedAt)
+	r.session.StartedAt, r.session.StoppedAt = store.RoundTime(s.StartedAt), store.RoundTimePtr(s.StoppedAt)
 	for _, g := range segments {
-		if at, there := r.line(g.Line); !there {
-			g.Timestamp = kept(g.Timestamp)
+		if at, exists := r.line(g.Line); !exists {
+			g.Timestamp = store.RoundTime(g.Timestamp)
 			g.Words = slices.Clone(g.Words)
 			r.segments = slices.Insert(r.segments, at, g)
 		}
@@ -81,7 +78,7 @@ func (m *Memory) Save(ctx context.Context, s *hearken.Session, segments []hearke
 	return nil
 }
 
-func (r *remembered) line(line int) (at int, there bool) {
+func (r *memorySession) line(line int) (at int, exists bool) {
 	return slices.BinarySearchFunc(r.segments, line, func(g hearken.Segment, line int) int { return cmp.Compare(g.Line, line) })
 }
 
@@ -98,19 +95,11 @@ func (m *Memory) Session(ctx context.Context, id string) (*hearken.Session, erro
 func (m *Memory) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var found []hearken.Session
+	var all []hearken.Session
 	for _, r := range m.sessions {
-		if s := r.session; (f.Status == "" || s.Status == f.Status) && within(s.StartedAt, f.Since, f.Until) {
-			found = append(found, s)
-		}
+		all = append(all, r.session)
 	}
-	slices.SortFunc(found, func(a, b hearken.Session) int {
-		return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(b.ID, a.ID))
-	})
-	if f.Limit > 0 && len(found) > f.Limit {
-		found = found[:f.Limit]
-	}
-	return found, ctx.Err()
+	return store.SelectSessions(all, f), ctx.Err()
 }
 
 func (m *Memory) Segments(ctx context.Context, id string, line, limit int, words bool) ([]hearken.Segment, error) {
@@ -143,18 +132,13 @@ func (m *Memory) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, er
 			continue
 		}
 		for _, g := range r.segments {
-			terms := hearken.Terms(g.Text)
-			if g.Spoken() && within(g.Timestamp, q.Since, q.Until) &&
-				!slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.Matches(terms) }) {
+			if q.Matches(clauses, &g) {
 				g.Words = nil
 				hits = append(hits, hearken.Hit{Session: id, Title: r.session.Title, StartedAt: r.session.StartedAt, Segment: g})
 			}
 		}
 	}
-	slices.SortFunc(hits, func(a, b hearken.Hit) int {
-		return cmp.Or(b.Segment.Timestamp.Compare(a.Segment.Timestamp),
-			cmp.Compare(b.Session, a.Session), cmp.Compare(b.Segment.Line, a.Segment.Line))
-	})
+	store.SortHits(hits)
 	hits = hits[:min(len(hits), hearken.SearchDepth)]
 	if q.Ranked {
 		hearken.Rank(clauses, hits)
@@ -186,7 +170,7 @@ func (m *Memory) SaveNote(ctx context.Context, n *hearken.Note) error {
 	defer m.mu.Unlock()
 	if err == nil {
 		note := *n
-		note.SavedAt = kept(n.SavedAt)
+		note.SavedAt = store.RoundTime(n.SavedAt)
 		r.note = &note
 	}
 	return err
@@ -199,7 +183,7 @@ func (m *Memory) Note(ctx context.Context, session string) (*hearken.Note, error
 		return nil, err
 	}
 	if r.note == nil {
-		return nil, hearken.Errorf(hearken.NotFound, "The session %s has no note.", session)
+		return nil, store.NoNote(session)
 	}
 	note := *r.note
 	return &note, nil
@@ -209,7 +193,7 @@ func (m *Memory) SaveKey(ctx context.Context, k *hearken.Key) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := *k
-	key.CreatedAt, key.RevokedAt = kept(k.CreatedAt), keptPtr(k.RevokedAt)
+	key.CreatedAt, key.RevokedAt = store.RoundTime(k.CreatedAt), store.RoundTimePtr(k.RevokedAt)
 	m.keys[k.ID] = key
 	return ctx.Err()
 }
@@ -225,7 +209,7 @@ func (m *Memory) Keys(ctx context.Context) ([]hearken.Key, error) {
 func (m *Memory) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.owner = &hearken.StoreOwner{DataDir: o.DataDir, PIN: slices.Clone(o.PIN), SavedAt: kept(o.SavedAt)}
+	m.owner = &hearken.StoreOwner{DataDir: o.DataDir, PIN: slices.Clone(o.PIN), SavedAt: store.RoundTime(o.SavedAt)}
 	return ctx.Err()
 }
 
@@ -233,7 +217,7 @@ func (m *Memory) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.owner == nil {
-		return nil, hearken.Errorf(hearken.NotFound, "The store has no owner.")
+		return nil, store.NoOwner()
 	}
 	o := *m.owner
 	o.PIN = slices.Clone(o.PIN)
@@ -242,19 +226,3 @@ func (m *Memory) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
 
 // Close does nothing.
 func (m *Memory) Close() error { return nil }
-
-// kept is a time as all stores keep it.
-func kept(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
-
-func keptPtr(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	u := kept(*t)
-	return &u
-}
-
-// within reports whether t is at or after since and before until, where given.
-func within(t, since, until time.Time) bool {
-	return (since.IsZero() || !t.Before(since)) && (until.IsZero() || t.Before(until))
-}

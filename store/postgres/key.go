@@ -9,43 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
-
-// SaveNote implements [hearken.Store].
-func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
-	return s.write(ctx, func(tx pgx.Tx) error {
-		session, err := sessionKey(ctx, tx, n.Session)
-		if err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, `INSERT INTO hearken_note (session, text, saved_at, by) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (session) DO UPDATE SET text = excluded.text, saved_at = excluded.saved_at, by = excluded.by`,
-			session, clean(n.Text), stored(n.SavedAt), clean(n.By))
-		if err != nil {
-			return fmt.Errorf("save note: %w", err)
-		}
-		return nil
-	})
-}
-
-// Note implements [hearken.Store].
-func (s *Store) Note(ctx context.Context, session string) (*hearken.Note, error) {
-	key, err := sessionKey(ctx, s.pool, session)
-	if err != nil {
-		return nil, err
-	}
-	n := hearken.Note{Session: session}
-	err = s.pool.QueryRow(ctx, `SELECT text, saved_at, by FROM hearken_note WHERE session = $1`, key).
-		Scan(&n.Text, &n.SavedAt, &n.By)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, hearken.Errorf(hearken.NotFound, "The session %s has no note.", session)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("find note: %w", err)
-	}
-	n.SavedAt = n.SavedAt.UTC()
-	return &n, nil
-}
 
 // SaveKey implements [hearken.Store].
 func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
@@ -58,7 +23,7 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, hash = excluded.hash,
 			created_at = excluded.created_at, revoked_at = excluded.revoked_at,
 			toolsets = excluded.toolsets, approver = excluded.approver`,
-		clean(k.ID), clean(k.Name), k.Hash, stored(k.CreatedAt), storedPtr(k.RevokedAt), string(toolsets), clean(k.Approver))
+		validText(k.ID), validText(k.Name), k.Hash, store.RoundTime(k.CreatedAt), store.RoundTimePtr(k.RevokedAt), string(toolsets), validText(k.Approver))
 	if err != nil {
 		return fmt.Errorf("save key: %w", err)
 	}
@@ -84,4 +49,30 @@ func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
 	return keys, nil
+}
+
+// SaveOwner implements [hearken.Store].
+func (s *Store) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
+	pin := append([]byte{}, o.PIN...) // nil would be NULL
+	_, err := s.durably(ctx, `INSERT INTO hearken_owner (id, data_dir, pin, saved_at) VALUES (1, $1, $2, $3)
+		ON CONFLICT (id) DO UPDATE SET data_dir = excluded.data_dir, pin = excluded.pin, saved_at = excluded.saved_at`,
+		validText(o.DataDir), pin, store.RoundTime(o.SavedAt))
+	if err != nil {
+		return fmt.Errorf("save owner: %w", err)
+	}
+	return nil
+}
+
+// Owner implements [hearken.Store].
+func (s *Store) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
+	var o hearken.StoreOwner
+	err := s.pool.QueryRow(ctx, `SELECT data_dir, pin, saved_at FROM hearken_owner`).Scan(&o.DataDir, &o.PIN, &o.SavedAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, store.NoOwner()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find owner: %w", err)
+	}
+	o.SavedAt = o.SavedAt.UTC()
+	return &o, nil
 }

@@ -8,14 +8,14 @@ import (
 	"fmt"
 )
 
-// wipe overwrites what is not in use in the pages of some tables.
+// zeroPages overwrites the unused bytes in the pages of some tables.
 //
-// SQLite itself overwrites what is deleted (secure_delete is on), but where it
-// moved a row to a neighbouring page to balance the tree, the old copy stays
-// behind in the unused middle of the page. So all pages of these trees are
-// looked at, which takes some seconds for a million segments.
-func wipe(ctx context.Context, tx *sql.Tx, tables []string) error {
-	w := wiper{ctx: ctx}
+// SQLite overwrites what it deletes (secure_delete is on). But when it moves a
+// row to a neighbouring page to balance the tree, the old copy remains in the
+// unused middle of the page. So this reads all pages of these trees, which
+// takes some seconds for a million segments.
+func zeroPages(ctx context.Context, tx *sql.Tx, tables []string) error {
+	w := pageZeroer{ctx: ctx}
 	var err error
 	if w.read, err = tx.PrepareContext(ctx, `SELECT data FROM sqlite_dbpage WHERE pgno = ?`); err != nil {
 		return err
@@ -26,7 +26,7 @@ func wipe(ctx context.Context, tx *sql.Tx, tables []string) error {
 	}
 	defer w.write.Close()
 	for _, table := range tables {
-		roots, err := trees(ctx, tx, table)
+		roots, err := rootPages(ctx, tx, table)
 		if err != nil {
 			return err
 		}
@@ -39,8 +39,8 @@ func wipe(ctx context.Context, tx *sql.Tx, tables []string) error {
 	return nil
 }
 
-// trees finds the first pages of a table and of its indexes.
-func trees(ctx context.Context, tx *sql.Tx, table string) (roots []uint32, err error) {
+// rootPages finds the root pages of a table and of its indexes.
+func rootPages(ctx context.Context, tx *sql.Tx, table string) (roots []uint32, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT rootpage FROM sqlite_schema WHERE tbl_name = ? AND rootpage > 0`, table)
 	if err != nil {
 		return nil, err
@@ -56,12 +56,12 @@ func trees(ctx context.Context, tx *sql.Tx, table string) (roots []uint32, err e
 	return roots, rows.Err()
 }
 
-type wiper struct {
+type pageZeroer struct {
 	ctx         context.Context
 	read, write *sql.Stmt
 }
 
-// The kinds of pages of a tree, as the file format has them.
+// The kinds of pages of a tree in the file format.
 const (
 	interiorIndex = 2
 	interiorTable = 5
@@ -69,25 +69,25 @@ const (
 	leafTable     = 13
 )
 
-// tree wipes a page and those below it.
-func (w *wiper) tree(number uint32, depth int) error {
+// tree overwrites the unused bytes of a page and of those below it.
+func (w *pageZeroer) tree(number uint32, depth int) error {
 	if depth > 20 {
-		return errors.New("a tree without end")
+		return errors.New("the tree has a cycle")
 	}
 	var page []byte
 	if err := w.read.QueryRowContext(w.ctx, number).Scan(&page); err != nil {
 		return fmt.Errorf("page %d: %w", number, err)
 	}
-	below, dirty, err := clean(page)
+	children, changed, err := zeroPage(page)
 	if err != nil {
 		return fmt.Errorf("page %d: %w", number, err)
 	}
-	if dirty {
+	if changed {
 		if _, err := w.write.ExecContext(w.ctx, page, number); err != nil {
 			return fmt.Errorf("page %d: %w", number, err)
 		}
 	}
-	for _, number := range below {
+	for _, number := range children {
 		if err := w.tree(number, depth+1); err != nil {
 			return err
 		}
@@ -95,20 +95,20 @@ func (w *wiper) tree(number uint32, depth int) error {
 	return nil
 }
 
-// clean zeroes the unused bytes of one page of a tree and tells whether there
-// were any others, and which pages are below it. The format is described at
-// https://sqlite.org/fileformat.html#b_tree_pages. Trees of tables never begin
-// on page 1, so the header is at the beginning.
-func clean(page []byte) (below []uint32, dirty bool, err error) {
+// zeroPage zeroes the unused bytes of one page of a tree. It returns the pages
+// below it, and whether it changed a byte. The format is described at
+// https://sqlite.org/fileformat.html#b_tree_pages. No table has page 1 as its
+// root, so the header is at the beginning.
+func zeroPage(page []byte) (children []uint32, changed bool, err error) {
 	at := func(i int) int { return int(binary.BigEndian.Uint16(page[i:])) }
 	header := 8
 	switch page[0] {
 	case interiorIndex, interiorTable:
 		header = 12
-		below = append(below, binary.BigEndian.Uint32(page[8:]))
+		children = append(children, binary.BigEndian.Uint32(page[8:]))
 	case leafIndex, leafTable:
 	default:
-		return nil, false, fmt.Errorf("is of the kind %d", page[0])
+		return nil, false, fmt.Errorf("unknown kind %d", page[0])
 	}
 	cells, content := at(3), at(5)
 	if content == 0 {
@@ -116,35 +116,35 @@ func clean(page []byte) (below []uint32, dirty bool, err error) {
 	}
 	used := header + 2*cells // the header and the list of cells
 	if used > content || content > len(page) {
-		return nil, false, errors.New("is damaged")
+		return nil, false, errors.New("damaged")
 	}
 	if header == 12 {
 		for i := range cells {
 			cell := at(header + 2*i)
 			if cell+4 > len(page) {
-				return nil, false, errors.New("is damaged")
+				return nil, false, errors.New("damaged")
 			}
-			below = append(below, binary.BigEndian.Uint32(page[cell:]))
+			children = append(children, binary.BigEndian.Uint32(page[cell:]))
 		}
 	}
-	dirty = zero(page[used:content])
+	changed = zero(page[used:content])
 	for free := at(1); free != 0; {
 		next, size := at(free), at(free+2)
 		if size < 4 || free+size > len(page) || next != 0 && next <= free {
-			return nil, false, errors.New("is damaged")
+			return nil, false, errors.New("damaged")
 		}
-		dirty = zero(page[free+4:free+size]) || dirty
+		changed = zero(page[free+4:free+size]) || changed
 		free = next
 	}
-	return below, dirty, nil
+	return children, changed, nil
 }
 
-// zero clears b and reports whether there was something in it.
-func zero(b []byte) (dirty bool) {
+// zero clears b and reports whether that changed a byte.
+func zero(b []byte) (changed bool) {
 	for i, c := range b {
 		if c != 0 {
-			b[i], dirty = 0, true
+			b[i], changed = 0, true
 		}
 	}
-	return dirty
+	return changed
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A summary is what an action is chosen by, so that not every file is read
-// each time somebody asks. It is valid as long as the file is the same.
-type summary struct {
+// An actionSummary is what a filter needs of an action, so that a list does not
+// read every file each time. It is valid while the file stays the same.
+type actionSummary struct {
 	file   os.FileInfo
 	action hearken.Action // without its texts
 }
 
-func summarise(a *hearken.Action) hearken.Action {
+func summarize(a *hearken.Action) hearken.Action {
 	short := hearken.Action{
 		ID: a.ID, State: a.State, Principal: a.Principal, Tool: a.Tool, Target: a.Target, IdempotencyKey: a.IdempotencyKey,
 		CreatedAt: a.CreatedAt, EndedAt: a.EndedAt, PendingAudit: a.PendingAudit,
 	}
-	if a.Appointment != nil { // for when it is over
+	if a.Appointment != nil { // for Action.OverAt
 		short.Appointment = &hearken.Appointment{Start: a.Appointment.Start, Duration: a.Appointment.Duration}
 	}
 	if a.Decision != nil {
@@ -31,13 +31,13 @@ func summarise(a *hearken.Action) hearken.Action {
 	return short
 }
 
-func (m *summary) valid(file os.FileInfo) bool {
+func (m *actionSummary) valid(file os.FileInfo) bool {
 	return os.SameFile(m.file, file) && m.file.Size() == file.Size() && m.file.ModTime().Equal(file.ModTime())
 }
 
-// summaries lists all actions. Those whose file is damaged are passed over and
-// logged. The lock is held.
-func (s *Store) summaries(ctx context.Context) ([]hearken.Action, error) {
+// summarizeActions lists the summaries of all actions. It skips and logs those
+// whose file is damaged. The lock is held.
+func (s *Store) summarizeActions(ctx context.Context) ([]hearken.Action, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -45,10 +45,10 @@ func (s *Store) summaries(ctx context.Context) ([]hearken.Action, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.indexMu.Lock()
-	defer s.indexMu.Unlock()
+	s.cacheMu.Lock()
+	defer s.cacheMu.Unlock()
 	all := make([]hearken.Action, 0, len(entries))
-	known := make(map[string]*summary, len(entries))
+	valid := make(map[string]*actionSummary, len(entries))
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -61,35 +61,36 @@ func (s *Store) summaries(ctx context.Context) ([]hearken.Action, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // another process has just removed it
 		case err != nil:
-			s.Log.Warn("action passed over", "action_id", id, "error", err)
+			s.Log.Warn("damaged action skipped", "action_id", id, "error", err)
 		default:
-			known[id] = m
+			valid[id] = m
 			all = append(all, m.action)
 		}
 	}
-	s.known = known
+	s.summaries = valid
 	return all, nil
 }
 
-// summary finds the summary of one action and makes it if need be.
-func (s *Store) summary(id string) (*summary, error) {
-	file, err := s.root.Stat(recordFile(actionsDir, id))
+// summary returns the summary of one action, from the cache if it is still
+// valid.
+func (s *Store) summary(id string) (*actionSummary, error) {
+	file, err := s.root.Stat(documentPath(actionsDir, id))
 	if err != nil {
 		return nil, err
 	}
-	if m := s.known[id]; m != nil && m.valid(file) {
+	if m := s.summaries[id]; m != nil && m.valid(file) {
 		return m, nil
 	}
 	a, err := s.action(id)
 	if err != nil {
 		return nil, err
 	}
-	return &summary{file, summarise(a)}, nil
+	return &actionSummary{file, summarize(a)}, nil
 }
 
-// dropSummary forgets the summary of an action that is about to change.
+// dropSummary removes the summary of an action that is about to change.
 func (s *Store) dropSummary(id string) {
-	s.indexMu.Lock()
-	defer s.indexMu.Unlock()
-	delete(s.known, id)
+	s.cacheMu.Lock()
+	defer s.cacheMu.Unlock()
+	delete(s.summaries, id)
 }

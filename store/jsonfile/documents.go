@@ -1,0 +1,170 @@
+package jsonfile
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
+)
+
+// Folders of documents, each of which is a file.
+const (
+	actionsDir  = "actions"
+	alarmsDir   = "alarms"
+	grantsDir   = "grants"
+	contactsDir = "contacts"
+)
+
+// documentPath is the path of a document. The id must be safe as a file name.
+func documentPath(dir, id string) string { return dir + "/" + id + ".json" }
+
+// fileNameOf makes a file name of an id that may contain anything.
+func fileNameOf(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:16])
+}
+
+// readAll calls f with each document of a folder. It skips and logs those that
+// are damaged. The lock is held.
+func readAll[T any](ctx context.Context, s *Store, dir string, f func(*T)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := fs.ReadDir(s.root.FS(), dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		var value T
+		switch err := s.read(dir+"/"+e.Name(), &value); {
+		case errors.Is(err, fs.ErrNotExist): // another process has just removed it
+		case err != nil:
+			s.Log.Warn("damaged file skipped", "folder", dir, "file", e.Name(), "error", err)
+		default:
+			f(&value)
+		}
+	}
+	return nil
+}
+
+// save writes a document, new or changed.
+func (s *Store) save(ctx context.Context, name string, value any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.write(name, value)
+}
+
+// saveVersion writes a document if the stored one has this version; 0 means that
+// there is none. It reports whether that was so: if not, another writer was
+// first.
+func (s *Store) saveVersion(ctx context.Context, dir, id string, version int, value any) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	name := documentPath(dir, id)
+	var old struct{ Version int }
+	if err := s.read(name, &old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if old.Version != version {
+		return false, nil
+	}
+	if dir == actionsDir {
+		s.dropSummary(id)
+	}
+	return true, s.write(name, value)
+}
+
+// removeTemporary removes the temporary files that a crash left in a folder. The
+// lock is held, so none is in use.
+func (s *Store) removeTemporary(dir string) error {
+	entries, err := fs.ReadDir(s.root.FS(), dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".tmp") {
+			if err := s.root.Remove(dir + "/" + e.Name()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// SaveGrant implements [hearken.ActionStore].
+func (s *Store) SaveGrant(ctx context.Context, g *hearken.Grant) error {
+	if err := s.save(ctx, documentPath(grantsDir, fileNameOf(g.ID)), store.RoundGrant(g)); err != nil {
+		return fmt.Errorf("save grant: %w", err)
+	}
+	return nil
+}
+
+// Grants implements [hearken.ActionStore].
+func (s *Store) Grants(ctx context.Context) ([]hearken.Grant, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var found []hearken.Grant
+	if err := readAll(ctx, s, grantsDir, func(g *hearken.Grant) { found = append(found, *g) }); err != nil {
+		return nil, fmt.Errorf("list grants: %w", err)
+	}
+	store.SortGrants(found)
+	return found, nil
+}
+
+// SaveContact implements [hearken.ActionStore].
+func (s *Store) SaveContact(ctx context.Context, c *hearken.Contact) error {
+	if err := s.save(ctx, documentPath(contactsDir, fileNameOf(c.ID)), c); err != nil {
+		return fmt.Errorf("save contact: %w", err)
+	}
+	return nil
+}
+
+// DeleteContact implements [hearken.ActionStore].
+func (s *Store) DeleteContact(ctx context.Context, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := ctx.Err()
+	if err == nil {
+		err = s.root.Remove(documentPath(contactsDir, fileNameOf(id)))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return store.NoContact(id)
+	}
+	if err == nil {
+		err = errors.Join(s.removeTemporary(contactsDir), s.sync(contactsDir))
+	}
+	if err != nil {
+		return fmt.Errorf("delete contact: %w", err)
+	}
+	return nil
+}
+
+// Contacts implements [hearken.ActionStore].
+func (s *Store) Contacts(ctx context.Context) ([]hearken.Contact, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var found []hearken.Contact
+	if err := readAll(ctx, s, contactsDir, func(c *hearken.Contact) { found = append(found, *c) }); err != nil {
+		return nil, fmt.Errorf("list contacts: %w", err)
+	}
+	store.SortContacts(found)
+	return found, nil
+}

@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// A textIndex changes the full-text index within a transaction. FTS5 must be
+// given the same terms to remove a segment as it was given to add it.
+type textIndex struct {
+	tx         *sql.Tx
+	findTerm   *sql.Stmt
+	insertTerm *sql.Stmt
+	insert     *sql.Stmt
+	delete     *sql.Stmt
+	numbers    map[string]int64 // of the terms seen in this transaction
+}
+
+func newTextIndex(ctx context.Context, tx *sql.Tx) (_ *textIndex, err error) {
+	x := &textIndex{tx: tx, numbers: map[string]int64{}}
+	defer func() {
+		if err != nil {
+			x.close()
+		}
+	}()
+	for _, p := range []struct {
+		stmt  **sql.Stmt
+		query string
+	}{
+		{&x.findTerm, `SELECT id FROM term WHERE term = ?`},
+		{&x.insertTerm, `INSERT INTO term (term) VALUES (?)`},
+		{&x.insert, `INSERT INTO spoken (rowid, terms) VALUES (?, ?)`},
+		{&x.delete, `INSERT INTO spoken (spoken, rowid, terms) VALUES ('delete', ?, ?)`},
+	} {
+		if *p.stmt, err = tx.PrepareContext(ctx, p.query); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+func (x *textIndex) close() {
+	for _, stmt := range []*sql.Stmt{x.findTerm, x.insertTerm, x.insert, x.delete} {
+		if stmt != nil {
+			stmt.Close()
+		}
+	}
+}
+
+// add indexes a segment if it is speech.
+func (x *textIndex) add(ctx context.Context, key int64, g *hearken.Segment) error {
+	return x.change(ctx, x.insert, key, g)
+}
+
+// remove removes a segment that was added.
+func (x *textIndex) remove(ctx context.Context, key int64, g *hearken.Segment) error {
+	return x.change(ctx, x.delete, key, g)
+}
+
+func (x *textIndex) change(ctx context.Context, stmt *sql.Stmt, key int64, g *hearken.Segment) error {
+	if !g.Spoken() {
+		return nil
+	}
+	terms := hearken.Terms(g.Text)
+	if len(terms) == 0 {
+		return nil
+	}
+	var list []byte
+	for _, term := range terms {
+		n, err := x.number(ctx, term)
+		if err != nil {
+			return err
+		}
+		list = append(strconv.AppendInt(list, n, 10), ' ')
+	}
+	_, err := stmt.ExecContext(ctx, key, string(list))
+	return err
+}
+
+// number returns the number of a term, and gives it one if it has none.
+func (x *textIndex) number(ctx context.Context, term string) (n int64, err error) {
+	if n, ok := x.numbers[term]; ok {
+		return n, nil
+	}
+	err = x.findTerm.QueryRowContext(ctx, term).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		done, err := x.insertTerm.ExecContext(ctx, term)
+		if err != nil {
+			return 0, err
+		}
+		if n, err = done.LastInsertId(); err != nil {
+			return 0, err
+		}
+	} else if err != nil {
+		return 0, err
+	}
+	x.numbers[strings.Clone(term)] = n
+	return n, nil
+}
+
+// prune deletes the terms seen in this transaction that no segment has any more.
+func (x *textIndex) prune(ctx context.Context) error {
+	for _, n := range x.numbers {
+		_, err := x.tx.ExecContext(ctx, `DELETE FROM term WHERE id = ?1
+			AND NOT EXISTS (SELECT 1 FROM spoken WHERE spoken MATCH '"' || ?1 || '"')`, n)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
