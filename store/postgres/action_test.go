@@ -19,9 +19,9 @@ func TestStore_Durable(t *testing.T) {
 	storetest.Durable(t, func() hearken.Store { return open(t, url) })
 }
 
-func TestStore_Race_Hubs(t *testing.T) {
+func TestStore_OneWriterWins_Hubs(t *testing.T) {
 	url := schema(t)
-	storetest.Race(t, open(t, url), open(t, url), open(t, url))
+	storetest.OneWriterWins(t, open(t, url), open(t, url), open(t, url))
 }
 
 // connect opens a connection of the test's own.

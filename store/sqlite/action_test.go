@@ -27,16 +27,16 @@ func TestStore_SaveAction_Synced(t *testing.T) {
 }
 
 // As a command line beside a hub.
-func TestStore_Race_Processes(t *testing.T) {
+func TestStore_OneWriterWins_Processes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hearken.db")
-	storetest.Race(t, open(t, path), open(t, path), open(t, path))
+	storetest.OneWriterWins(t, open(t, path), open(t, path), open(t, path))
 }
 
 func TestStore_ForgetActions_LeavesNoByte(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "hearken.db")
 	storetest.LeavesNoByte(t, open(t, path), func() string { return string(bytesOf(t, dir)) })
-	wantSound(t, path)
+	wantIntact(t, path)
 }
 
 // A reader that stays keeps the log from being cleared: the caller is told,
@@ -64,7 +64,7 @@ func TestStore_ForgetActions_Unscrubbed(t *testing.T) {
 	if err := tx.QueryRow(`SELECT count(*) FROM action`).Scan(&n); err != nil || n != 1 {
 		t.Fatalf("%d actions, %v", n, err)
 	}
-	sqlite.SetPatience(t, s, time.Millisecond)
+	sqlite.SetBusyTimeout(t, s, time.Millisecond)
 	if n, err := s.ForgetActions(t.Context(), ended.Add(1)); n != 1 || hearken.CodeOf(err) != hearken.Busy {
 		t.Fatalf("%d forgotten with error %v", n, err)
 	}

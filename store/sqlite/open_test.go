@@ -147,7 +147,7 @@ func TestStore_Delete_Unscrubbed(t *testing.T) {
 	if err := tx.QueryRow(`SELECT count(*) FROM segment`).Scan(&n); err != nil || n != 5 {
 		t.Fatalf("%d segments, %v", n, err)
 	}
-	sqlite.SetPatience(t, s, time.Millisecond)
+	sqlite.SetBusyTimeout(t, s, time.Millisecond)
 	if err := s.Delete(t.Context(), k.session.ID); hearken.CodeOf(err) != hearken.Busy {
 		t.Fatalf("deleted with error %v", err)
 	}

@@ -78,9 +78,9 @@ func traces(t *testing.T, dir, text string) int {
 	return bytes.Count(bytesOf(t, dir), []byte(text))
 }
 
-// wantSound has SQLite look at every page and the full-text index, because
+// wantIntact has SQLite check every page and the full-text index, because
 // pages are written here that SQLite did not write.
-func wantSound(t *testing.T, path string) {
+func wantIntact(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -139,7 +139,7 @@ func TestStore_Delete_LeavesNoByte(t *testing.T) {
 				if left := traces(t, dir, k.mark); left > 0 {
 					t.Fatalf("%d traces of session %d, the %d. to be deleted", left, n, i+1)
 				}
-				wantSound(t, filepath.Join(dir, "hearken.db"))
+				wantIntact(t, filepath.Join(dir, "hearken.db"))
 			}
 		})
 	}

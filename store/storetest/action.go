@@ -18,7 +18,12 @@ func actionID(prefix string, n int) string {
 	return prefix + digits
 }
 
-// message is a plain action that was asked for n minutes after noon.
+// number is the n with which actionID made an id.
+func number(id string) string {
+	return strings.TrimLeft(strings.Map(func(r rune) rune { return r - 'a' + '0' }, id[4:]), "0")
+}
+
+// message is a plain action that was requested n minutes after noon.
 func message(n int) *hearken.Action {
 	at := noon.Add(time.Duration(n) * time.Minute)
 	return &hearken.Action{
@@ -29,7 +34,7 @@ func message(n int) *hearken.Action {
 	}
 }
 
-// fullAction has something in every field, which no real action has.
+// fullAction has a value in every field, which no real action has.
 func fullAction() *hearken.Action {
 	berlin := time.FixedZone("", 3600)
 	a := message(1)
@@ -53,8 +58,8 @@ func fullAction() *hearken.Action {
 	return a
 }
 
-// wantFull fails if a field of v has nothing in it: a field that is new must
-// be put into the sample, or nothing would show that stores keep it.
+// wantFull fails if a field of v is empty. A new field must be added to the
+// sample, or nothing would show that stores keep it.
 func wantFull(t *testing.T, v reflect.Value, name string) {
 	t.Helper()
 	switch {
@@ -97,8 +102,7 @@ func actionNumbers(t *testing.T, store hearken.ActionStore, f hearken.ActionFilt
 	}
 	var numbers []string
 	for _, a := range found {
-		digits := strings.Map(func(r rune) rune { return r - 'a' + '0' }, a.ID[4:])
-		numbers = append(numbers, strings.TrimLeft(digits, "0"))
+		numbers = append(numbers, number(a.ID))
 	}
 	return strings.Join(numbers, " ")
 }
@@ -188,7 +192,7 @@ var actionTests = []test{
 			t.Errorf("%q of version %d is stored", got.Error, got.Version)
 		}
 	}},
-	{"NotThere", func(t *testing.T, store hearken.Store) {
+	{"NotFound", func(t *testing.T, store hearken.Store) {
 		saveAction(t, store, message(1))
 		for _, id := range []string{
 			message(2).ID, "", "x", "msg_", "../" + message(1).ID, message(1).ID + "\x00", "%", strings.ToUpper(message(1).ID), id(1),
@@ -209,18 +213,18 @@ var actionTests = []test{
 		equal(t, "", actionNumbers(t, store, hearken.ActionFilter{}))
 	}},
 	{"List", listActions},
-	{"CallerGone", func(t *testing.T, store hearken.Store) {
-		gone, cancel := context.WithCancel(t.Context())
+	{"Canceled", func(t *testing.T, store hearken.Store) {
+		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
 		a := message(1)
-		if saved, err := store.SaveAction(gone, a); err == nil || saved || a.Version != 0 {
-			t.Errorf("saved for nobody: %t, %v", saved, err)
+		if saved, err := store.SaveAction(canceled, a); err == nil || saved || a.Version != 0 {
+			t.Errorf("saved with a canceled context: %t, %v", saved, err)
 		}
-		if _, err := store.Actions(gone, hearken.ActionFilter{}); err == nil {
-			t.Error("listed for nobody")
+		if _, err := store.Actions(canceled, hearken.ActionFilter{}); err == nil {
+			t.Error("listed with a canceled context")
 		}
-		if _, err := store.ForgetActions(gone, noon); err == nil {
-			t.Error("forgot for nobody")
+		if _, err := store.ForgetActions(canceled, noon); err == nil {
+			t.Error("forgot with a canceled context")
 		}
 		saveAction(t, store, a)
 	}},
@@ -277,17 +281,17 @@ func listActions(t *testing.T, store hearken.Store) {
 		{"principal", hearken.ActionFilter{Principal: "key_1"}, "5 4 3"},
 		{"tool", hearken.ActionFilter{Tool: hearken.ReminderCreate}, "2"},
 		{"target", hearken.ActionFilter{Target: "a"}, "5 4 1"},
-		{"same", hearken.ActionFilter{IdempotencyKey: "same 5"}, "8 7 6 5"},
+		{"idempotency key", hearken.ActionFilter{IdempotencyKey: "same 5"}, "8 7 6 5"},
 		{"grant", hearken.ActionFilter{Grant: "g1"}, "3 2"},
 		{"no such grant", hearken.ActionFilter{Grant: "g"}, ""},
-		{"owed", hearken.ActionFilter{PendingAudit: true}, "4 3"},
-		{"owed and principal", hearken.ActionFilter{PendingAudit: true, Target: "b"}, "3"},
+		{"pending audit", hearken.ActionFilter{PendingAudit: true}, "4 3"},
+		{"pending audit and target", hearken.ActionFilter{PendingAudit: true, Target: "b"}, "3"},
 		{"since", hearken.ActionFilter{Since: at(3)}, "8 7 6 5 4 3"},
 		{"since, a nanosecond later", hearken.ActionFilter{Since: at(3).Add(1)}, "8 7 6 5 4"},
 		{"since, elsewhere", hearken.ActionFilter{Since: at(3).In(time.FixedZone("", 9*3600))}, "8 7 6 5 4 3"},
 		{"principal and target", hearken.ActionFilter{Principal: "key_1", Target: "a"}, "5 4"},
 		{"grant and since", hearken.ActionFilter{Grant: "g1", Since: at(3)}, "3"},
-		{"same and principal", hearken.ActionFilter{IdempotencyKey: "same 5", Principal: "key_1"}, "5"},
+		{"idempotency key and principal", hearken.ActionFilter{IdempotencyKey: "same 5", Principal: "key_1"}, "5"},
 		{"tool and state", hearken.ActionFilter{Tool: hearken.MessageSend, States: states{hearken.ActionPending}}, "8 7 6 1"},
 		{"everything", hearken.ActionFilter{
 			States: states{hearken.ActionDone, hearken.ActionFailed}, Principal: "key_1", Tool: hearken.MessageSend,

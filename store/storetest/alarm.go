@@ -30,8 +30,7 @@ func alarmNumbers(t *testing.T, store hearken.ActionStore, before time.Time) str
 	t.Helper()
 	var numbers []string
 	for _, a := range alarms(t, store, before) {
-		digits := strings.Map(func(r rune) rune { return r - 'a' + '0' }, a.Action[4:])
-		numbers = append(numbers, strings.TrimLeft(digits, "0"))
+		numbers = append(numbers, number(a.Action))
 	}
 	return strings.Join(numbers, " ")
 }

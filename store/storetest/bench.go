@@ -8,11 +8,11 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// BenchmarkActions measures a change of one action among a thousand, as each
-// step of an action's life is one, and what is looked up most.
+// BenchmarkActions measures a change of one action among a thousand, which each
+// step of an action needs, and the most frequent lookups.
 func BenchmarkActions(b *testing.B, store hearken.ActionStore) {
-	const among = 1000
-	actions := make([]*hearken.Action, among)
+	const count = 1000
+	actions := make([]*hearken.Action, count)
 	for n := range actions {
 		actions[n] = fullAction()
 		actions[n].ID, actions[n].IdempotencyKey = actionID("msg_", n), message(n).IdempotencyKey
@@ -27,7 +27,7 @@ func BenchmarkActions(b *testing.B, store hearken.ActionStore) {
 		var took []time.Duration
 		for n := 0; b.Loop(); n++ {
 			start := time.Now()
-			saved, err := store.SaveAction(b.Context(), actions[n*7%among])
+			saved, err := store.SaveAction(b.Context(), actions[n*7%count])
 			if err != nil || !saved {
 				b.Fatal(saved, err)
 			}
@@ -42,7 +42,7 @@ func BenchmarkActions(b *testing.B, store hearken.ActionStore) {
 		want   int
 	}{
 		"Same":    {hearken.ActionFilter{IdempotencyKey: message(7).IdempotencyKey}, 1},
-		"Pending": {hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}}, among / 100},
+		"Pending": {hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}}, count / 100},
 		"Newest":  {hearken.ActionFilter{Limit: 50}, 50},
 	} {
 		b.Run(name, func(b *testing.B) {

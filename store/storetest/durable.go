@@ -9,10 +9,9 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Durable holds a store to keeping what it was given. Each call of open opens
-// the same data, empty at first, beside the stores that are open already: one
-// that finds there what another has just written finds it after a crash as
-// well.
+// Durable checks that what was saved is on disk. Each call of open opens the same
+// data, empty at first, beside the stores that are already open. If another
+// store finds there what was just written, it is also there after a crash.
 func Durable(t *testing.T, open func() hearken.Store) {
 	first := open()
 	a, alarm := fullAction(), &hearken.Alarm{Action: actionID("rem_", 1), Next: noon, Firing: new(noon)}
@@ -31,7 +30,7 @@ func Durable(t *testing.T, open func() hearken.Store) {
 			t.Fatal(err)
 		}
 	}
-	look := func(store hearken.Store) {
+	check := func(store hearken.Store) {
 		t.Helper()
 		equal(t, a, findAction(t, store, a.ID))
 		equal(t, []hearken.Alarm{*alarm}, alarms(t, store, noon))
@@ -53,7 +52,7 @@ func Durable(t *testing.T, open func() hearken.Store) {
 		equal(t, owner, findOwner(t, store))
 	}
 	second := open()
-	look(second)
+	check(second)
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +60,8 @@ func Durable(t *testing.T, open func() hearken.Store) {
 		t.Fatal(err)
 	}
 	third := open()
-	look(third)
-	// Versions count on.
+	check(third)
+	// Versions continue.
 	stale := fullAction()
 	stale.Version = 1
 	if saved, err := third.SaveAction(t.Context(), stale); err != nil || saved {
@@ -70,16 +69,17 @@ func Durable(t *testing.T, open func() hearken.Store) {
 	}
 	saveAction(t, third, a)
 	saveAlarm(t, third, alarm)
-	look(third)
+	check(third)
 }
 
-// LeavesNoByte holds a store to forgetting actions and contacts thoroughly,
-// whatever order they go in. Look returns all that the store's files hold.
-func LeavesNoByte(t *testing.T, store hearken.Store, look func() string) {
+// LeavesNoByte checks that no byte remains of deleted actions and contacts, in
+// whatever order they are deleted. The function content returns all that the
+// store's files contain.
+func LeavesNoByte(t *testing.T, store hearken.Store, content func() string) {
 	const count, steps = 120, 12
 	mark := func(n int) string { return fmt.Sprintf("qz%03dzq", n) }
-	// fill is text that grows, so that a database has to move it, and that now
-	// and then fills several pages.
+	// fill is a text that grows, so that a database has to move it, and that
+	// sometimes fills several pages.
 	fill := func(n, round int) string {
 		words := 1 + n*n%20 + round*(n%50)
 		if n%9 == 0 {
@@ -89,16 +89,16 @@ func LeavesNoByte(t *testing.T, store hearken.Store, look func() string) {
 	}
 	step := func(n int) int { return n * 7 % steps }
 	end := func(step int) time.Time { return noon.Add(time.Duration(step) * time.Hour) }
-	// traces tells whose marks are left.
+	// traces reports whose marks remain.
 	traces := func() (left [count]bool) {
-		all := strings.ToLower(look())
+		all := strings.ToLower(content())
 		for n := range count {
 			left[n] = strings.Contains(all, mark(n))
 		}
 		return left
 	}
-	// goes has some go at each step, and sees that none of their bytes stay.
-	goes := func(remove func(step int)) {
+	// removeAll removes some at each step and checks that no byte of them remains.
+	removeAll := func(remove func(step int)) {
 		t.Helper()
 		if !traces()[0] {
 			t.Fatal("the scan finds nothing")
@@ -113,7 +113,7 @@ func LeavesNoByte(t *testing.T, store hearken.Store, look func() string) {
 		}
 	}
 
-	for round := range 3 { // in turns, so that they lie among each other
+	for round := range 3 { // in turns, so that their rows are mixed
 		for n := range count {
 			a := message(n + 1)
 			a.Version = round
@@ -126,7 +126,7 @@ func LeavesNoByte(t *testing.T, store hearken.Store, look func() string) {
 			saveAlarm(t, store, &hearken.Alarm{Action: a.ID, Version: round, Error: strings.Repeat(mark(n)+"-", 1+(n*11+round*29)%60)})
 		}
 	}
-	goes(func(now int) {
+	removeAll(func(now int) {
 		if n, err := store.ForgetActions(t.Context(), end(now).Add(1)); err != nil || n != count/steps {
 			t.Fatalf("forgot %d actions, %v", n, err)
 		}
@@ -145,7 +145,7 @@ func LeavesNoByte(t *testing.T, store hearken.Store, look func() string) {
 			}
 		}
 	}
-	goes(func(now int) {
+	removeAll(func(now int) {
 		for n := range count {
 			if step(n) == now {
 				if err := store.DeleteContact(t.Context(), mark(n)); err != nil {

@@ -11,21 +11,19 @@ import (
 
 var _ hearken.Store = (*Faulty)(nil)
 
-// Faulty is a store in trouble: it passes calls on to another store, but
-// fails, stalls or dawdles when it is told to. All switches may be turned at
-// any time. The zero value of each switch is no trouble at all.
-//
-// Close is never in trouble, so that a test can always clean up.
+// Faulty forwards calls to another store, but fails, hangs or delays them on
+// demand. Faults may be switched on and off at any time. Close always works, so
+// that a test can clean up.
 type Faulty struct {
 	store hearken.Store
 
 	mu     sync.Mutex
-	err    error         // what calls fail with
+	err    error         // with which calls fail
 	left   int           // how many calls still fail; negative for all
 	late   bool          // fail after the store has done its work
-	delay  time.Duration // what each call takes in addition
+	delay  time.Duration // added to each call
 	gate   chan struct{} // calls wait until it is closed; nil for no waiting
-	only   []string      // the methods that are in trouble; empty for all
+	only   []string      // the methods that are faulty; empty for all
 	counts map[string]int
 	stuck  int
 }
@@ -35,14 +33,14 @@ func NewFaulty(s hearken.Store) *Faulty {
 	return &Faulty{store: s, counts: map[string]int{}}
 }
 
-// Fail makes every call fail with err, and with nil lets them succeed again.
+// Fail makes every call fail with err. A nil error ends this.
 func (f *Faulty) Fail(err error) { f.setErr(err, -1, false) }
 
 // FailNext makes the next n calls fail with err.
 func (f *Faulty) FailNext(n int, err error) { f.setErr(err, n, false) }
 
-// LoseAnswers makes every call do its work and report err all the same, as a
-// connection does that breaks after the commit. Nil ends it.
+// LoseAnswers makes every call do its work and then return err, like a
+// connection that breaks after the commit. A nil error ends this.
 func (f *Faulty) LoseAnswers(err error) { f.setErr(err, -1, true) }
 
 func (f *Faulty) setErr(err error, n int, late bool) {
@@ -74,8 +72,8 @@ func (f *Faulty) Stall() (release func()) {
 	})
 }
 
-// Only confines the trouble to the methods named, such as "Save". Without
-// names all methods are in trouble.
+// Only limits the faults to the methods named, such as "Save". Without names
+// all methods are faulty.
 func (f *Faulty) Only(methods ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,14 +87,14 @@ func (f *Faulty) Calls(method string) int {
 	return f.counts[method]
 }
 
-// Stuck is how many calls hang at the moment.
+// Stuck is how many calls hang now.
 func (f *Faulty) Stuck() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.stuck
 }
 
-// do runs one call with whatever trouble is switched on.
+// do runs one call with the faults that are switched on.
 func (f *Faulty) do(ctx context.Context, method string, call func() error) error {
 	f.mu.Lock()
 	f.counts[method]++
@@ -154,8 +152,8 @@ func (f *Faulty) hang(ctx context.Context, gate chan struct{}) error {
 	}
 }
 
-// ask is do for a call that returns something besides an error.
-func ask[T any](ctx context.Context, f *Faulty, method string, call func() (T, error)) (T, error) {
+// doValue is do for a call that also returns a value.
+func doValue[T any](ctx context.Context, f *Faulty, method string, call func() (T, error)) (T, error) {
 	var answer, none T
 	err := f.do(ctx, method, func() (err error) {
 		answer, err = call()
@@ -172,21 +170,21 @@ func (f *Faulty) Save(ctx context.Context, s *hearken.Session, segments []hearke
 }
 
 func (f *Faulty) Session(ctx context.Context, id string) (*hearken.Session, error) {
-	return ask(ctx, f, "Session", func() (*hearken.Session, error) { return f.store.Session(ctx, id) })
+	return doValue(ctx, f, "Session", func() (*hearken.Session, error) { return f.store.Session(ctx, id) })
 }
 
 func (f *Faulty) Sessions(ctx context.Context, sf hearken.SessionFilter) ([]hearken.Session, error) {
-	return ask(ctx, f, "Sessions", func() ([]hearken.Session, error) { return f.store.Sessions(ctx, sf) })
+	return doValue(ctx, f, "Sessions", func() ([]hearken.Session, error) { return f.store.Sessions(ctx, sf) })
 }
 
 func (f *Faulty) Segments(ctx context.Context, id string, line, limit int, words bool) ([]hearken.Segment, error) {
-	return ask(ctx, f, "Segments", func() ([]hearken.Segment, error) {
+	return doValue(ctx, f, "Segments", func() ([]hearken.Segment, error) {
 		return f.store.Segments(ctx, id, line, limit, words)
 	})
 }
 
 func (f *Faulty) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, error) {
-	return ask(ctx, f, "Search", func() ([]hearken.Hit, error) { return f.store.Search(ctx, q) })
+	return doValue(ctx, f, "Search", func() ([]hearken.Hit, error) { return f.store.Search(ctx, q) })
 }
 
 func (f *Faulty) Delete(ctx context.Context, id string) error {
@@ -202,7 +200,7 @@ func (f *Faulty) SaveNote(ctx context.Context, n *hearken.Note) error {
 }
 
 func (f *Faulty) Note(ctx context.Context, session string) (*hearken.Note, error) {
-	return ask(ctx, f, "Note", func() (*hearken.Note, error) { return f.store.Note(ctx, session) })
+	return doValue(ctx, f, "Note", func() (*hearken.Note, error) { return f.store.Note(ctx, session) })
 }
 
 func (f *Faulty) SaveKey(ctx context.Context, k *hearken.Key) error {
@@ -210,7 +208,7 @@ func (f *Faulty) SaveKey(ctx context.Context, k *hearken.Key) error {
 }
 
 func (f *Faulty) Keys(ctx context.Context) ([]hearken.Key, error) {
-	return ask(ctx, f, "Keys", func() ([]hearken.Key, error) { return f.store.Keys(ctx) })
+	return doValue(ctx, f, "Keys", func() ([]hearken.Key, error) { return f.store.Keys(ctx) })
 }
 
 func (f *Faulty) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
@@ -218,8 +216,8 @@ func (f *Faulty) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
 }
 
 func (f *Faulty) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
-	return ask(ctx, f, "Owner", func() (*hearken.StoreOwner, error) { return f.store.Owner(ctx) })
+	return doValue(ctx, f, "Owner", func() (*hearken.StoreOwner, error) { return f.store.Owner(ctx) })
 }
 
-// Close closes the store behind.
+// Close closes the other store.
 func (f *Faulty) Close() error { return f.store.Close() }

@@ -9,7 +9,7 @@ import (
 
 func (f *Faulty) SaveAction(ctx context.Context, a *hearken.Action) (bool, error) {
 	own := *a // an answer that is lost does not count the version up
-	saved, err := ask(ctx, f, "SaveAction", func() (bool, error) { return f.store.SaveAction(ctx, &own) })
+	saved, err := doValue(ctx, f, "SaveAction", func() (bool, error) { return f.store.SaveAction(ctx, &own) })
 	if err == nil {
 		a.Version = own.Version
 	}
@@ -17,20 +17,20 @@ func (f *Faulty) SaveAction(ctx context.Context, a *hearken.Action) (bool, error
 }
 
 func (f *Faulty) Action(ctx context.Context, id string) (*hearken.Action, error) {
-	return ask(ctx, f, "Action", func() (*hearken.Action, error) { return f.store.Action(ctx, id) })
+	return doValue(ctx, f, "Action", func() (*hearken.Action, error) { return f.store.Action(ctx, id) })
 }
 
 func (f *Faulty) Actions(ctx context.Context, af hearken.ActionFilter) ([]hearken.Action, error) {
-	return ask(ctx, f, "Actions", func() ([]hearken.Action, error) { return f.store.Actions(ctx, af) })
+	return doValue(ctx, f, "Actions", func() ([]hearken.Action, error) { return f.store.Actions(ctx, af) })
 }
 
 func (f *Faulty) ForgetActions(ctx context.Context, before time.Time) (int, error) {
-	return ask(ctx, f, "ForgetActions", func() (int, error) { return f.store.ForgetActions(ctx, before) })
+	return doValue(ctx, f, "ForgetActions", func() (int, error) { return f.store.ForgetActions(ctx, before) })
 }
 
 func (f *Faulty) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 	own := *a
-	saved, err := ask(ctx, f, "SaveAlarm", func() (bool, error) { return f.store.SaveAlarm(ctx, &own) })
+	saved, err := doValue(ctx, f, "SaveAlarm", func() (bool, error) { return f.store.SaveAlarm(ctx, &own) })
 	if err == nil {
 		a.Version = own.Version
 	}
@@ -38,7 +38,7 @@ func (f *Faulty) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) 
 }
 
 func (f *Faulty) Alarms(ctx context.Context, before time.Time) ([]hearken.Alarm, error) {
-	return ask(ctx, f, "Alarms", func() ([]hearken.Alarm, error) { return f.store.Alarms(ctx, before) })
+	return doValue(ctx, f, "Alarms", func() ([]hearken.Alarm, error) { return f.store.Alarms(ctx, before) })
 }
 
 func (f *Faulty) SaveGrant(ctx context.Context, g *hearken.Grant) error {
@@ -46,7 +46,7 @@ func (f *Faulty) SaveGrant(ctx context.Context, g *hearken.Grant) error {
 }
 
 func (f *Faulty) Grants(ctx context.Context) ([]hearken.Grant, error) {
-	return ask(ctx, f, "Grants", func() ([]hearken.Grant, error) { return f.store.Grants(ctx) })
+	return doValue(ctx, f, "Grants", func() ([]hearken.Grant, error) { return f.store.Grants(ctx) })
 }
 
 func (f *Faulty) SaveContact(ctx context.Context, c *hearken.Contact) error {
@@ -58,5 +58,5 @@ func (f *Faulty) DeleteContact(ctx context.Context, id string) error {
 }
 
 func (f *Faulty) Contacts(ctx context.Context) ([]hearken.Contact, error) {
-	return ask(ctx, f, "Contacts", func() ([]hearken.Contact, error) { return f.store.Contacts(ctx) })
+	return doValue(ctx, f, "Contacts", func() ([]hearken.Contact, error) { return f.store.Contacts(ctx) })
 }

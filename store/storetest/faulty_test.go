@@ -99,9 +99,9 @@ func TestFaulty_StallAndSlow(t *testing.T) {
 		if n := f.Stuck(); n != 1 {
 			t.Errorf("%d stuck", n)
 		}
-		gone, cancel := context.WithTimeout(t.Context(), time.Second)
+		canceled, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := f.Keys(gone); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := f.Keys(canceled); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("stalled: %v", err)
 		}
 		release()

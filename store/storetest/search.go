@@ -20,13 +20,13 @@ func search(t *testing.T, store hearken.Store, q hearken.Query) []hearken.Hit {
 	return hits
 }
 
-// places writes hits as session:line.
-func places(hits []hearken.Hit) string {
-	var places []string
+// hitLines writes hits as session:line.
+func hitLines(hits []hearken.Hit) string {
+	var lines []string
 	for _, h := range hits {
-		places = append(places, fmt.Sprintf("%s:%d", strings.TrimLeft(h.Session[:8], "0"), h.Segment.Line))
+		lines = append(lines, fmt.Sprintf("%s:%d", strings.TrimLeft(h.Session[:8], "0"), h.Segment.Line))
 	}
-	return strings.Join(places, " ")
+	return strings.Join(lines, " ")
 }
 
 var corpus = []string{
@@ -51,7 +51,7 @@ var corpus = []string{
 
 var searchTests = []test{
 	{"Found", func(t *testing.T, store hearken.Store) {
-		transcript(t, store, 1, corpus...)
+		saveTranscript(t, store, 1, corpus...)
 		for query, want := range map[string]string{
 			"hello": "1:1", "HELLO World": "1:1", "world hello": "1:1", "hello fox": "", "hell": "", "nothing": "",
 			"dont": "1:1", "don't": "1:1", "don’t": "1:1", "obriens": "1:17", "o'brien's": "1:17",
@@ -76,14 +76,14 @@ var searchTests = []test{
 			hits, err := store.Search(t.Context(), hearken.Query{Text: query})
 			if want == "!" {
 				if hearken.CodeOf(err) != hearken.Invalid {
-					t.Errorf("%q: error %v, hits %s", query, err, places(hits))
+					t.Errorf("%q: error %v, hits %s", query, err, hitLines(hits))
 				}
 				continue
 			}
 			if err != nil {
 				t.Errorf("%q: %v", query, err)
 			}
-			if got := places(hits); got != want {
+			if got := hitLines(hits); got != want {
 				t.Errorf("%q found %q, want %q", query, got, want)
 			}
 		}
@@ -91,7 +91,7 @@ var searchTests = []test{
 	{"Hit", func(t *testing.T, store hearken.Store) {
 		s := session(1)
 		s.Title = "Breakfast"
-		g := rich(s, 7)
+		g := fullSegment(s, 7)
 		save(t, store, s, g)
 		g.Words = nil
 		want := []hearken.Hit{{Session: s.ID, Title: "Breakfast", StartedAt: s.StartedAt, Segment: g}}
@@ -101,20 +101,20 @@ var searchTests = []test{
 	}},
 	{"OnlySpeech", func(t *testing.T, store hearken.Store) {
 		s := session(1)
-		event, noise, translation := said(s, 1, "gap here"), said(s, 2, "gap noise"), said(s, 3, "gap translated")
+		event, noise, translation := segment(s, 1, "gap here"), segment(s, 2, "gap noise"), segment(s, 3, "gap translated")
 		event.Origin, noise.Status, translation.Status = hearken.EventOrigin, hearken.NoSpeech, hearken.Translated
 		save(t, store, s, event, noise, translation)
-		equal(t, "1:3", places(search(t, store, hearken.Query{Text: "gap"})))
+		equal(t, "1:3", hitLines(search(t, store, hearken.Query{Text: "gap"})))
 	}},
 	{"NewestFirst", func(t *testing.T, store hearken.Store) {
-		// The older session is saved last, as after a crash.
-		transcript(t, store, 3, "apple", "pear", "apple")
-		transcript(t, store, 2, "apple", "apple")
+		// The older session is saved last, as can happen after a crash.
+		saveTranscript(t, store, 3, "apple", "pear", "apple")
+		saveTranscript(t, store, 2, "apple", "apple")
 		long := session(1)
-		late := said(long, 2, "apple")
+		late := segment(long, 2, "apple")
 		late.Timestamp = noon.Add(time.Hour)
-		save(t, store, long, said(long, 1, "apple"), late)
-		at := func(n, line int) time.Time { return said(session(n), line, "").Timestamp }
+		save(t, store, long, segment(long, 1, "apple"), late)
+		at := func(n, line int) time.Time { return segment(session(n), line, "").Timestamp }
 		for _, tt := range []struct {
 			query hearken.Query
 			want  string
@@ -136,7 +136,7 @@ var searchTests = []test{
 			{hearken.Query{Since: noon.Add(2 * time.Hour)}, ""},
 		} {
 			tt.query.Text = "apple"
-			if got := places(search(t, store, tt.query)); got != tt.want {
+			if got := hitLines(search(t, store, tt.query)); got != tt.want {
 				t.Errorf("%+v found %q, want %q", tt.query, got, tt.want)
 			}
 		}
@@ -145,26 +145,26 @@ var searchTests = []test{
 		s := session(1)
 		var all []hearken.Segment
 		for line := range 5 {
-			g := said(s, line+1, "apple")
+			g := segment(s, line+1, "apple")
 			g.Timestamp = noon
 			all = append(all, g)
 		}
 		save(t, store, s, all...)
-		equal(t, "1:5 1:4 1:3 1:2 1:1", places(search(t, store, hearken.Query{Text: "apple"})))
+		equal(t, "1:5 1:4 1:3 1:2 1:1", hitLines(search(t, store, hearken.Query{Text: "apple"})))
 	}},
 	{"DefaultLimit", func(t *testing.T, store hearken.Store) {
-		transcript(t, store, 1, slices.Repeat([]string{"apple"}, 60)...)
+		saveTranscript(t, store, 1, slices.Repeat([]string{"apple"}, 60)...)
 		equal(t, 50, len(search(t, store, hearken.Query{Text: "apple"})))
 	}},
 	{"Ranked", func(t *testing.T, store hearken.Store) {
-		best := transcript(t, store, 1, "apple apple apple")
-		transcript(t, store, 2, "an apple", "apple apple", "one apple among many other things that were said")
-		equal(t, "1:1 2:2 2:1 2:3", places(search(t, store, hearken.Query{Text: "apple", Ranked: true})))
-		equal(t, "1:1 2:2", places(search(t, store, hearken.Query{Text: "apple", Ranked: true, Limit: 2})))
+		best := saveTranscript(t, store, 1, "apple apple apple")
+		saveTranscript(t, store, 2, "an apple", "apple apple", "one apple among many other things that were said")
+		equal(t, "1:1 2:2 2:1 2:3", hitLines(search(t, store, hearken.Query{Text: "apple", Ranked: true})))
+		equal(t, "1:1 2:2", hitLines(search(t, store, hearken.Query{Text: "apple", Ranked: true, Limit: 2})))
 		// Beyond the depth even the best is not looked at.
-		transcript(t, store, 3, slices.Repeat([]string{"an apple a day"}, hearken.SearchDepth)...)
+		saveTranscript(t, store, 3, slices.Repeat([]string{"an apple a day"}, hearken.SearchDepth)...)
 		hits := search(t, store, hearken.Query{Text: "apple", Ranked: true, Limit: 3})
-		equal(t, "3:2000 3:1999 3:1998", strings.ReplaceAll(places(hits), best.ID, ""))
+		equal(t, "3:2000 3:1999 3:1998", strings.ReplaceAll(hitLines(hits), best.ID, ""))
 	}},
 	{"LikeReference", func(t *testing.T, store hearken.Store) {
 		random := rand.New(rand.NewPCG(1, 2))
@@ -180,7 +180,7 @@ var searchTests = []test{
 		for range 300 {
 			texts = append(texts, pick(words, 1+random.IntN(14)))
 		}
-		transcript(t, store, 1, texts...)
+		saveTranscript(t, store, 1, texts...)
 		for range 300 {
 			q := hearken.Query{Text: pick(append(words, `"`, `"`, "*"), 1+random.IntN(5)), Limit: 1000}
 			clauses, err := q.Clauses()
@@ -189,12 +189,11 @@ var searchTests = []test{
 			}
 			var want []string
 			for i, text := range slices.Backward(texts) {
-				terms := hearken.Terms(text)
-				if !slices.ContainsFunc(clauses, func(c hearken.Clause) bool { return !c.Matches(terms) }) {
+				if hearken.ContainsAll(text, clauses) {
 					want = append(want, fmt.Sprintf("1:%d", i+1))
 				}
 			}
-			if got := places(search(t, store, q)); got != strings.Join(want, " ") {
+			if got := hitLines(search(t, store, q)); got != strings.Join(want, " ") {
 				t.Errorf("%q found %s, want %s", q.Text, got, want)
 			}
 		}

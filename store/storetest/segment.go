@@ -10,14 +10,14 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// rich uses every field that a segment has.
-func rich(s *hearken.Session, line int) hearken.Segment {
-	g := said(s, line, "Oi, tudo bem?")
+// fullSegment has a value in every field, which no real segment has.
+func fullSegment(s *hearken.Session, line int) hearken.Segment {
+	g := segment(s, line, "Oi, tudo bem?")
 	g.Origin, g.Status = hearken.System, hearken.Translated
 	g.Confidence, g.Speaker = new(0.87654321), new(0)
 	g.StartTime, g.EndTime = 0.1+0.2, math.Pi*1e4
 	g.IsFinal, g.Echo, g.Durable, g.Estimated = true, true, false, true
-	g.Original, g.Event = "Oi, todo bem?", hearken.EventFilled // which no real speech has
+	g.Original, g.Event = "Oi, todo bem?", hearken.EventFilled
 	g.Words = []hearken.Word{
 		{Word: "Oi,", StartTime: 0.3, EndTime: 0.4, Confidence: new(1.0), Speaker: new(2)},
 		{Word: "tudo", StartTime: 0.5, EndTime: 0.6, Confidence: new(0.0)},
@@ -30,7 +30,7 @@ var segmentTests = []test{
 	{"Saved", func(t *testing.T, store hearken.Store) {
 		s := session(1)
 		event := hearken.Segment{Line: 2, Origin: hearken.EventOrigin, Status: hearken.NoSpeech, Event: hearken.EventGap}
-		want := []hearken.Segment{rich(s, 1), event}
+		want := []hearken.Segment{fullSegment(s, 1), event}
 		full := want[0]
 		full.Durable, full.Speaker = true, new(1)
 		wantFull(t, reflect.ValueOf(full), "segment")
@@ -40,8 +40,8 @@ var segmentTests = []test{
 		equal(t, want, segments(t, store, s.ID, 1, 10, false))
 	}},
 	{"Pages", func(t *testing.T, store hearken.Store) {
-		s := transcript(t, store, 1, strings.Fields("a b c d e f g h i j")...)
-		transcript(t, store, 2, "of another session")
+		s := saveTranscript(t, store, 1, strings.Fields("a b c d e f g h i j")...)
+		saveTranscript(t, store, 2, "of another session")
 		for _, tt := range []struct {
 			line, limit int
 			want        string
@@ -58,27 +58,27 @@ var segmentTests = []test{
 		equal(t, "", lines(segments(t, store, empty.ID, 1, 10, true)))
 	}},
 	{"SavedTwice", func(t *testing.T, store hearken.Store) {
-		s := transcript(t, store, 1, "one", "two", "three")
-		changed := said(s, 2, "another text")
-		save(t, store, s, changed, said(s, 3, "three"), said(s, 4, "four"), said(s, 4, "four again"))
+		s := saveTranscript(t, store, 1, "one", "two", "three")
+		changed := segment(s, 2, "another text")
+		save(t, store, s, changed, segment(s, 3, "three"), segment(s, 4, "four"), segment(s, 4, "four again"))
 		got := segments(t, store, s.ID, 1, 10, false)
-		equal(t, []hearken.Segment{said(s, 1, "one"), said(s, 2, "two"), said(s, 3, "three"), said(s, 4, "four")}, got)
+		equal(t, []hearken.Segment{segment(s, 1, "one"), segment(s, 2, "two"), segment(s, 3, "three"), segment(s, 4, "four")}, got)
 		for query, want := range map[string]int{"two": 1, "another": 0, "four": 1, "again": 0} {
 			equal(t, want, len(search(t, store, hearken.Query{Text: query})))
 		}
 	}},
 	{"OutOfOrder", func(t *testing.T, store hearken.Store) {
 		s := session(1)
-		save(t, store, s, said(s, 5, "five"), said(s, 2, "two"))
-		save(t, store, s, said(s, 4, "four"), said(s, 1, "one"), said(s, 100, "hundred"))
+		save(t, store, s, segment(s, 5, "five"), segment(s, 2, "two"))
+		save(t, store, s, segment(s, 4, "four"), segment(s, 1, "one"), segment(s, 100, "hundred"))
 		equal(t, "1 2 4 5 100", lines(segments(t, store, s.ID, 1, 10, false)))
 		equal(t, "4 5", lines(segments(t, store, s.ID, 3, 2, false)))
 	}},
 	{"AllOrNothing", func(t *testing.T, store hearken.Store) {
-		s := transcript(t, store, 1, "one")
+		s := saveTranscript(t, store, 1, "one")
 		changed := *s
 		changed.Title = "A title"
-		err := store.Save(t.Context(), &changed, []hearken.Segment{said(s, 2, "two"), said(s, 0, "zero")})
+		err := store.Save(t.Context(), &changed, []hearken.Segment{segment(s, 2, "two"), segment(s, 0, "zero")})
 		wantCode(t, err, hearken.Invalid)
 		got, err := store.Session(t.Context(), s.ID)
 		if err != nil {
@@ -94,7 +94,7 @@ var segmentTests = []test{
 			"", " ", "\n\t\r", `"'\; DROP TABLE session; --`, "日本語 ไทย हिन्दी العربية", "👩‍👩‍👧‍👦 \U0010FFFF",
 			"e\u0301 and \u00e9 stay apart", "{\"json\": true}\n{}", "<b>&amp;</b>", "\u2028\u2029\ufeff",
 		} {
-			g := said(s, i+1, text)
+			g := segment(s, i+1, text)
 			g.Original = text
 			g.Words = []hearken.Word{{Word: text}}
 			save(t, store, s, g)
@@ -103,7 +103,7 @@ var segmentTests = []test{
 	}},
 	{"NULBytes", func(t *testing.T, store hearken.Store) {
 		s := session(1)
-		g := said(s, 1, "before\x00after")
+		g := segment(s, 1, "before\x00after")
 		g.Words = []hearken.Word{{Word: "\x00"}}
 		s.Title = "nul\x00"
 		save(t, store, s, g)
@@ -116,7 +116,7 @@ var segmentTests = []test{
 	}},
 	{"InvalidUTF8", func(t *testing.T, store hearken.Store) {
 		s := session(1)
-		g := said(s, 1, "before\xff\xfeafter")
+		g := segment(s, 1, "before\xff\xfeafter")
 		g.Words = []hearken.Word{{Word: "\xc3"}}
 		save(t, store, s, g)
 		equal(t, 1, len(segments(t, store, s.ID, 1, 1, true)))
@@ -126,11 +126,11 @@ var segmentTests = []test{
 		s := session(1)
 		long := strings.Repeat("many different words follow each other ", 30_000) + "until the needle appears"
 		word := strings.Repeat("長", 50_000) + strings.Repeat("x", 100_000)
-		g := said(s, 1, long)
+		g := segment(s, 1, long)
 		for i := range 20_000 {
 			g.Words = append(g.Words, hearken.Word{Word: "word", StartTime: float64(i)})
 		}
-		want := []hearken.Segment{g, said(s, 2, word)}
+		want := []hearken.Segment{g, segment(s, 2, word)}
 		save(t, store, s, want...)
 		equal(t, want, segments(t, store, s.ID, 1, 10, true))
 		for query, want := range map[string]int{
@@ -145,7 +145,7 @@ var segmentTests = []test{
 			{}, noon.Add(789), time.Unix(0, 0), time.Date(1600, 1, 1, 0, 0, 0, 1000, time.UTC), time.Date(2999, 12, 31, 23, 59, 59, 999999000, time.UTC),
 			noon.In(time.FixedZone("", -3*3600)),
 		} {
-			g := said(s, i+1, "a")
+			g := segment(s, i+1, "a")
 			g.Timestamp = at
 			save(t, store, s, g)
 			if got, want := segments(t, store, s.ID, i+1, 1, false)[0].Timestamp, at.Truncate(time.Microsecond).UTC(); got != want {

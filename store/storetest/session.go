@@ -32,7 +32,7 @@ var sessionTests = []test{
 		}
 	}},
 	{"Changed", func(t *testing.T, store hearken.Store) {
-		s := transcript(t, store, 1, "one", "two")
+		s := saveTranscript(t, store, 1, "one", "two")
 		s.Status, s.StopReason, s.StoppedAt = hearken.Stopped, hearken.StopFinished, new(noon.Add(time.Hour))
 		s.Title, s.Duration, s.Epoch = "A title", 12.5, 2
 		save(t, store, s)
@@ -62,8 +62,8 @@ var sessionTests = []test{
 			t.Errorf("started at %v, want %v", got.StartedAt, want)
 		}
 	}},
-	{"NotThere", func(t *testing.T, store hearken.Store) {
-		transcript(t, store, 1, "something else")
+	{"NotFound", func(t *testing.T, store hearken.Store) {
+		saveTranscript(t, store, 1, "something else")
 		for _, id := range []string{id(9), "", "x", "../" + id(1), id(1) + "\x00", "%", strings.ToUpper(id(10))} {
 			ctx := t.Context()
 			_, err := store.Session(ctx, id)
@@ -137,7 +137,7 @@ var sessionTests = []test{
 
 var noteTests = []test{
 	{"Saved", func(t *testing.T, store hearken.Store) {
-		s := transcript(t, store, 1, "one")
+		s := saveTranscript(t, store, 1, "one")
 		_, err := store.Note(t.Context(), s.ID)
 		wantCode(t, err, hearken.NotFound)
 		for _, text := range []string{"# Notes\n\n- \"one\"\n- 二\n", "shorter", ""} {
@@ -151,7 +151,7 @@ var noteTests = []test{
 			}
 			equal(t, want, got)
 		}
-		save(t, store, s, said(s, 2, "two")) // does not touch the note
+		save(t, store, s, segment(s, 2, "two")) // does not touch the note
 		if _, err := store.Note(t.Context(), s.ID); err != nil {
 			t.Error(err)
 		}

@@ -1,6 +1,5 @@
-// Package storetest holds every store to the same promises: one suite that
-// all of them pass, and a store that misbehaves on demand for the tests of
-// those who use one.
+// Package storetest holds the suite that every store passes, and two stores for
+// the tests of other packages: one in memory, and one that fails on demand.
 package storetest
 
 import (
@@ -15,8 +14,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Run holds a store to what [hearken.Store] promises. Each call of open makes
-// an empty store that is closed when its test ends.
+// Run checks that a store does what [hearken.Store] promises. Each call of open
+// returns an empty store, which must close when its test ends.
 func Run(t *testing.T, open func(t *testing.T) hearken.Store) {
 	for _, group := range []struct {
 		name  string
@@ -25,7 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) hearken.Store) {
 		{"Session", sessionTests},
 		{"Segments", segmentTests},
 		{"Search", searchTests},
-		{"Remove", removeTests},
+		{"Delete", deleteTests},
 		{"Note", noteTests},
 		{"Key", keyTests},
 		{"Owner", ownerTests},
@@ -33,7 +32,7 @@ func Run(t *testing.T, open func(t *testing.T) hearken.Store) {
 		{"Alarm", alarmTests},
 		{"Grant", grantTests},
 		{"Contact", contactTests},
-		{"Together", togetherTests},
+		{"Concurrency", concurrencyTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, tt := range group.tests {
@@ -48,8 +47,8 @@ type test struct {
 	run  func(t *testing.T, s hearken.Store)
 }
 
-// noon is when everything in these tests happens. It has no more than
-// microseconds, which is what every store keeps.
+// noon is when everything in these tests happens. Like stored times, it has
+// microseconds and no fraction of them.
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 123456000, time.UTC)
 
 // id is the n-th session id; higher ones sort after lower ones.
@@ -63,8 +62,8 @@ func session(n int) *hearken.Session {
 	}
 }
 
-// said is an entry of a session, said line seconds after its start.
-func said(s *hearken.Session, line int, text string) hearken.Segment {
+// segment is an entry of a session, said line seconds after its start.
+func segment(s *hearken.Session, line int, text string) hearken.Segment {
 	return hearken.Segment{
 		ID: fmt.Sprintf("%s-%d", s.ID[:8], line), Line: line, Origin: hearken.Microphone,
 		Status: hearken.Confirmed, Text: text, StartTime: float64(line), EndTime: float64(line) + 0.5,
@@ -73,13 +72,13 @@ func said(s *hearken.Session, line int, text string) hearken.Segment {
 	}
 }
 
-// transcript is a session with one entry for each text, saved.
-func transcript(t *testing.T, store hearken.Store, n int, texts ...string) *hearken.Session {
+// saveTranscript saves a session with one entry for each text.
+func saveTranscript(t *testing.T, store hearken.Store, n int, texts ...string) *hearken.Session {
 	t.Helper()
 	s := session(n)
 	var segments []hearken.Segment
 	for i, text := range texts {
-		segments = append(segments, said(s, i+1, text))
+		segments = append(segments, segment(s, i+1, text))
 	}
 	s.SegmentCount = len(segments)
 	save(t, store, s, segments...)

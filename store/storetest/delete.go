@@ -7,10 +7,10 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-var removeTests = []test{
+var deleteTests = []test{
 	{"Delete", func(t *testing.T, store hearken.Store) {
-		gone := transcript(t, store, 1, "secret plans", "東京 secrets")
-		stays := transcript(t, store, 2, "secret plans of others")
+		gone := saveTranscript(t, store, 1, "secret plans", "東京 secrets")
+		stays := saveTranscript(t, store, 2, "secret plans of others")
 		for _, s := range []*hearken.Session{gone, stays} {
 			if err := store.SaveNote(t.Context(), &hearken.Note{Session: s.ID, Text: "note", SavedAt: noon}); err != nil {
 				t.Fatal(err)
@@ -39,14 +39,14 @@ var removeTests = []test{
 			t.Error(err)
 		}
 		// The same id may come again, and nothing of the old session with it.
-		save(t, store, gone, said(gone, 3, "new plans"))
+		save(t, store, gone, segment(gone, 3, "new plans"))
 		equal(t, "3", lines(segments(t, store, gone.ID, 1, 10, false)))
 		_, err = store.Note(t.Context(), gone.ID)
 		wantCode(t, err, hearken.NotFound)
 	}},
 	{"Forget", func(t *testing.T, store hearken.Store) {
-		s := transcript(t, store, 1, strings.Fields("apple berry cherry date elder")...)
-		other := transcript(t, store, 2, "apple", "berry", "cherry", "date")
+		s := saveTranscript(t, store, 1, strings.Fields("apple berry cherry date elder")...)
+		other := saveTranscript(t, store, 2, "apple", "berry", "cherry", "date")
 		forget := func(line int) {
 			t.Helper()
 			if err := store.Forget(t.Context(), s.ID, line); err != nil {
@@ -66,7 +66,7 @@ var removeTests = []test{
 			t.Fatal(err)
 		}
 		equal(t, s, got) // lines are not used again, so the count stays
-		save(t, store, s, said(s, 6, "fig"))
+		save(t, store, s, segment(s, 6, "fig"))
 		equal(t, "1 2 3 6", lines(segments(t, store, s.ID, 1, 10, false)))
 		equal(t, 1, len(search(t, store, hearken.Query{Text: "fig", Session: s.ID})))
 		forget(0)
