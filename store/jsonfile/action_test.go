@@ -20,7 +20,7 @@ func TestStore_Durable(t *testing.T) {
 	storetest.Durable(t, func() hearken.Store { return open(t, dir) })
 }
 
-// everything is what all files of a folder hold, and how they are called.
+// everything is the content and the names of all files in a folder.
 func everything(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
@@ -43,7 +43,7 @@ func TestStore_ForgetActions_LeavesNoByte(t *testing.T) {
 	storetest.LeavesNoByte(t, open(t, dir), func() string { return everything(t, dir) })
 }
 
-// What a process left behind that ended while it wrote goes as well.
+// Temporary files that a crash left are removed as well.
 func TestStore_ForgetActions_Torn(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -64,7 +64,7 @@ func TestStore_ForgetActions_Torn(t *testing.T) {
 	}
 }
 
-// A reader beside sees each change, and what is gone.
+// A second reader sees each change and each deletion.
 func TestStore_Actions_Beside(t *testing.T) {
 	dir := t.TempDir()
 	writer, reader := open(t, dir), open(t, dir)
@@ -90,8 +90,8 @@ func TestStore_Actions_Beside(t *testing.T) {
 	}
 }
 
-// One damaged action is named where it is asked for, cannot be overwritten,
-// and all others go on.
+// The error names a damaged action, which cannot be overwritten. All others
+// still work.
 func TestStore_Action_Damaged(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -111,15 +111,15 @@ func TestStore_Action_Damaged(t *testing.T) {
 		t.Errorf("%d actions, %v, log %s", len(list), err, &log)
 	}
 	_, err = s.Action(t.Context(), "msg_aaaaaaaaaaaaaaaa")
-	names(t, err, path, "remove it")
+	storetest.WantRepositoryError(t, err, path, "remove it")
 	saved, err := s.SaveAction(t.Context(), &hearken.Action{ID: "msg_aaaaaaaaaaaaaaaa"})
-	names(t, err, path)
+	storetest.WantRepositoryError(t, err, path)
 	if saved {
 		t.Error("saved over it")
 	}
 }
 
-// A folder of the time before there were actions gets them.
+// A folder from before there were actions is migrated.
 func TestOpen_Older(t *testing.T) {
 	dir := t.TempDir()
 	first := open(t, dir)

@@ -93,7 +93,7 @@ func TestStore_Save_Torn(t *testing.T) {
 	}
 }
 
-// One damaged file is named, and all other sessions go on.
+// The error names a damaged file, and all other sessions still work.
 func TestStore_Damaged(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -120,10 +120,10 @@ func TestStore_Damaged(t *testing.T) {
 		t.Errorf("hits %v, %v", hits, err)
 	}
 	_, err = s.Session(t.Context(), id(1))
-	names(t, err, first)
+	storetest.WantRepositoryError(t, err, first)
 	_, err = s.Segments(t.Context(), id(2), 1, 10, false)
-	names(t, err, second, "line 2")
-	names(t, s.Save(t.Context(), session(2), []hearken.Segment{said(3, "pear")}), second, "line 2")
+	storetest.WantRepositoryError(t, err, second, "line 2")
+	storetest.WantRepositoryError(t, s.Save(t.Context(), session(2), []hearken.Segment{said(3, "pear")}), second, "line 2")
 	save(t, s, 3, said(3, "pear"))
 	if got := texts(t, s, 3); got != "apple apple pear" {
 		t.Error(got)
@@ -134,18 +134,6 @@ func TestStore_Damaged(t *testing.T) {
 	for n := 1; n <= 2; n++ {
 		if err := s.Delete(t.Context(), id(n)); err != nil {
 			t.Errorf("delete a damaged session: %v", err)
-		}
-	}
-}
-
-func names(t *testing.T, err error, want ...string) {
-	t.Helper()
-	if hearken.CodeOf(err) != hearken.RepositoryError {
-		t.Fatalf("error %v", err)
-	}
-	for _, want := range want {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in %q", want, err)
 		}
 	}
 }
@@ -195,7 +183,7 @@ func TestStore_LeavesNoByte(t *testing.T) {
 	if n := find("secret"); n != 4 {
 		t.Errorf("%d traces, want 4", n)
 	}
-	// A process that ends while it deletes leaves a folder that the next removes.
+	// The next Open removes the folder of a deletion that a crash interrupted.
 	folder := filepath.Join(dir, "sessions", id(2))
 	if err := os.Rename(folder, folder+".deleted"); err != nil {
 		t.Fatal(err)
@@ -219,10 +207,10 @@ func TestOpen_Unusable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := jsonfile.Open(t.Context(), newer)
-	names(t, err, newer, "version 7", "up to 2")
+	storetest.WantRepositoryError(t, err, newer, "version 7", "up to 2")
 	for _, dir := range []string{file, filepath.Join(file, "x")} {
 		_, err := jsonfile.Open(t.Context(), dir)
-		names(t, err, dir, "Try: ")
+		storetest.WantRepositoryError(t, err, dir, "Try: ")
 	}
 }
 

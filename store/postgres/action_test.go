@@ -24,7 +24,7 @@ func TestStore_OneWriterWins_Hubs(t *testing.T) {
 	storetest.OneWriterWins(t, open(t, url), open(t, url), open(t, url))
 }
 
-// connect opens a connection of the test's own.
+// connect opens another connection.
 func connect(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -35,8 +35,8 @@ func connect(t *testing.T, url string) *pgx.Conn {
 	return conn
 }
 
-// The server decides when the bytes of its files go, so it is the rows of all
-// tables that are looked at.
+// The server decides when it overwrites the bytes in its files, so this looks at
+// the rows of all tables.
 func TestStore_ForgetActions_LeavesNoRow(t *testing.T) {
 	url := schema(t)
 	s, conn := open(t, url), connect(t, url)
@@ -50,8 +50,8 @@ func TestStore_ForgetActions_LeavesNoRow(t *testing.T) {
 	})
 }
 
-// What is written is on the disk of a server, too, that answers before that
-// unless it is told otherwise.
+// Even if the server's default is to answer before it has synced, an action is
+// on its disk when SaveAction returns.
 func TestStore_SaveAction_Synced(t *testing.T) {
 	address := schema(t)
 	u, err := url.Parse(address)
@@ -90,7 +90,7 @@ func TestStore_SaveAction_Synced(t *testing.T) {
 	}
 }
 
-// A database of the time before there were actions gets room for them.
+// A database from before there were actions is migrated.
 func TestOpen_Older(t *testing.T) {
 	url := schema(t)
 	tables, err := os.ReadFile(filepath.Join("sql", "0001_sessions.sql"))

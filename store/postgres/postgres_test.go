@@ -23,11 +23,11 @@ import (
 	"github.com/hearken-dev/hearken/store/storetest"
 )
 
-// server is the URL of the server that the tests use, and why there is none.
+// server is the URL of the server that the tests use, or why there is none.
 var server, missing string
 
 // TestMain finds a server: the one that HEARKEN_TEST_POSTGRES names, or one
-// that is started for these tests and ended after them.
+// that it starts and stops.
 func TestMain(m *testing.M) {
 	if server = os.Getenv("HEARKEN_TEST_POSTGRES"); server != "" {
 		os.Exit(m.Run())
@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 
 var schemas atomic.Int64
 
-// schema makes an empty schema and returns the URL that leads to it.
+// schema creates an empty schema and returns its URL.
 func schema(t testing.TB) string {
 	t.Helper()
 	if missing != "" {
@@ -155,14 +155,7 @@ func TestOpen_Unusable(t *testing.T) {
 				s.Close()
 				t.Fatal("opened")
 			}
-			if hearken.CodeOf(err) != hearken.RepositoryError {
-				t.Errorf("code %q", hearken.CodeOf(err))
-			}
-			for _, want := range tt.says {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q is not in %q", want, err)
-				}
-			}
+			storetest.WantRepositoryError(t, err, tt.says...)
 			if strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("the password is in %q", err)
 			}

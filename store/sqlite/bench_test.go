@@ -15,8 +15,8 @@ import (
 	"github.com/hearken-dev/hearken/store/sqlite"
 )
 
-// HEARKEN_BENCH_SEGMENTS is how many segments the search is measured over, and
-// HEARKEN_BENCH_DIR a folder to keep that database in for the next time.
+// HEARKEN_BENCH_SEGMENTS is how many segments there are to search, and
+// HEARKEN_BENCH_DIR a folder in which that database is kept for the next run.
 func benchSegments() int {
 	if n, err := strconv.Atoi(os.Getenv("HEARKEN_BENCH_SEGMENTS")); err == nil {
 		return n
@@ -24,8 +24,8 @@ func benchSegments() int {
 	return 100_000
 }
 
-// speech makes text whose words are as common and as rare as in speech: the
-// n-th most frequent one comes up in proportion to 1/n.
+// speech makes text whose words are as frequent as in speech: the frequency of
+// the n-th most frequent one is proportional to 1/n.
 type speech struct{ words *rand.Zipf }
 
 func newSpeech() *speech {
@@ -60,7 +60,7 @@ func (s *speech) segment(line int, at time.Time) hearken.Segment {
 	return g
 }
 
-// fill saves sessions until there are so many segments.
+// fill saves sessions until there are this many segments.
 func fill(b *testing.B, s *sqlite.Store, sessions, segments int) {
 	b.Helper()
 	from := newSpeech()

@@ -14,7 +14,7 @@ func SetBusyTimeout(t *testing.T, s *Store, d time.Duration) {
 	}
 }
 
-// Synchronous is SQLite's setting of how a commit reaches the disk.
+// Synchronous returns SQLite's synchronous setting.
 func Synchronous(t *testing.T, s *Store) (n int) {
 	t.Helper()
 	if err := s.writes.QueryRow(`PRAGMA synchronous`).Scan(&n); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/store/sqlite"
+	"github.com/hearken-dev/hearken/store/storetest"
 )
 
 func TestOpen_Again(t *testing.T) {
@@ -45,7 +46,7 @@ func TestOpen_Again(t *testing.T) {
 	}
 }
 
-// Many processes may make the same database at once.
+// Many processes may create the same database at once.
 func TestOpen_Together(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hearken.db")
 	var all sync.WaitGroup
@@ -113,40 +114,20 @@ func TestOpen_Unusable(t *testing.T) {
 				s.Close()
 				t.Fatal("opened")
 			}
-			if hearken.CodeOf(err) != hearken.RepositoryError {
-				t.Errorf("code %q", hearken.CodeOf(err))
-			}
-			for _, want := range tt.says {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q is not in the error %q", want, err)
-				}
-			}
+			storetest.WantRepositoryError(t, err, tt.says...)
 		})
 	}
 }
 
-// A reader that stays keeps the log from being cleared: the caller is told,
-// and the next open does it.
-func TestStore_Delete_Unscrubbed(t *testing.T) {
+// While another process reads, the log cannot be truncated. The error says so,
+// and the next Open truncates it.
+func TestStore_Delete_LogInUse(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "hearken.db")
 	s := open(t, path)
 	k := newTalk(1)
 	saveTalk(t, s, k, k.say(5))
-	reader, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
-	tx, err := reader.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Rollback()
-	var n int
-	if err := tx.QueryRow(`SELECT count(*) FROM segment`).Scan(&n); err != nil || n != 5 {
-		t.Fatalf("%d segments, %v", n, err)
-	}
+	release := startReading(t, path)
 	sqlite.SetBusyTimeout(t, s, time.Millisecond)
 	if err := s.Delete(t.Context(), k.session.ID); hearken.CodeOf(err) != hearken.Busy {
 		t.Fatalf("deleted with error %v", err)
@@ -154,11 +135,33 @@ func TestStore_Delete_Unscrubbed(t *testing.T) {
 	if traces(t, dir, k.mark) == 0 {
 		t.Fatal("the reader did not matter")
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	release()
 	open(t, path)
 	if left := traces(t, dir, k.mark); left > 0 {
 		t.Errorf("%d traces after opening again", left)
+	}
+}
+
+// startReading begins a transaction that reads the database, as another process
+// does. It lasts until release is called.
+func startReading(t *testing.T, path string) (release func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := tx.QueryRow(`SELECT count(*) FROM session`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
 	}
 }

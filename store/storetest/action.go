@@ -118,7 +118,7 @@ var actionTests = []test{
 		equal(t, 1, full.Version)
 		got := findAction(t, store, full.ID)
 		equal(t, full, got)
-		// What was approved says the same time in the same zone.
+		// What was approved keeps its time and its zone.
 		if _, offset := got.Appointment.Start.Zone(); offset != 3600 {
 			t.Errorf("the appointment is at %v", got.Appointment.Start)
 		}
@@ -257,7 +257,7 @@ func listActions(t *testing.T, store hearken.Store) {
 		}
 		saveAction(t, store, a)
 	}
-	// Created in the same moment as the fifth; the id decides.
+	// Created at the same time as the fifth, so the id decides.
 	for _, n := range []int{7, 6, 8} {
 		twin := message(5)
 		twin.ID, twin.IdempotencyKey = actionID("msg_", n), "same 5"
@@ -386,13 +386,13 @@ func forgetActions(t *testing.T, store hearken.Store) {
 	forget(noon.Add(day+1), 0, "12 11 5 3 2 1")
 	_, err := store.Action(t.Context(), message(4).ID)
 	wantCode(t, err, hearken.NotFound)
-	// An alarm that has rung for the last time lets its action go.
+	// After its last alarm an action can be forgotten.
 	repeats.Next, firing.Firing = time.Time{}, nil
 	saveAlarm(t, store, repeats)
 	saveAlarm(t, store, firing)
 	forget(noon.Add(3*day), 3, "3 2 1")
 	equal(t, "", alarmNumbers(t, store, time.Time{}))
-	// An id that was forgotten is as if it had never been.
+	// The id of a forgotten action can be used again.
 	saveAction(t, store, message(4))
 	equal(t, "4 3 2 1", actionNumbers(t, store, hearken.ActionFilter{}))
 }

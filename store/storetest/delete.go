@@ -38,7 +38,7 @@ var deleteTests = []test{
 		if _, err := store.Note(t.Context(), stays.ID); err != nil {
 			t.Error(err)
 		}
-		// The same id may come again, and nothing of the old session with it.
+		// A new session with the same id has nothing of the old one.
 		save(t, store, gone, segment(gone, 3, "new plans"))
 		equal(t, "3", lines(segments(t, store, gone.ID, 1, 10, false)))
 		_, err = store.Note(t.Context(), gone.ID)

@@ -20,7 +20,7 @@ func faulty(t *testing.T) *storetest.Faulty {
 
 var errDown = errors.New("the database is down")
 
-// A faulty store without a fault is as good as the one behind it.
+// A faulty store without a fault passes the suite.
 func TestFaulty_NoFault(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) hearken.Store { return faulty(t) })
 }
@@ -65,7 +65,7 @@ func TestFaulty_LoseAnswers(t *testing.T) {
 	}
 }
 
-// Who lost the answer has the version from before, as with a real store.
+// A caller that loses the answer keeps the old version, as with a real store.
 func TestFaulty_LoseAnswers_Version(t *testing.T) {
 	f := faulty(t)
 	f.LoseAnswers(errDown)

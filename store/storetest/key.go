@@ -29,7 +29,7 @@ var keyTests = []test{
 			t.Fatal(err)
 		}
 		equal(t, []hearken.Key{first, second}, keys)
-		// Who may approve can change.
+		// The approver can change.
 		first.Approver, second.Approver = hearken.ApproverClient, ""
 		for _, k := range []*hearken.Key{&second, &first} {
 			if err := store.SaveKey(t.Context(), k); err != nil {

@@ -161,7 +161,7 @@ var searchTests = []test{
 		saveTranscript(t, store, 2, "an apple", "apple apple", "one apple among many other things that were said")
 		equal(t, "1:1 2:2 2:1 2:3", hitLines(search(t, store, hearken.Query{Text: "apple", Ranked: true})))
 		equal(t, "1:1 2:2", hitLines(search(t, store, hearken.Query{Text: "apple", Ranked: true, Limit: 2})))
-		// Beyond the depth even the best is not looked at.
+		// Beyond the depth not even the best hit is found.
 		saveTranscript(t, store, 3, slices.Repeat([]string{"an apple a day"}, hearken.SearchDepth)...)
 		hits := search(t, store, hearken.Query{Text: "apple", Ranked: true, Limit: 3})
 		equal(t, "3:2000 3:1999 3:1998", strings.ReplaceAll(hitLines(hits), best.ID, ""))

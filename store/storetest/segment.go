@@ -108,7 +108,7 @@ var segmentTests = []test{
 		s.Title = "nul\x00"
 		save(t, store, s, g)
 		got := segments(t, store, s.ID, 1, 1, true)
-		// A store that cannot keep it puts a replacement character there.
+		// A store that cannot keep it writes a replacement character.
 		if text := strings.ReplaceAll(got[0].Text, "\x00", "\ufffd"); text != "before\ufffdafter" {
 			t.Errorf("got %q", got[0].Text)
 		}

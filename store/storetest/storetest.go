@@ -117,6 +117,18 @@ func equal(t *testing.T, want, got any) {
 	}
 }
 
+// WantRepositoryError fails unless err has the code [hearken.RepositoryError]
+// and contains all texts.
+func WantRepositoryError(t *testing.T, err error, texts ...string) {
+	t.Helper()
+	wantCode(t, err, hearken.RepositoryError)
+	for _, text := range texts {
+		if err != nil && !strings.Contains(err.Error(), text) {
+			t.Errorf("%q is not in the error %q", text, err)
+		}
+	}
+}
+
 func wantCode(t *testing.T, err error, code hearken.Code) {
 	t.Helper()
 	if err == nil || hearken.CodeOf(err) != code {

@@ -39,7 +39,7 @@ func (k *talk) say(n int) []hearken.Segment {
 		var text []string
 		var words []hearken.Word
 		for i := range 6 + k.lines%9 {
-			// The mark stands at both ends, as an index may keep either alone.
+			// The mark is at both ends, because an index may keep only one.
 			word := fmt.Sprintf("%sx%dz%s%s", k.mark, k.lines*20+i, strings.Repeat("w", (k.lines*7+i)%23), k.mark)
 			text, words = append(text, word), append(words, hearken.Word{Word: word, StartTime: float64(i)})
 			k.words = append(k.words, word)
@@ -54,7 +54,7 @@ func (k *talk) say(n int) []hearken.Segment {
 	return all
 }
 
-// bytesOf is all that the files of the store hold.
+// bytesOf is the content of all files of the store.
 func bytesOf(t *testing.T, dir string) []byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -72,14 +72,14 @@ func bytesOf(t *testing.T, dir string) []byte {
 	return all
 }
 
-// traces counts what is left of a text in every file of the store.
+// traces counts how often a text occurs in the files of the store.
 func traces(t *testing.T, dir, text string) int {
 	t.Helper()
 	return bytes.Count(bytesOf(t, dir), []byte(text))
 }
 
 // wantIntact has SQLite check every page and the full-text index, because
-// pages are written here that SQLite did not write.
+// deleting writes pages past SQLite.
 func wantIntact(t *testing.T, path string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -103,8 +103,8 @@ func saveTalk(t *testing.T, s *sqlite.Store, k *talk, segments []hearken.Segment
 	}
 }
 
-// Sessions that are written in turns, changed and deleted in another order
-// leave no byte of their words, titles, notes and vocabulary.
+// Sessions are written in turns, changed, and deleted in another order. No byte
+// of their words, titles, notes and vocabulary remains.
 func TestStore_Delete_LeavesNoByte(t *testing.T) {
 	for _, rounds := range []int{1, 5, 25} {
 		t.Run(fmt.Sprint(rounds), func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestStore_Delete_LeavesNoByte(t *testing.T) {
 	}
 }
 
-// What is forgotten leaves no byte, and the lines before it stay.
+// No byte remains of forgotten lines, and the lines before them stay.
 func TestStore_Forget_LeavesNoByte(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, filepath.Join(dir, "hearken.db"))
