@@ -95,7 +95,7 @@ func (a *App) control(ctx context.Context, req controlRequest) (any, error) {
 		return a.store.Keys(ctx)
 	}
 	if serve, known := ownerOps[req.Op]; known {
-		if err := a.owns(ctx, req); err != nil {
+		if err := a.checkOwner(ctx, req); err != nil {
 			return nil, err
 		}
 		return serve(a, ctx, req)

@@ -10,11 +10,11 @@ import (
 	"github.com/hearken-dev/hearken/act/people"
 )
 
-// awaitFor is how long a command waits to tell what became of an action: most
-// are carried out at once.
-const awaitFor = 8 * time.Second
+// resultTimeout is how long a command waits for the result of an action. Most
+// actions run at once.
+const resultTimeout = 8 * time.Second
 
-// ownerOps are the requests about acting, by their names.
+// ownerOps are the control requests about actions, keys and contacts, by name.
 var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, error){
 	"owner.set": func(a *App, _ context.Context, _ controlRequest) (any, error) {
 		return a.owner.Set(), nil
@@ -48,7 +48,7 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 		return decided{Action: *action, Decided: won}, nil
 	},
 	"actions.await": func(a *App, ctx context.Context, req controlRequest) (any, error) {
-		return a.desk.Await(ctx, req.ID, awaitFor)
+		return a.desk.Await(ctx, req.ID, resultTimeout)
 	},
 	"actions.undo": func(a *App, ctx context.Context, req controlRequest) (any, error) {
 		return a.desk.Cancel(ctx, "", req.ID)
@@ -74,10 +74,10 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 	"actions.calendar": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
 		doors, err := a.Transports(ctx)
 		if err == nil && a.feed == nil {
-			return nil, hearken.Errorf(hearken.RepositoryError, "The calendar is not served; the hub's log says why.")
+			return nil, hearken.Errorf(hearken.RepositoryError, "The calendar is not available. The hub's log says why.")
 		}
 		if err != nil {
-			return nil, hearken.Errorf(hearken.Busy, "The calendar is served while the hub runs.").WithTry("hearken serve")
+			return nil, hearken.Errorf(hearken.Busy, "The calendar is only available while the hub runs.").WithTry("hearken serve")
 		}
 		return doors.URL() + a.feed.Path(), nil
 	},
@@ -90,27 +90,27 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 	},
 }
 
-// always are the requests that need no PIN: to look, and to take away. A
-// coding agent has a shell; it may use these as well.
-var always = []string{
+// withoutPIN are the requests that never need a PIN: those that only read, and
+// those that withdraw a permission. A coding agent has a shell, so it may make
+// them too.
+var withoutPIN = []string{
 	"owner.set", "owner.pin", "actions.list", "actions.get", "actions.await", "actions.why", "actions.pause", "actions.calendar",
 	"grants.list", "grants.revoke", "keys.revoke", "contacts.list",
 }
 
-// beforePIN are the requests that need a PIN only once there is one: nothing
-// can be approved before.
-var beforePIN = []string{"keys.create", "contacts.import", "contacts.remove", "actions.undo", "actions.resume"}
+// withoutFirstPIN are the requests that need the PIN only once one is set. Before
+// that nothing can be approved.
+var withoutFirstPIN = []string{"keys.create", "contacts.import", "contacts.remove", "actions.undo", "actions.resume"}
 
-// owns checks that a request comes from the owner, where only the owner may
-// ask for it.
-func (a *App) owns(ctx context.Context, req controlRequest) error {
+// checkOwner fails if a request needs the owner's PIN and does not have it.
+func (a *App) checkOwner(ctx context.Context, req controlRequest) error {
 	if err := a.acts(ctx); err != nil {
 		return err
 	}
-	if slices.Contains(always, req.Op) {
+	if slices.Contains(withoutPIN, req.Op) {
 		return nil
 	}
-	if !a.owner.Set() && slices.Contains(beforePIN, req.Op) && req.Approver != hearken.ApproverClient {
+	if !a.owner.Set() && slices.Contains(withoutFirstPIN, req.Op) && req.Approver != hearken.ApproverClient {
 		return nil
 	}
 	err := a.owner.Check(req.PIN)
@@ -130,7 +130,7 @@ func (a *App) setPIN(ctx context.Context, req controlRequest) (any, error) {
 		a.refusal(ctx, hearken.AuditRecord{From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
 		return nil, err
 	}
-	a.page.SignOut() // whoever knew the old one is out
+	a.page.SignOut() // everyone who signed in with the old PIN
 	state := "changed"
 	if first {
 		state = "set"
@@ -147,7 +147,7 @@ func (a *App) importContacts(ctx context.Context, req controlRequest) (any, erro
 	save, report := people.Merge(known, req.Contacts)
 	for i := range save {
 		if err := a.store.SaveContact(ctx, &save[i]); err != nil {
-			return nil, hearken.Errorf(hearken.RepositoryError, "A contact could not be kept: %w.", err)
+			return nil, hearken.Errorf(hearken.RepositoryError, "A contact could not be saved: %w.", err)
 		}
 	}
 	a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditOwner, State: "contacts", By: "owner", From: "terminal"})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 
 	"golang.org/x/term"
@@ -21,7 +22,7 @@ func (c *pinCmd) Run(ctx context.Context, p *program) error {
 	}
 	req := controlRequest{Op: "owner.pin"}
 	if set {
-		if req.PIN, err = p.ask("Your PIN now: "); err != nil {
+		if req.PIN, err = p.ask("Current PIN: "); err != nil {
 			return err
 		}
 	} else if file := p.cfg.OwnerPINFile; file != "" {
@@ -30,25 +31,25 @@ func (c *pinCmd) Run(ctx context.Context, p *program) error {
 		}
 	}
 	if req.NewPIN == "" {
-		if req.NewPIN, err = p.ask("Your new PIN, of at least 6 characters: "); err != nil {
+		if req.NewPIN, err = p.ask("New PIN (at least 6 characters): "); err != nil {
 			return err
 		}
-		again, err := p.ask("The same again: ")
+		repeated, err := p.ask("Repeat the new PIN: ")
 		if err != nil {
 			return err
 		}
-		if again != req.NewPIN {
-			return hearken.Errorf(hearken.Invalid, "The two are not the same.").WithTry("hearken pin")
+		if repeated != req.NewPIN {
+			return hearken.Errorf(hearken.Invalid, "The two PINs differ.").WithTry("hearken pin")
 		}
 	}
 	if _, err := control[struct{}](ctx, p, req); err != nil {
 		return err
 	}
-	fmt.Fprintln(p.stdout, "The PIN is set. It is asked for whenever an action is to be allowed.")
+	fmt.Fprintln(p.stdout, "The PIN is set. Hearken asks for it whenever you approve an action.")
 	return nil
 }
 
-// pin is the owner's PIN: of the file for scripts, or typed.
+// pin returns the owner's PIN, from OWNER_PIN_FILE or typed.
 func (p *program) pin() (string, error) {
 	if file := p.cfg.OwnerPINFile; file != "" {
 		return readSecret("OWNER_PIN_FILE", file)
@@ -56,12 +57,12 @@ func (p *program) pin() (string, error) {
 	return p.ask("PIN: ")
 }
 
-// ask reads a secret from the terminal itself, never from a pipe: what another
-// program writes is no person's word.
+// ask reads a secret from the terminal, never from a pipe: another program could
+// write there.
 func (p *program) ask(question string) (string, error) {
-	tty, err := os.OpenFile(terminalName, os.O_RDWR, 0)
+	tty, err := os.OpenFile(terminalDevice(), os.O_RDWR, 0)
 	if err != nil || !term.IsTerminal(int(tty.Fd())) {
-		return "", hearken.Errorf(hearken.Unauthorized, "The owner's PIN is needed, and there is no terminal to type it.").
+		return "", hearken.Errorf(hearken.Unauthorized, "This needs the owner's PIN, but there is no terminal to type it in.").
 			WithTry("the same command in a terminal, the page /approvals, or OWNER_PIN_FILE for scripts")
 	}
 	defer tty.Close()
@@ -74,7 +75,15 @@ func (p *program) ask(question string) (string, error) {
 	return strings.TrimSpace(string(secret)), nil
 }
 
-// asOwner adds the owner's PIN to a request, if there is one to be asked for.
+// terminalDevice is the file of the terminal that the program runs in.
+func terminalDevice() string {
+	if runtime.GOOS == "windows" {
+		return "CONIN$"
+	}
+	return "/dev/tty"
+}
+
+// asOwner adds the owner's PIN to a request, if one is set.
 func (p *program) asOwner(ctx context.Context, req controlRequest) (controlRequest, error) {
 	set, err := control[bool](ctx, p, controlRequest{Op: "owner.set"})
 	if err != nil || !set {

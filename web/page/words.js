@@ -35,7 +35,7 @@ export const words = {
     button: "Sign in",
     checking: "Checking…",
     noPin: "No PIN is set yet",
-    noPinLead: "The PIN is what tells you from a program on your computer. Set it in a terminal:",
+    noPinLead: "Your PIN proves that it's you, not a program running as you. Set it in a terminal:",
     noPinCommand: "hearken pin",
     noPinThen: "Then come back to this page.",
     again: "Look again",
