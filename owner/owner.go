@@ -93,8 +93,8 @@ func Open(c Config) (*Owner, error) {
 	return o, nil
 }
 
-// Set reports whether there is a PIN.
-func (o *Owner) Set() bool {
+// HasPIN reports whether a PIN is set.
+func (o *Owner) HasPIN() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.damaged != nil || len(o.state.Hash) > 0

@@ -65,7 +65,7 @@ func setPIN(t *testing.T, o *owner.Owner, old, pin string) {
 func TestOwner(t *testing.T) {
 	h := newHub(t)
 	o := h.open(t)
-	if o.Set() || h.pin(t) != nil || hearken.CodeOf(o.Check("482916")) != hearken.Unauthorized {
+	if o.HasPIN() || h.pin(t) != nil || hearken.CodeOf(o.Check("482916")) != hearken.Unauthorized {
 		t.Error("there is a PIN before one is set")
 	}
 	for _, bad := range []string{"", "12345", "111111", "123456", "987654", "aaaaaaa", "121212", "123123", "000001", strings.Repeat("a few words ", 20)} {
@@ -84,7 +84,7 @@ func TestOwner(t *testing.T) {
 		t.Error(err)
 	}
 	o = h.open(t)
-	if err := o.Check("739164"); err != nil || !o.Set() || len(h.pin(t)) != 32 {
+	if err := o.Check("739164"); err != nil || !o.HasPIN() || len(h.pin(t)) != 32 {
 		t.Errorf("after a restart: %v", err)
 	}
 	info, err := os.Stat(filepath.Join(h.cfg.KeyDir, "owner.json"))
@@ -170,8 +170,8 @@ func TestOwner_Damaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := h.open(t)
-		if !o.Set() || hearken.CodeOf(o.Check("482916")) != hearken.RepositoryError || hearken.CodeOf(o.SetPIN("", "739164")) != hearken.RepositoryError {
-			t.Errorf("%q: set %v, %v", damage, o.Set(), o.Check("482916"))
+		if !o.HasPIN() || hearken.CodeOf(o.Check("482916")) != hearken.RepositoryError || hearken.CodeOf(o.SetPIN("", "739164")) != hearken.RepositoryError {
+			t.Errorf("%q: set %v, %v", damage, o.HasPIN(), o.Check("482916"))
 		}
 		if replaced, err := o.Replaced(t.Context()); replaced || err != nil {
 			t.Errorf("%q: replaced %t, %v", damage, replaced, err)

@@ -189,7 +189,7 @@ type fakeOwner struct {
 	wrong int
 }
 
-func (o *fakeOwner) Set() bool {
+func (o *fakeOwner) HasPIN() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.pin != ""

@@ -22,7 +22,7 @@ func (h *Handler) me(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, struct {
 		PIN      bool `json:"pin"` // whether there is one
 		SignedIn bool `json:"signedIn"`
-	}{h.cfg.Owner.Set(), h.sessions.of(r) != nil})
+	}{h.cfg.Owner.HasPIN(), h.sessions.of(r) != nil})
 }
 
 // login takes the PIN. A browser that is signed in already keeps its session,
@@ -34,7 +34,7 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &in) {
 		return
 	}
-	if !h.cfg.Owner.Set() {
+	if !h.cfg.Owner.HasPIN() {
 		refuse(w, errNoPIN())
 		return
 	}
@@ -78,7 +78,7 @@ func (h *Handler) setPIN(w http.ResponseWriter, r *http.Request) {
 	h.setup.mu.Lock()
 	defer h.setup.mu.Unlock()
 	code := h.cfg.SetupCode()
-	if h.cfg.Owner.Set() || code == "" || h.setup.wrong >= maxWrongCodes {
+	if h.cfg.Owner.HasPIN() || code == "" || h.setup.wrong >= maxWrongCodes {
 		refuse(w, hearken.Errorf(hearken.Forbidden, "A PIN cannot be set here any more.").WithTry("hearken pin"))
 		return
 	}

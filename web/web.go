@@ -36,7 +36,7 @@ type Queue interface {
 
 // An Owner knows the person's PIN; see [owner.Owner].
 type Owner interface {
-	Set() bool
+	HasPIN() bool
 	SetPIN(old, new string) error
 	Check(pin string) error
 }

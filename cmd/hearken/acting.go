@@ -136,7 +136,7 @@ func (a *App) openDesk(ctx context.Context, m means, opts Options) (err error) {
 		a.log.Error("the calendar is not served", "error", err)
 	}
 	a.stateKey = keptKey(filepath.Join(c.KeyDir, "state.key"))
-	if !a.owner.Set() {
+	if !a.owner.HasPIN() {
 		a.setup = rand.Text()
 	}
 	a.page = web.New(web.Config{

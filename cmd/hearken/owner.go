@@ -17,7 +17,7 @@ const resultTimeout = 8 * time.Second
 // ownerOps are the control requests about actions, keys and contacts, by name.
 var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, error){
 	"owner.set": func(a *App, _ context.Context, _ controlRequest) (any, error) {
-		return a.owner.Set(), nil
+		return a.owner.HasPIN(), nil
 	},
 	"owner.pin": (*App).setPIN,
 	"keys.create": func(a *App, ctx context.Context, req controlRequest) (any, error) {
@@ -110,7 +110,7 @@ func (a *App) checkOwner(ctx context.Context, req controlRequest) error {
 	if slices.Contains(withoutPIN, req.Op) {
 		return nil
 	}
-	if !a.owner.Set() && slices.Contains(withoutFirstPIN, req.Op) && req.Approver != hearken.ApproverClient {
+	if !a.owner.HasPIN() && slices.Contains(withoutFirstPIN, req.Op) && req.Approver != hearken.ApproverClient {
 		return nil
 	}
 	err := a.owner.Check(req.PIN)
@@ -125,7 +125,7 @@ func incomplete(req controlRequest) error {
 }
 
 func (a *App) setPIN(ctx context.Context, req controlRequest) (any, error) {
-	first := !a.owner.Set()
+	first := !a.owner.HasPIN()
 	if err := a.owner.SetPIN(req.PIN, req.NewPIN); err != nil {
 		a.refusal(ctx, hearken.AuditRecord{From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
 		return nil, err

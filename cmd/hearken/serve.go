@@ -88,7 +88,7 @@ func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error 
 	if root, err := modelRoot(p.cfg); err == nil && p.cfg.TranscriptionProvider[0] == "local" && models.Ready(root) != nil {
 		fmt.Fprintf(w, "  %s models pull  # download the offline engine\n", executable())
 	}
-	if app.desk != nil && !app.owner.Set() {
+	if app.desk != nil && !app.owner.HasPIN() {
 		fmt.Fprintf(w, "  %s pin  # set the PIN that approves agents' requests\n", executable())
 		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) { // for your eyes only
 			fmt.Fprintf(w, "  %s/approvals#setup=%s  # the same in a browser\n", doors.URL(), app.setup)
