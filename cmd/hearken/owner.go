@@ -72,14 +72,14 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 		return a.desk.RevokeGrant(ctx, req.ID)
 	},
 	"actions.calendar": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
-		doors, err := a.Transports(ctx)
+		transports, err := a.Transports(ctx)
 		if err == nil && a.feed == nil {
 			return nil, hearken.Errorf(hearken.RepositoryError, "The calendar is not available. The hub's log says why.")
 		}
 		if err != nil {
 			return nil, hearken.Errorf(hearken.Busy, "The calendar is only available while the hub runs.").WithTry("hearken serve")
 		}
-		return doors.URL() + a.feed.Path(), nil
+		return transports.URL() + a.feed.Path(), nil
 	},
 	"contacts.list": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
 		return a.store.Contacts(ctx)

@@ -130,14 +130,17 @@ func TestOpen_Older(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string]string{
-		"format.json": `{"version": 1}`,
-		"keys.json": `[{"id": "key_1", "name": "Laptop", "createdAt": "2026-01-01T00:00:00Z", "hash": "AQ=="},
-			{"id": "owner", "name": "MARK /data", "createdAt": "2026-01-01T00:00:00Z", "hash": "MQ==", "revokedAt": "2026-01-01T00:00:00Z"}]`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+	for range 2 { // the second time as after a crash, when owner.json exists
+		for name, text := range map[string]string{
+			"format.json": `{"version": 1}`,
+			"keys.json": `[{"id": "key_1", "name": "Laptop", "createdAt": "2026-01-01T00:00:00Z", "hash": "AQ=="},
+				{"id": "owner", "name": "MARK /data", "createdAt": "2026-01-01T00:00:00Z", "hash": "MQ==", "revokedAt": "2026-01-01T00:00:00Z"}]`,
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
+		open(t, dir).Close()
 	}
 	storetest.Migrated(t, open(t, dir))
 	if got := texts(t, open(t, dir), 1); got != "one" {
