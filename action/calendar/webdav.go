@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/hearken-dev/hearken"
 )
 
 const (
@@ -162,7 +160,9 @@ func (c *CalDAV) entries(ctx context.Context, method string, u *url.URL, depth, 
 	}
 	var m multistatus
 	if err := xml.NewDecoder(bytes.NewReader(r.body)).Decode(&m); err != nil {
-		return nil, nil, &failure{status: r.status, err: hearken.Errorf(hearken.ProviderRejected, "The calendar server %s sent a response that cannot be read: %w", r.url.Host, err)}
+		f := &failure{status: r.status, err: rejected("The calendar server %s sent a response that cannot be read.", r.url.Host)}
+		f.err.Err = err // not in the sentence: it repeats what the server wrote
+		return nil, nil, f
 	}
 	return m.Entries, r.url, nil
 }
