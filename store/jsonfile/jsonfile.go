@@ -17,11 +17,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/files"
 	"github.com/hearken-dev/hearken/store"
 )
 
@@ -142,7 +142,8 @@ func (s *Store) write(name string, value any) error {
 }
 
 // replace writes data to a file, which is either the old or the new one even
-// after a crash. It works as files.Replace does, but within the root.
+// after a crash. Unlike files.Replace it stays within the root, and its
+// temporary file has a fixed name, so that a crash leaves at most one.
 func (s *Store) replace(name string, data []byte) error {
 	temporary := name + ".tmp"
 	f, err := s.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -160,17 +161,8 @@ func (s *Store) replace(name string, data []byte) error {
 	return s.sync(filepath.Dir(name))
 }
 
-// sync makes the names in a folder durable. Windows does this itself.
-func (s *Store) sync(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := s.root.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
+// sync makes the names in a folder durable.
+func (s *Store) sync(dir string) error { return files.SyncDir(filepath.Join(s.dir, dir)) }
 
 // read decodes a file. The error names a file that is damaged.
 func (s *Store) read(name string, value any) error {

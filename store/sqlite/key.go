@@ -34,28 +34,25 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 
 // Keys implements [hearken.Store].
 func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
-	rows, err := s.reads.QueryContext(ctx, `SELECT id, name, hash, created_at, revoked_at, toolsets, approver
-		FROM key ORDER BY created_at, id`)
-	if err != nil {
-		return nil, fmt.Errorf("list keys: %w", err)
-	}
-	defer rows.Close()
 	var keys []hearken.Key
-	for rows.Next() {
+	err := s.rows(ctx, `SELECT id, name, hash, created_at, revoked_at, toolsets, approver
+		FROM key ORDER BY created_at, id`, nil, func(rows *sql.Rows) (bool, error) {
 		var k hearken.Key
 		var created int64
 		var revoked *int64
 		var toolsets []byte
 		if err := rows.Scan(&k.ID, &k.Name, &k.Hash, &created, &revoked, &toolsets, &k.Approver); err != nil {
-			return nil, fmt.Errorf("list keys: %w", err)
+			return false, err
 		}
 		k.CreatedAt, k.RevokedAt = fromMicros(created), fromMicrosPtr(revoked)
-		if err := json.Unmarshal(toolsets, &k.Toolsets); err != nil {
-			return nil, fmt.Errorf("list keys: %w", err)
-		}
+		err := json.Unmarshal(toolsets, &k.Toolsets)
 		keys = append(keys, k)
+		return true, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list keys: %w", err)
 	}
-	return keys, rows.Err()
+	return keys, nil
 }
 
 // SaveOwner implements [hearken.Store].
