@@ -69,8 +69,8 @@ func Clean(s string) string {
 			if r != '\n' {
 				return '\n'
 			}
-		case Control:
-			if r != '\t' {
+		case Control: // but not characters that are too new for Go's tables
+			if r != '\t' && unicode.In(r, unicode.Cc, unicode.Cs, unicode.Noncharacter_Code_Point) {
 				return -1
 			}
 		case Direction:
