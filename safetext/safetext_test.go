@@ -42,7 +42,7 @@ func TestClean(t *testing.T) {
 		"\u202eabc\ufeff":             "abc",
 		"\xff":                        "\uFFFD",
 		"👩\u200d💻":                    "👩\u200d💻",
-		"\U0001fb00\U0003fffd":         "\U0001fb00\U0003fffd",
+		"\U0001fb00\U0003fffd":        "\U0001fb00\U0003fffd",
 	} {
 		if got := Clean(in); got != want {
 			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
