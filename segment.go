@@ -1,6 +1,9 @@
 package hearken
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Origin says where the audio of an entry came from.
 type Origin string
@@ -74,6 +77,28 @@ type Segment struct {
 // Spoken reports whether the entry holds words that somebody said.
 func (s *Segment) Spoken() bool {
 	return s.Origin != EventOrigin && s.Status != NoSpeech && s.Text != ""
+}
+
+// EventKind returns the kind of an event, or "" for speech. Entries stored before
+// events had a kind are recognised by their text.
+func (s *Segment) EventKind() EventKind {
+	switch {
+	case s.Origin != EventOrigin:
+		return ""
+	case s.Event != "":
+		return s.Event
+	case strings.HasPrefix(s.Text, "[gap"):
+		return EventGap
+	case strings.HasSuffix(s.Text, "transcribed later]"):
+		return EventFilled
+	case strings.HasSuffix(s.Text, "wait to be transcribed]"):
+		return EventDelay
+	case strings.Contains(s.Text, " Going on with ") && strings.HasSuffix(s.Text, ".]"):
+		return EventFailover
+	case strings.HasSuffix(s.Text, "forgotten on request]"):
+		return EventForgotten
+	}
+	return ""
 }
 
 // A Word is one word of a segment. Its times are on the session's clock.

@@ -97,7 +97,7 @@ func (s *session) failOver(ctx context.Context, from string, at float64, why err
 		}
 		s.mu.Unlock()
 		if moved {
-			s.note(at, at, "[%s failed: %s Going on with %s.]", from, reason(why), next)
+			s.note(hearken.EventFailover, at, at, "[%s failed: %s Continuing with %s.]", from, reason(why), next)
 			s.hub.cfg.Log.Warn("provider replaced", "session", s.id, "from", from, "to", next)
 			s.awaitReturn()
 		}
@@ -152,7 +152,7 @@ func (s *session) comeBack() {
 	s.engine, s.returning, s.returnedAt = 0, false, s.hub.cfg.Now()
 	channels, at := s.channels, s.heardLocked()
 	s.mu.Unlock()
-	s.note(at, at, "[%s is well again. Going on with it.]", s.engines[0])
+	s.note(hearken.EventFailover, at, at, "[%s works again. Continuing with it.]", s.engines[0])
 	for _, c := range channels {
 		c.rollOver()
 	}

@@ -53,12 +53,12 @@ func TestHub_FailOver(t *testing.T) {
 		spoil func(h *house)
 		event string
 	}{
-		{"Gone", func(h *house) { h.engine.FailAt(5, 100, gone); h.engine.FailOpen(100, gone) }, "[scripted failed: connection reset. Going on with second.]"},
+		{"Gone", func(h *house) { h.engine.FailAt(5, 100, gone); h.engine.FailOpen(100, gone) }, "[scripted failed: connection reset. Continuing with second.]"},
 		{"Refused", func(h *house) {
 			h.engine.FailAt(5, 100, hearken.Errorf(hearken.Unauthorized, "The key is wrong."))
-		}, "[scripted failed: The key is wrong. Going on with second.]"},
+		}, "[scripted failed: The key is wrong. Continuing with second.]"},
 		{"RateLimited", func(h *house) { h.engine.FailAt(5, 100, &busy{20 * time.Second}) }, "[scripted failed: too many requests."},
-		{"FallsSilent", func(h *house) { h.engine.Stall() }, "[scripted failed: It is more than 30 s behind and does not catch up. Going on with second.]"},
+		{"FallsSilent", func(h *house) { h.engine.Stall() }, "[scripted failed: It is more than 30 s behind and does not catch up. Continuing with second.]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			second := stttest.Every("second", 2)
@@ -116,7 +116,7 @@ func TestHub_FailOver(t *testing.T) {
 			id := h.start()
 			h.send(h.attach(id), 10)
 			after(5 * time.Second)
-			h.heard(id, words(0, 5), "[scripted cannot serve this session: There is no key. Going on with second.]")
+			h.heard(id, words(0, 5), "[scripted cannot serve this session: There is no key. Continuing with second.]")
 		}, two(stttest.Every("second", 2)))
 	})
 	t.Run("NobodyCan", func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestHub_ComesBack(t *testing.T) {
 		h.engine.FailOpen(6, errors.New("connection refused"))
 		h.send(in, 240)
 		after(5 * time.Second)
-		h.heard(id, words(0, 120), "[scripted failed: connection refused. Going on with second.]", "[scripted is well again. Going on with it.]")
+		h.heard(id, words(0, 120), "[scripted failed: connection refused. Continuing with second.]", "[scripted works again. Continuing with it.]")
 		if st := h.status(id); st.Engine != "scripted" {
 			h.Errorf("goes on with %q", st.Engine)
 		}

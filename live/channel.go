@@ -368,7 +368,7 @@ func (c *channel) gap(from, to int64) {
 		return
 	}
 	c.missing += to - from
-	c.s.note(seconds(from), seconds(to), "[gap: %.1f s of sound were lost]", seconds(to-from))
+	c.s.note(hearken.EventGap, seconds(from), seconds(to), "[gap: %.1f s of audio was lost]", seconds(to-from))
 	c.dealtWith(to)
 	c.tellProgress()
 }

@@ -65,7 +65,7 @@ func (c *channel) jump(p hearken.Provider, start int64) int64 {
 	c.s.mu.Unlock()
 	c.through.Store(at)
 	c.floor, c.confirmed = at, seconds(at)
-	c.s.note(seconds(start), seconds(at), "[gap: %.1f s of sound wait to be transcribed]", seconds(at-start))
+	c.s.note(hearken.EventGap, seconds(start), seconds(at), "[gap: %.1f s of audio is waiting to be transcribed]", seconds(at-start))
 	return at
 }
 
@@ -208,9 +208,9 @@ func (s *session) paid(c *channel, d *debt, err error) {
 	s.dirtyLocked()
 	s.mu.Unlock()
 	if writeOff {
-		s.note(seconds(d.From), seconds(d.To), "[gap: %.1f s of sound were never transcribed]", seconds(d.To-d.From))
+		s.note(hearken.EventGap, seconds(d.From), seconds(d.To), "[gap: %.1f s of audio was never transcribed]", seconds(d.To-d.From))
 	} else if heard > 0 {
-		s.note(seconds(d.begin), seconds(d.To), "[%.1f s of sound were transcribed later]", seconds(heard))
+		s.note(hearken.EventFilled, seconds(d.begin), seconds(d.To), "[%.1f s of audio was transcribed later]", seconds(heard))
 	}
 	s.trim(c)
 	s.clear()

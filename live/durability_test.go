@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt/stttest"
 )
 
 // killed leaves the hub as kill -9 would: the next one finds only what is in
@@ -57,6 +58,42 @@ func TestHub_SurvivesBeingKilled(t *testing.T) {
 		}
 		h.want(id, words(0, 20))
 	})
+}
+
+// Readers decide by the kind of an event, also after a crash.
+func TestHub_EventsHaveAKind(t *testing.T) {
+	within(t, func(h *house) {
+		id := h.start()
+		in := h.attach(id)
+		h.engine.FailAt(3, 100, wrongKey)
+		h.send(in, 10)
+		if err := in.(*input).Skip(2*time.Second, "the hub was changed"); err != nil {
+			h.Fatal(err)
+		}
+		if _, err := h.hub.Forget(h.Context(), id, time.Second); err != nil {
+			h.Fatal(err)
+		}
+		want := []hearken.EventKind{hearken.EventFailover, hearken.EventGap, hearken.EventForgotten}
+		for _, when := range []string{"at once", "after a kill"} {
+			page, err := h.hub.Read(h.Context(), ReadRequest{Session: id})
+			if err != nil {
+				h.Fatal(err)
+			}
+			var got []hearken.EventKind
+			for _, seg := range page.Segments {
+				if seg.Origin == hearken.EventOrigin {
+					got = append(got, seg.Event)
+				}
+			}
+			if !slices.Equal(got, want) {
+				h.Errorf("%s: %q, want %q", when, got, want)
+			}
+			if when == "at once" {
+				after(time.Second) // the spool is on disk
+				h.killed(two(stttest.Every("second", 2)))
+			}
+		}
+	}, two(stttest.Every("second", 2)))
 }
 
 // A kill between the flushes of two channels leaves one longer than the other.

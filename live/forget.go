@@ -179,7 +179,7 @@ func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, erro
 	if err := h.cfg.Store.Forget(ctx, id, line); err != nil && hearken.CodeOf(err) != hearken.SessionNotFound {
 		return n, storeFailed(err)
 	}
-	s.note(from, heard, "[the last %s were forgotten on request]", d)
+	s.note(hearken.EventForgotten, from, heard, "[the last %s were forgotten on request]", d)
 	s.clear() // perhaps nothing is owed any more
 	return n, nil
 }

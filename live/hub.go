@@ -128,7 +128,7 @@ func (h *Hub) Start(ctx context.Context, req StartRequest) (*hearken.Session, er
 		return nil, err
 	}
 	if refused != nil {
-		s.note(0, 0, "[%s cannot serve this session: %s Going on with %s.]", info.Provider, reason(refused), s.current())
+		s.note(hearken.EventFailover, 0, 0, "[%s cannot serve this session: %s Continuing with %s.]", info.Provider, reason(refused), s.current())
 	}
 	return info, nil
 }

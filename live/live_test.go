@@ -325,7 +325,7 @@ func TestHub_ProviderFails(t *testing.T) {
 				h.Errorf("session %+v, %v", s, err)
 			}
 			got := h.texts(id)
-			if !slices.Equal(got[:2], words(0, 2)) || !strings.Contains(got[2], "scripted failed: connection reset. 3.4 s of sound wait") {
+			if !slices.Equal(got[:2], words(0, 2)) || !strings.Contains(got[2], "scripted failed: connection reset. 3.4 s of audio is waiting") {
 				h.Errorf("kept %q", got)
 			}
 		})

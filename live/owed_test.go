@@ -44,13 +44,13 @@ func TestHub_StopsBeforeTheEngineSpoke(t *testing.T) {
 		if _, err := h.hub.Stop(h.Context(), id); err != nil {
 			h.Fatal(err)
 		}
-		h.heard(id, nil, "[gap: the last 20.0 s of sound were not transcribed in time]")
+		h.heard(id, nil, "[gap: the last 20.0 s of audio was not transcribed in time]")
 		if st := h.status(id); st.Owed != 20 {
 			h.Errorf("%.1f s are owed", st.Owed)
 		}
 		engine.speaks.Store(true)
 		after(5 * time.Minute) // a stream that is still mute is given up after two
-		h.heard(id, words(0, 10), "[gap: the last 20.0 s", "[20.0 s of sound were transcribed later]")
+		h.heard(id, words(0, 10), "[gap: the last 20.0 s", "[20.0 s of audio was transcribed later]")
 	}, func(c *Config) {
 		engine = &mute{Scripted: c.Providers[0].(*stttest.Scripted)}
 		c.Providers[0] = engine
@@ -80,7 +80,7 @@ func TestHub_OwedSoundIsGone(t *testing.T) {
 		h.open(func(c *Config) { c.SpoolMemory = true })
 		h.engine.FailOpen(0, nil)
 		after(time.Minute)
-		h.heard(id, words(0, 3), "[scripted failed", "[gap: 1.4 s of sound were lost]")
+		h.heard(id, words(0, 3), "[scripted failed", "[gap: 1.4 s of audio was lost]")
 	}, func(c *Config) { c.SpoolMemory = true })
 }
 
@@ -145,7 +145,7 @@ func TestHub_ForgetKeepsWhatIsOwed(t *testing.T) {
 				h.Errorf("%q was forgotten", gone)
 			}
 		}
-		if !strings.Contains(strings.Join(happened, ""), "[14.0 s of sound were transcribed later]") {
+		if !strings.Contains(strings.Join(happened, ""), "[14.0 s of audio was transcribed later]") {
 			h.Errorf("happened %q", happened)
 		}
 	})

@@ -103,7 +103,7 @@ func (h *Hub) recoverSession(id string) error {
 	for i, o := range origins {
 		if lost[i] > 0 {
 			end := spools[i].end()
-			s.note(seconds(end-lost[i]), seconds(end), "[gap: %.1f s of sound were lost]", seconds(lost[i]))
+			s.note(hearken.EventGap, seconds(end-lost[i]), seconds(end), "[gap: %.1f s of audio was lost]", seconds(lost[i]))
 		}
 		s.addChannelLocked(o, spools[i], starts[i], floors[i])
 		s.channels[i].nudge()

@@ -42,7 +42,7 @@ func (c *channel) giveUp(ctx context.Context, engine string, err error) {
 	}
 	c.setState(stateFailed, nil)
 	from, to := c.through.Load(), c.spool.end()
-	c.s.note(seconds(from), seconds(to), "[%s failed: %s %.1f s of sound wait to be transcribed]", engine, reason(err), seconds(to-from))
+	c.s.note(hearken.EventDelay, seconds(from), seconds(to), "[%s failed: %s %.1f s of audio is waiting to be transcribed]", engine, reason(err), seconds(to-from))
 	c.s.tell(hearken.InputEvent{Kind: hearken.InputError, Err: err})
 	_ = c.s.hub.finish(c.s, hearken.StopProviderFailed) // it fails if the session or the hub ends already
 }

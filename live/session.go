@@ -237,11 +237,12 @@ func (s *session) nextIDLocked(o hearken.Origin) string {
 	return fmt.Sprintf("%s%d-%d", o, s.info.Epoch, s.utterances)
 }
 
-// note confirms an event: something that happened and nobody said.
-func (s *session) note(from, to float64, format string, args ...any) {
+// note confirms an event. Its text is for people; programs read its kind.
+func (s *session) note(kind hearken.EventKind, from, to float64, format string, args ...any) {
 	s.confirm(hearken.Segment{
 		Origin:    hearken.EventOrigin,
 		Status:    hearken.Confirmed,
+		Event:     kind,
 		Text:      fmt.Sprintf(format, args...),
 		StartTime: from,
 		EndTime:   to,

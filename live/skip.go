@@ -37,6 +37,6 @@ func (in *input) Skip(d time.Duration, why string) error {
 			return err
 		}
 	}
-	s.note(seconds(from), seconds(to), "[gap: %.1f s were not heard: %s]", seconds(to-from), why)
+	s.note(hearken.EventGap, seconds(from), seconds(to), "[gap: %.1f s was not recorded: %s]", seconds(to-from), why)
 	return nil
 }

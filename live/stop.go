@@ -68,7 +68,7 @@ func (h *Hub) complete(s *session, reason string) {
 			c.cancel()
 			<-c.done
 			if from, to := c.through.Load(), c.spool.end(); to > from {
-				s.note(seconds(from), seconds(to), "[gap: the last %.1f s of sound were not transcribed in time]", seconds(to-from))
+				s.note(hearken.EventGap, seconds(from), seconds(to), "[gap: the last %.1f s of audio was not transcribed in time]", seconds(to-from))
 			}
 		}
 	}

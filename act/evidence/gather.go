@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -157,7 +156,7 @@ func (f *Finder) load(ctx context.Context, id string) ([]*said, error) {
 	err := f.transcripts.Segments(ctx, id, true, func(batch []hearken.Segment) error {
 		for i := range batch {
 			seg := &batch[i]
-			if seg.Origin == hearken.EventOrigin && strings.HasPrefix(seg.Text, "[gap") {
+			if seg.EventKind() == hearken.EventGap {
 				gaps = append(gaps, *seg)
 			}
 			if !seg.Spoken() || seg.Status != hearken.Confirmed && seg.Status != hearken.Translated {

@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -139,7 +138,7 @@ func (rec *recording) collect(stop chan struct{}, hurry func()) {
 				switch it.Kind {
 				case hearken.InputFinal:
 					rec.add(it.Segment)
-					rec.less = rec.less || it.Origin == hearken.EventOrigin && strings.HasPrefix(it.Segment.Text, "[gap")
+					rec.less = rec.less || it.Segment.EventKind() == hearken.EventGap
 				case hearken.InputDropped:
 					rec.less = true
 				case hearken.InputClosed:

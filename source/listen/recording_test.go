@@ -111,7 +111,7 @@ func TestRecording_EngineFails(t *testing.T) {
 func TestRecording_Incomplete(t *testing.T) {
 	h, _, url := serve(t)
 	h.drain = func(in *input) {
-		in.events <- hearken.InputEvent{Kind: hearken.InputFinal, Origin: hearken.EventOrigin, Segment: &hearken.Segment{Origin: hearken.EventOrigin, Text: "[gap: 1.0 s of sound were lost]"}}
+		in.events <- hearken.InputEvent{Kind: hearken.InputFinal, Origin: hearken.EventOrigin, Segment: &hearken.Segment{Origin: hearken.EventOrigin, Event: hearken.EventGap, Text: "[gap: 1.0 s of audio was lost]"}}
 		in.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: hearken.StopFinished})
 	}
 	response := post(t, url+pcm16, "audio/raw", bytes.NewReader(make([]byte, 32000)))

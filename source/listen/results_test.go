@@ -324,7 +324,7 @@ func TestResults_Late(t *testing.T) {
 
 // What the hub notes is not what somebody said.
 func TestResults_Happenings(t *testing.T) {
-	note := final(0, "[gap: 1.0 s of sound were lost]")
+	note := final(0, "[gap: 1.0 s of audio was lost]")
 	note.Origin, note.Segment.Origin = hearken.EventOrigin, hearken.EventOrigin
 	translated := final(0, "Good morning")
 	translated.Segment.Status = hearken.Translated

@@ -340,9 +340,9 @@ func TestAlive(t *testing.T) {
 // is ever taken for the whole.
 func TestFailures(t *testing.T) {
 	hello := []hearken.Segment{said(0, 1, "Hello.")}
-	gap := hearken.Segment{Origin: hearken.EventOrigin, Status: hearken.Confirmed, StartTime: 1, EndTime: 1.5, Text: "[gap: 0.5 s of sound wait to be transcribed]"}
+	gap := hearken.Segment{Origin: hearken.EventOrigin, Status: hearken.Confirmed, StartTime: 1, EndTime: 1.5, Event: hearken.EventGap, Text: "[gap: 0.5 s of audio is waiting to be transcribed]"}
 	filled := gap
-	filled.Text = "[0.5 s of sound were transcribed later]"
+	filled.Event, filled.Text = hearken.EventFilled, "[0.5 s of audio was transcribed later]"
 	tests := []struct {
 		name   string
 		hub    *hub

@@ -3,7 +3,6 @@ package upload
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/hearken-dev/hearken"
 )
@@ -111,10 +110,10 @@ func (h *hearing) flush() {
 // and where it could make up for it later, that too.
 func (h *hearing) noteHappening(s *hearken.Segment) {
 	const slack = 0.01
-	switch {
-	case strings.HasPrefix(s.Text, "[gap"):
+	switch s.EventKind() {
+	case hearken.EventGap:
 		h.gaps = append(h.gaps, *s)
-	case strings.Contains(s.Text, "transcribed later"):
+	case hearken.EventFilled:
 		h.gaps = slices.DeleteFunc(h.gaps, func(g hearken.Segment) bool {
 			return g.StartTime >= s.StartTime-slack && g.EndTime <= s.EndTime+slack
 		})

@@ -113,7 +113,7 @@ func TestRelay_Unpaid(t *testing.T) {
 	defer cancel()
 	net.Answer(1000, http.StatusPaymentRequired, nil, `{"err_code":"ASR_PAYMENT_REQUIRED","err_msg":"Project does not have enough credits."}`)
 	said, noted := transcript(ctx, t, near, sound)
-	if !strings.Contains(noted, "[deepgram failed: ") || !strings.Contains(noted, "Going on with local.]") {
+	if !strings.Contains(noted, "[deepgram failed: ") || !strings.Contains(noted, "Continuing with local.]") {
 		t.Errorf("noted: %s", noted)
 	}
 	got, want := words(said), words(reference)
