@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	// cacheFor is how long an answer of the store is good for. The hub's own
-	// changes are seen at once; those of another hub on the same database
-	// after this long.
-	cacheFor = time.Second
-	// cacheMost is how many answers are kept.
-	cacheMost = 256
+	// cacheTTL is how long an answer of the store is used. The hub's own
+	// changes show at once, those of another hub on the same database after
+	// this long.
+	cacheTTL = time.Second
+	// cacheSize is how many answers are kept.
+	cacheSize = 256
 )
 
-// A cache keeps what the store last answered: many readers ask for the same
-// few things, and often.
+// A cache keeps recent answers of the store: many readers ask for the same few
+// things, often.
 type cache[K comparable, V any] struct {
 	now func() time.Time
 
@@ -29,8 +29,8 @@ type answer[V any] struct {
 	until time.Time
 }
 
-// get returns a kept answer, or asks for one and keeps it unless something
-// changed in the meantime.
+// get returns a cached answer, or asks for one and caches it unless something
+// changed meanwhile.
 func (c *cache[K, V]) get(key K, ask func() (V, error)) (V, error) {
 	c.mu.Lock()
 	a, ok := c.answers[key]
@@ -46,15 +46,15 @@ func (c *cache[K, V]) get(key K, ask func() (V, error)) (V, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.changes == changes {
-		if c.answers == nil || len(c.answers) >= cacheMost {
+		if c.answers == nil || len(c.answers) >= cacheSize {
 			c.answers = map[K]answer[V]{}
 		}
-		c.answers[key] = answer[V]{value, c.now().Add(cacheFor)}
+		c.answers[key] = answer[V]{value, c.now().Add(cacheTTL)}
 	}
 	return value, nil
 }
 
-// drop forgets every answer: something was written.
+// drop forgets every answer because something was written.
 func (c *cache[K, V]) drop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

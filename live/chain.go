@@ -11,18 +11,19 @@ import (
 )
 
 const (
-	// probeWithin is how long an engine may take to say that it is well.
-	probeWithin = 15 * time.Second
-	// maxReturnWait bounds how rarely an engine that failed is asked again.
+	// probeTimeout is how long an engine may take to answer a probe.
+	probeTimeout = 15 * time.Second
+	// maxReturnWait is the longest time between two probes of an engine that
+	// failed.
 	maxReturnWait = 10 * time.Minute
-	// patienceWithNext is how long an engine that asks for patience gets it
-	// when another one could go on.
-	patienceWithNext = 10 * time.Second
+	// maxAdvisedWait is the longest Retry-After that the hub respects when
+	// another engine could take over.
+	maxAdvisedWait = 10 * time.Second
 )
 
-// chainOf is the engines of a session that asks for wanted: a name, several
-// with commas, or nothing. A name from the hub's own chain brings those that
-// follow it there.
+// chainOf returns the engines of a session that asks for wanted: one name,
+// several separated by commas, or none. A single name from the hub's own chain
+// is followed by those that follow it there.
 func (h *Hub) chainOf(wanted string) ([]string, error) {
 	names := strings.FieldsFunc(wanted, func(r rune) bool { return r == ',' || r == ' ' })
 	if len(names) == 0 {
@@ -42,16 +43,17 @@ func (h *Hub) chainOf(wanted string) ([]string, error) {
 }
 
 func noProvider(name string, there []string) error {
-	return hearken.Errorf(hearken.ProviderNotConfigured, "there is no provider %q here; there is %s.", name, strings.Join(there, ", "))
+	return hearken.Errorf(hearken.ProviderNotConfigured, "there is no provider %q; available: %s.", name, strings.Join(there, ", "))
 }
 
-// choose finds the first of a new session's engines that could serve it. If
-// none could, what the first one said is the answer.
-func (s *session) choose(ctx context.Context) (refused error, err error) {
+// chooseEngine picks the first engine that can serve the new session. Refused
+// is what the preferred engine said if it is another one. If none can, that is
+// also the error.
+func (s *session) chooseEngine(ctx context.Context) (refused error, err error) {
 	for i, name := range s.engines {
 		err := s.hub.provider(name).Check(ctx, s.streamConfig(name, hearken.Microphone, 0))
 		if err == nil {
-			s.engine = i // nobody else has s yet
+			s.engine = i // s is not shared yet
 			return refused, nil
 		}
 		if refused == nil {
@@ -61,22 +63,22 @@ func (s *session) choose(ctx context.Context) (refused error, err error) {
 	return refused, refused
 }
 
-// current is the name of the engine that the session uses now.
-func (s *session) current() string {
+// currentEngine is the name of the engine that the session uses now.
+func (s *session) currentEngine() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.engines[s.engine]
 }
 
-// hasNext reports whether another engine could take over.
-func (s *session) hasNext() bool {
+// hasNextEngine reports whether another engine could take over.
+func (s *session) hasNextEngine() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.engine < len(s.engines)-1
 }
 
-// failOver goes on with the next engine that could serve the session and tells
-// whether there is one. Where two channels fail, the first to come decides.
+// failOver switches to the next engine that can serve the session and reports
+// whether there is one. If both channels fail, the first call decides.
 func (s *session) failOver(ctx context.Context, from string, at float64, why error) bool {
 	s.mu.Lock()
 	was := s.engine
@@ -97,16 +99,16 @@ func (s *session) failOver(ctx context.Context, from string, at float64, why err
 		}
 		s.mu.Unlock()
 		if moved {
-			s.note(hearken.EventFailover, at, at, "[%s failed: %s Continuing with %s.]", from, reason(why), next)
+			s.addEvent(hearken.EventFailover, at, at, "[%s failed: %s Continuing with %s.]", from, reason(why), next)
 			s.hub.cfg.Log.Warn("provider replaced", "session", s.id, "from", from, "to", next)
-			s.awaitReturn()
+			s.startReturning()
 		}
 		return true
 	}
 	return false
 }
 
-// reason is a failure in one sentence that a transcript may hold.
+// reason returns an error as one sentence for a transcript.
 func reason(err error) string {
 	if e, ok := errors.AsType[*hearken.Error](err); ok {
 		return e.Message
@@ -114,9 +116,9 @@ func reason(err error) string {
 	return err.Error() + "."
 }
 
-// awaitReturn looks from now on whether the engine that was wanted first is
-// well again, if that is wished for.
-func (s *session) awaitReturn() {
+// startReturning begins to probe the preferred engine, if the hub is configured
+// to return to it.
+func (s *session) startReturning() {
 	h := s.hub
 	if h.cfg.ReturnAfter <= 0 {
 		return
@@ -124,18 +126,19 @@ func (s *session) awaitReturn() {
 	s.mu.Lock()
 	busy := s.returning
 	s.returning = true
-	// One that fails again soon after its return is asked ever more rarely.
+	// The sooner it fails again after a return, the less often it is probed.
 	if s.returnWait == 0 || h.cfg.Now().Sub(s.returnedAt) > maxReturnWait {
 		s.returnWait = h.cfg.ReturnAfter
 	}
 	s.mu.Unlock()
 	if !busy {
-		h.background(s.comeBack)
+		h.background(s.returnToPreferred)
 	}
 }
 
-// comeBack asks the wanted engine until it is well, and then goes on with it.
-func (s *session) comeBack() {
+// returnToPreferred probes the preferred engine until it answers and then
+// switches back to it.
+func (s *session) returnToPreferred() {
 	for {
 		s.mu.Lock()
 		wait := jitter(s.returnWait)
@@ -150,15 +153,15 @@ func (s *session) comeBack() {
 	}
 	s.mu.Lock()
 	s.engine, s.returning, s.returnedAt = 0, false, s.hub.cfg.Now()
-	channels, at := s.channels, s.heardLocked()
+	channels, at := s.channels, s.durationLocked()
 	s.mu.Unlock()
-	s.note(hearken.EventFailover, at, at, "[%s works again. Continuing with it.]", s.engines[0])
+	s.addEvent(hearken.EventFailover, at, at, "[%s works again. Continuing with it.]", s.engines[0])
 	for _, c := range channels {
 		c.rollOver()
 	}
 }
 
-// sleep waits, and tells whether the session still runs then.
+// sleep waits and reports whether the session is still running then.
 func (s *session) sleep(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -166,15 +169,15 @@ func (s *session) sleep(d time.Duration) bool {
 	case <-t.C:
 		return true
 	case <-s.stopped:
-	case <-s.hub.ending:
+	case <-s.hub.closing:
 	case <-s.hub.ctx.Done():
 	}
 	return false
 }
 
-// probe asks an engine whether it would answer now.
+// probe reports whether an engine would answer now.
 func (h *Hub) probe(name string, cfg hearken.StreamConfig) error {
-	ctx, cancel := context.WithTimeout(h.ctx, probeWithin)
+	ctx, cancel := context.WithTimeout(h.ctx, probeTimeout)
 	defer cancel()
 	p := h.provider(name)
 	if p == nil {
@@ -191,14 +194,14 @@ func (h *Hub) probe(name string, cfg hearken.StreamConfig) error {
 		return err
 	}
 	cancel()
-	for range st.Events() { // nothing was said
+	for range st.Events() { // no audio was sent
 	}
 	return nil
 }
 
-// background does something that may take as long as the hub lives.
+// background runs do in a goroutine that Close waits for.
 func (h *Hub) background(do func()) {
-	h.mu.RLock() // Close waits for what has begun, and nothing begins after
+	h.mu.RLock() // nothing starts after Close has begun to wait
 	defer h.mu.RUnlock()
 	if !h.closed {
 		h.work.Go(do)

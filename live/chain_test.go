@@ -12,17 +12,17 @@ import (
 	"github.com/hearken-dev/hearken/stt/stttest"
 )
 
-// two gives the house a second engine that hears the same, and goes on with
-// it when the first fails.
-func two(second *stttest.Scripted) func(*Config) {
+// withSecondEngine adds an engine that hears the same and takes over when the
+// first fails.
+func withSecondEngine(second *stttest.Scripted) func(*Config) {
 	return func(c *Config) {
 		c.Providers = append(c.Providers, second)
 		c.Chain = []string{"scripted", "second"}
 	}
 }
 
-// spoken is texts without what nobody said.
-func (h *house) spoken(id string) (said, happened []string) {
+// splitEntries splits the texts of a session into speech and events.
+func (h *testHub) splitEntries(id string) (said, happened []string) {
 	for _, text := range h.texts(id) {
 		if strings.HasPrefix(text, "[") {
 			happened = append(happened, text)
@@ -33,11 +33,11 @@ func (h *house) spoken(id string) (said, happened []string) {
 	return said, happened
 }
 
-// heard holds what the session says against what was said, and what happened
-// against the beginnings of what should have.
-func (h *house) heard(id string, want []string, events ...string) {
+// wantEntries checks what was said in a session, and how the texts of its
+// events begin.
+func (h *testHub) wantEntries(id string, want []string, events ...string) {
 	h.Helper()
-	said, happened := h.spoken(id)
+	said, happened := h.splitEntries(id)
 	if !slices.Equal(said, want) {
 		h.Errorf("said\n\t%s\nwant\n\t%s", strings.Join(said, "\n\t"), strings.Join(want, "\n\t"))
 	}
@@ -50,110 +50,110 @@ func TestHub_FailOver(t *testing.T) {
 	gone := errors.New("connection reset")
 	for _, tt := range []struct {
 		name  string
-		spoil func(h *house)
+		spoil func(h *testHub)
 		event string
 	}{
-		{"Gone", func(h *house) { h.engine.FailAt(5, 100, gone); h.engine.FailOpen(100, gone) }, "[scripted failed: connection reset. Continuing with second.]"},
-		{"Refused", func(h *house) {
+		{"Gone", func(h *testHub) { h.engine.FailAt(5, 100, gone); h.engine.FailOpen(100, gone) }, "[scripted failed: connection reset. Continuing with second.]"},
+		{"Refused", func(h *testHub) {
 			h.engine.FailAt(5, 100, hearken.Errorf(hearken.Unauthorized, "The key is wrong."))
 		}, "[scripted failed: The key is wrong. Continuing with second.]"},
-		{"RateLimited", func(h *house) { h.engine.FailAt(5, 100, &busy{20 * time.Second}) }, "[scripted failed: too many requests."},
-		{"FallsSilent", func(h *house) { h.engine.Stall() }, "[scripted failed: It is more than 30 s behind and does not catch up. Continuing with second.]"},
+		{"RateLimited", func(h *testHub) { h.engine.FailAt(5, 100, &busy{20 * time.Second}) }, "[scripted failed: too many requests."},
+		{"FallsSilent", func(h *testHub) { h.engine.Stall() }, "[scripted failed: It is more than 30 s behind and does not catch up. Continuing with second.]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			second := stttest.Every("second", 2)
-			within(t, func(h *house) {
+			withHub(t, func(h *testHub) {
 				id := h.start()
 				in := h.attach(id)
 				h.send(in, 3)
 				tt.spoil(h)
 				h.send(in, 57)
-				after(5 * time.Second)
-				h.heard(id, words(0, 30), tt.event)
+				wait(5 * time.Second)
+				h.wantEntries(id, words(0, 30), tt.event)
 				if st := h.status(id); st.Engine != "second" || st.Session.Provider != "scripted" {
 					h.Errorf("engine %q of session %+v", st.Engine, st.Session)
 				}
 				h.engine.Resume()
-			}, two(second))
+			}, withSecondEngine(second))
 		})
 	}
 	t.Run("TwoChannelsOneEvent", func(t *testing.T) {
-		within(t, func(h *house) {
+		withHub(t, func(h *testHub) {
 			id := h.start()
 			in := h.attach(id)
 			h.engine.FailAt(5, 100, hearken.Errorf(hearken.Unauthorized, "The key is wrong."))
 			frame := make([]int16, hearken.SampleRate/10)
 			for range 200 {
-				after(100 * time.Millisecond)
+				wait(100 * time.Millisecond)
 				if err := in.Write(frame, frame); err != nil {
 					h.Fatal(err)
 				}
 			}
-			after(5 * time.Second)
-			said, happened := h.spoken(id)
+			wait(5 * time.Second)
+			said, happened := h.splitEntries(id)
 			if len(said) != 20 || len(happened) != 1 {
 				h.Errorf("%d lines and %q", len(said), happened)
 			}
-		}, two(stttest.Every("second", 2)))
+		}, withSecondEngine(stttest.Every("second", 2)))
 	})
 	t.Run("NotForItsLanguage", func(t *testing.T) {
 		second := stttest.Every("second", 2)
-		within(t, func(h *house) {
+		withHub(t, func(h *testHub) {
 			id := h.start()
 			in := h.attach(id)
 			second.Refuse(hearken.Errorf(hearken.ProviderNotConfigured, "no Japanese."))
 			h.engine.FailOpen(100, hearken.Errorf(hearken.Unauthorized, "The key is wrong."))
 			h.send(in, 0.1)
-			after(time.Second)
+			wait(time.Second)
 			if s, _ := h.hub.Session(h.Context(), id); s.StopReason != hearken.StopProviderFailed {
 				h.Errorf("session %+v", s)
 			}
-		}, two(second))
+		}, withSecondEngine(second))
 	})
 	t.Run("AtTheStart", func(t *testing.T) {
-		within(t, func(h *house) {
+		withHub(t, func(h *testHub) {
 			h.engine.Refuse(hearken.Errorf(hearken.APIKeyMissing, "There is no key."))
 			id := h.start()
 			h.send(h.attach(id), 10)
-			after(5 * time.Second)
-			h.heard(id, words(0, 5), "[scripted cannot serve this session: There is no key. Continuing with second.]")
-		}, two(stttest.Every("second", 2)))
+			wait(5 * time.Second)
+			h.wantEntries(id, words(0, 5), "[scripted cannot serve this session: There is no key. Continuing with second.]")
+		}, withSecondEngine(stttest.Every("second", 2)))
 	})
 	t.Run("NobodyCan", func(t *testing.T) {
 		second := stttest.Every("second", 2)
-		within(t, func(h *house) {
+		withHub(t, func(h *testHub) {
 			h.engine.Refuse(hearken.Errorf(hearken.APIKeyMissing, "There is no key."))
 			second.Refuse(hearken.Errorf(hearken.ProviderNotConfigured, "no Japanese."))
 			if _, err := h.hub.Start(h.Context(), StartRequest{}); hearken.CodeOf(err) != hearken.APIKeyMissing {
 				h.Errorf("started: %v", err)
 			}
-		}, two(second))
+		}, withSecondEngine(second))
 	})
 }
 
-// busy is an engine's wish to be left alone for a while.
+// busy is an engine's error that asks for a pause.
 type busy struct{ wait time.Duration }
 
 func (b *busy) Error() string             { return "too many requests" }
 func (b *busy) RetryAfter() time.Duration { return b.wait }
 
-func TestHub_ComesBack(t *testing.T) {
-	within(t, func(h *house) {
+func TestHub_ReturnsToPreferredEngine(t *testing.T) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		in := h.attach(id)
 		h.engine.FailAt(5, 100, errors.New("connection reset"))
 		h.engine.FailOpen(6, errors.New("connection refused"))
 		h.send(in, 240)
-		after(5 * time.Second)
-		h.heard(id, words(0, 120), "[scripted failed: connection refused. Continuing with second.]", "[scripted works again. Continuing with it.]")
+		wait(5 * time.Second)
+		h.wantEntries(id, words(0, 120), "[scripted failed: connection refused. Continuing with second.]", "[scripted works again. Continuing with it.]")
 		if st := h.status(id); st.Engine != "scripted" {
 			h.Errorf("goes on with %q", st.Engine)
 		}
-	}, two(stttest.Every("second", 2)), func(c *Config) { c.ReturnAfter = 20 * time.Second })
+	}, withSecondEngine(stttest.Every("second", 2)), func(c *Config) { c.ReturnAfter = 20 * time.Second })
 }
 
 func TestHub_ChainOf(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		for _, tt := range []struct {
 			wanted, want string
 			code         hearken.Code
@@ -171,7 +171,7 @@ func TestHub_ChainOf(t *testing.T) {
 				h.Errorf("%q: %q, %v", tt.wanted, got, err)
 			}
 		}
-	}, two(stttest.Every("second", 2)))
+	}, withSecondEngine(stttest.Every("second", 2)))
 }
 
 // limited has streams that may be open for a minute and a half.
@@ -180,10 +180,10 @@ type limited struct{ *stttest.Scripted }
 func (limited) MaxStream() time.Duration { return 90 * time.Second }
 
 func TestHub_RollsOver(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		h.send(h.attach(id), 300)
-		after(5 * time.Second)
+		wait(5 * time.Second)
 		h.want(id, words(0, 150))
 		opened := h.engine.Opened()
 		if len(opened) < 4 {
@@ -192,7 +192,7 @@ func TestHub_RollsOver(t *testing.T) {
 	}, func(c *Config) { c.Providers[0] = limited{c.Providers[0].(*stttest.Scripted)} })
 }
 
-// diarized has every stream hear two speakers, turn by turn.
+// diarized makes every stream report two speakers in turn.
 type diarized struct{ hearken.Provider }
 
 func (d diarized) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
@@ -212,22 +212,22 @@ func (d diarized) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.S
 			events <- ev
 		}
 	}()
-	return &told{st, events}, nil
+	return &replacedEvents{st, events}, nil
 }
 
-type told struct {
+type replacedEvents struct {
 	hearken.Stream
 	events chan hearken.StreamEvent
 }
 
-func (s *told) Events() <-chan hearken.StreamEvent { return s.events }
+func (s *replacedEvents) Events() <-chan hearken.StreamEvent { return s.events }
 
 func TestHub_SpeakersOfANewConnection(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		h.engine.FailAt(9, 1, errors.New("connection reset"))
 		h.send(h.attach(id), 16)
-		after(5 * time.Second)
+		wait(5 * time.Second)
 		page, err := h.hub.Read(h.Context(), ReadRequest{Session: id})
 		if err != nil {
 			h.Fatal(err)
@@ -247,10 +247,10 @@ func TestCutOverlap(t *testing.T) {
 		return hearken.Word{Word: w, StartTime: from, EndTime: to}
 	}
 	for _, tt := range []struct {
-		name    string
-		seg     hearken.Segment
-		through float64
-		want    string
+		name       string
+		seg        hearken.Segment
+		finalUntil float64
+		want       string
 	}{
 		{"After", hearken.Segment{Text: "hello there", StartTime: 5, EndTime: 6}, 5, "hello there"},
 		{"Before", hearken.Segment{Text: "hello there", StartTime: 3, EndTime: 5}, 5, ""},
@@ -262,7 +262,7 @@ func TestCutOverlap(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := ""
-			if cutOverlap(&tt.seg, tt.through) {
+			if cutOverlap(&tt.seg, tt.finalUntil) {
 				got = tt.seg.Text
 			}
 			if got != tt.want {

@@ -14,65 +14,68 @@ import (
 )
 
 const (
-	// frameSamples is how much sound an engine gets at a time.
+	// frameSamples is how much audio an engine gets at a time.
 	frameSamples = hearken.SampleRate / 10
-	// flushAfter is how long a channel may be without sound before its engine
-	// is asked for what it still holds: a sender that falls silent in the
-	// middle of a word must not keep it from the readers.
+	// flushAfter is how long a channel may be without audio before its engine
+	// is asked for the words it still holds. Readers get the last words of a
+	// sender that stops in mid-sentence.
 	flushAfter = 2 * time.Second
-	// breakOff is the same where the sound ends in the middle of speech: the
-	// sender's network has a hiccup, more likely than not.
-	breakOff = 10 * time.Second
-	// closeAfter is how long after that its stream stays open: one that is
-	// opened anew does not know the speakers any more.
+	// interruptedAfter replaces flushAfter if the audio broke off during
+	// speech, which is probably a network problem of the sender.
+	interruptedAfter = 10 * time.Second
+	// closeAfter is how long the stream then stays open. A new stream would no
+	// longer know the speakers.
 	closeAfter = time.Minute
-	// replayLead is how much of what was settled a new stream hears again if
-	// there was no word in it: the one before may not yet have noticed one that
-	// had just begun.
+	// replayLead is how much final audio without words a new stream gets again.
+	// The old stream may have missed a word that had just begun.
 	replayLead = hearken.SampleRate / 2
-	// livedLong is how long a stream must have lived to be no failure to begin,
-	// though it may have settled nothing: some utterances are long.
-	livedLong = 5 * time.Second
-	// lastWords is how long an engine that failed may take to say what it knew.
-	lastWords = time.Second
+	// startedAfter is how long a stream must live to count as started, even if
+	// nothing became final: some utterances are long.
+	startedAfter = 5 * time.Second
+	// lastWordsTimeout is how long an engine that failed may still deliver
+	// words.
+	lastWordsTimeout = time.Second
 )
 
-// A channel takes one channel of sound from its spool to the engine and what
-// comes out to the session.
+// A channel feeds one side's audio from its spool to the engine and passes the
+// results to the session.
 type channel struct {
-	s      *session
-	origin hearken.Origin
-	spool  *spool
-	limit  int64         // where its sound ends, if it pays a debt
-	debt   *debt         // nil for the channel of the sender
-	wake   chan struct{} // there is sound, or a wish
-	done   chan struct{} // closed when the channel has ended
-	ctx    context.Context
-	cancel context.CancelFunc
+	s       *session
+	origin  hearken.Origin
+	spool   *spool
+	limit   int64         // where a backlog channel's audio ends
+	backlog *backlogSpan  // what it transcribes; nil for live audio
+	wake    chan struct{} // there is audio or a request
+	done    chan struct{} // closed when the channel has ended
+	ctx     context.Context
+	cancel  context.CancelFunc
 
-	// Of whoever runs the streams, one after the other.
-	floor     int64    // nothing before is heard again: its words are confirmed
-	confirmed float64  // the channel's entries go up to here
-	lost      bool     // the last stream failed
-	missing   int64    // samples that were gone before an engine could have them
+	// Used only by the goroutine that runs the streams.
+	floor     int64    // words before this are confirmed; never replayed
+	confirmed float64  // end of the channel's last entry
+	failed    bool     // the last stream failed
+	missing   int64    // samples that were lost before an engine got them
 	speakers  speakers // of the open stream
 
-	finish  atomic.Bool  // no more sound will come
-	late    atomic.Bool  // the engine is behind and does not catch up
-	wanted  atomic.Int64 // the words before are wanted now; see Finalize
-	fed     atomic.Int64 // the engine has taken everything before
-	through atomic.Int64 // its words are final for everything before
-	lag     atomic.Int64 // the engine's own, in samples
+	finish       atomic.Bool  // no more audio will come
+	late         atomic.Bool  // the engine is behind and does not catch up
+	finalizeUpTo atomic.Int64 // Finalize asked for the words before this
+	fed          atomic.Int64 // the engine got everything before this
+	finalUntil   atomic.Int64 // the words before this are final
+	lag          atomic.Int64 // the engine's own lag, in samples
 
-	mu      sync.Mutex
-	state   string      // for the status
-	skip    func(error) // ends the open stream; nil if there is none
-	pulse   pulse
-	rollBy  time.Time // a new stream is wanted until then; zero if none is
-	expires time.Time // the open stream should end; zero if it may go on
+	mu           sync.Mutex
+	state        string      // for the status
+	abandon      func(error) // ends the open stream; nil if there is none
+	progressMark progressMark
+	rollOverBy   time.Time // a new stream must replace it by then; zero if not
+	expires      time.Time // when the open stream should be replaced; zero for never
 }
 
-// The states of a channel's provider, as the status tells them.
+// channelOrigins are the origins of a session's first and second channel.
+var channelOrigins = []hearken.Origin{hearken.Microphone, hearken.System}
+
+// The states of a channel's provider in [Status].
 const (
 	stateIdle     = "idle"
 	stateOpen     = "open"
@@ -95,12 +98,12 @@ func (s *session) newChannel(ctx context.Context, o hearken.Origin, sp *spool, s
 	}
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	c.fed.Store(start)
-	c.through.Store(start)
+	c.finalUntil.Store(start)
 	return c
 }
 
-// addChannelLocked gives the session a channel and sets it to work. There are
-// no words between floor and start.
+// addChannelLocked adds a channel and starts it. There are no words between
+// floor and start.
 func (s *session) addChannelLocked(o hearken.Origin, sp *spool, start, floor int64) {
 	c := s.newChannel(s.hub.ctx, o, sp, start)
 	c.floor = floor
@@ -116,41 +119,41 @@ func (c *channel) nudge() {
 	}
 }
 
-func (c *channel) setState(state string, skip func(error)) {
+func (c *channel) setState(state string, abandon func(error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.state, c.skip = state, skip
-	c.rollBy, c.expires = time.Time{}, time.Time{}
+	c.state, c.abandon = state, abandon
+	c.rollOverBy, c.expires = time.Time{}, time.Time{}
 }
 
-// restart abandons the open stream and everything it heard.
-func (c *channel) restart() {
+// abandonStream ends the open stream and discards its results.
+func (c *channel) abandonStream() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.skip != nil {
-		c.skip(errAbandoned)
+	if c.abandon != nil {
+		c.abandon(errAbandoned)
 	}
 }
 
-// run feeds the engine as long as there is sound, stream after stream.
+// run feeds the engine while there is audio, one stream after the other.
 func (c *channel) run(ctx context.Context) {
 	defer close(c.done)
 	defer c.cancel()
 	failures := 0
 	var since time.Time // of the first of them
-	for c.waitForSound(ctx) {
-		before := c.through.Load()
-		engine := c.s.current()
+	for c.waitForAudio(ctx) {
+		before := c.finalUntil.Load()
+		engine := c.s.currentEngine()
 		opened := time.Now()
 		err := c.stream(ctx, engine)
-		c.lost = err != nil && !errors.Is(err, errAbandoned)
+		c.failed = err != nil && !errors.Is(err, errAbandoned)
 		switch {
 		case ctx.Err() != nil:
 			return
-		case !c.lost:
+		case !c.failed:
 			failures = 0
 			continue
-		case c.through.Load() > before, time.Since(opened) >= livedLong:
+		case c.finalUntil.Load() > before, time.Since(opened) >= startedAfter:
 			failures = 0
 		}
 		if failures++; failures == 1 {
@@ -159,31 +162,31 @@ func (c *channel) run(ctx context.Context) {
 		c.setState(stateRetrying, nil)
 		c.s.hub.cfg.Log.Warn("provider failed", "session", c.s.id, "provider", engine, "failures", failures, "err", err)
 		if c.worthRetrying(err, failures, since) {
-			if !pause(ctx, max(backoff(failures), advice(err))) {
+			if !pause(ctx, max(backoff(failures), retryAfter(err))) {
 				return
 			}
 			continue
 		}
-		if !c.s.failOver(ctx, engine, seconds(c.through.Load()), err) {
+		if !c.s.failOver(ctx, engine, seconds(c.finalUntil.Load()), err) {
 			c.giveUp(ctx, engine, err)
 			return
 		}
 		failures = 0
-		c.forgive()
+		c.resetProgress()
 	}
 }
 
-// forgive lets another engine begin with a clean sheet.
-func (c *channel) forgive() {
+// resetProgress gives the next engine a fresh start.
+func (c *channel) resetProgress() {
 	c.late.Store(false)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pulse = pulse{}
+	c.progressMark = progressMark{}
 }
 
-// waitForSound returns true once there is sound that was not yet fed, and
-// false when none will come.
-func (c *channel) waitForSound(ctx context.Context) bool {
+// waitForAudio returns true once there is audio that was not fed yet, and false
+// if none will come.
+func (c *channel) waitForAudio(ctx context.Context) bool {
 	c.setState(stateIdle, nil)
 	for ctx.Err() == nil {
 		if c.spool.end() > c.fed.Load() {
@@ -200,8 +203,8 @@ func (c *channel) waitForSound(ctx context.Context) bool {
 	return false
 }
 
-// stream opens the engine where its words are not yet final and feeds it until
-// there is nothing more, or it fails.
+// stream opens the engine at the first position that is not final, and feeds it
+// until the audio ends or the engine fails.
 func (c *channel) stream(ctx context.Context, engine string) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -209,28 +212,28 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 	if p == nil {
 		return noProvider(engine, c.s.hub.providerNames())
 	}
-	start := c.unheard()
-	if c.debt == nil {
-		start = max(start, c.s.forgottenThrough())
+	start := c.replayFrom()
+	if c.backlog == nil {
+		start = max(start, c.s.forgottenUntil())
 	}
 	if first := c.spool.first(); first > start {
-		if through := c.through.Load(); first > through {
-			c.gap(through, first)
+		if finalUntil := c.finalUntil.Load(); first > finalUntil {
+			c.gap(finalUntil, first)
 		}
 		start = min(first, c.limit)
 	}
 	c.fed.Store(start)
 	cfg := c.s.streamConfig(engine, c.origin, start)
-	if c.debt != nil {
+	if c.backlog != nil {
 		cfg.Recorded, cfg.Interim = true, false
 	}
 	st, err := p.Open(ctx, cfg)
-	if err == nil && c.debt == nil {
-		start = c.jump(p, start)
+	if err == nil && c.backlog == nil {
+		start = c.skipAhead(p, start)
 		c.fed.Store(start)
 	}
 	if err != nil {
-		c.fed.Store(c.through.Load())
+		c.fed.Store(c.finalUntil.Load())
 		return err
 	}
 	c.setState(stateOpen, cancel)
@@ -238,50 +241,49 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 		c.expireIn(l.MaxStream())
 	}
 	c.speakers = speakers{}
-	heard := make(chan error, 1)
-	go func() { heard <- c.listen(ctx, st) }()
+	engineDone := make(chan error, 1)
+	go func() { engineDone <- c.handleEvents(ctx, st) }()
 
-	fed := c.feed(ctx, st, heard)
+	fed := c.feed(ctx, st, engineDone)
 	if fed == nil {
 		fed = st.Close()
 	}
 	if fed != nil && !errors.Is(fed, errEngineEnded) {
-		// What it said before it failed is still to be taken; then it ends by
-		// itself, or is made to.
-		last := time.AfterFunc(lastWords, func() { cancel(fed) })
+		// Take what it said before it failed. It then ends, or is made to.
+		last := time.AfterFunc(lastWordsTimeout, func() { cancel(fed) })
 		defer last.Stop()
 	}
-	err = <-heard
-	if ctx.Err() != nil { // what is not final by now was never said
-		c.fed.Store(c.through.Load())
+	err = <-engineDone
+	if ctx.Err() != nil { // discard what is not final
+		c.fed.Store(c.finalUntil.Load())
 		return context.Cause(ctx)
 	}
 	if err == nil && fed != nil {
 		err = fed
 	}
 	if err != nil {
-		c.fed.Store(c.through.Load()) // replay what is not final
+		c.fed.Store(c.finalUntil.Load()) // replay what is not final
 		return err
 	}
-	// Everything was fed and flushed: what is not final by now held no words.
-	c.dealtWith(c.fed.Load())
-	c.tellProgress()
+	// Everything was fed and flushed: what is not final held no words.
+	c.advanceFinal(c.fed.Load())
+	c.notifyProgress()
 	return nil
 }
 
-// unheard is where a new stream begins to listen.
-func (c *channel) unheard() int64 { return max(c.floor, c.through.Load()-replayLead) }
+// replayFrom is the position at which a new stream starts.
+func (c *channel) replayFrom() int64 { return max(c.floor, c.finalUntil.Load()-replayLead) }
 
-// errEngineEnded is why feeding stopped when the engine's events ended first.
+// errEngineEnded ends feeding if the engine's events ended first.
 var errEngineEnded = errors.New("the engine ended the stream")
 
-// feed writes sound to the engine until there has been none for a while or no
-// more will come (nil), or until something breaks.
-func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error) error {
+// feed writes audio to the engine. It returns nil when there was none for a
+// while or no more will come.
+func (c *channel) feed(ctx context.Context, st hearken.Stream, engineDone chan error) error {
 	buf := make([]int16, frameSamples)
-	asked := false // the engine was asked for what it holds
+	asked := false // the engine was asked for its words
 	wait := flushAfter
-	idle := time.NewTimer(wait) // one for all frames
+	idle := time.NewTimer(wait) // shared by all frames
 	defer idle.Stop()
 	for {
 		pos := c.fed.Load()
@@ -308,17 +310,17 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 		if at > pos {
 			continue
 		}
-		if c.debt != nil {
-			c.gap(pos, c.limit) // there is no more of it
+		if c.backlog != nil {
+			c.gap(pos, c.limit) // the rest is lost
 			return nil
 		}
 		if c.finish.Load() {
 			return nil
 		}
-		if wanted := c.wanted.Swap(0); wanted > c.through.Load() {
+		if wanted := c.finalizeUpTo.Swap(0); wanted > c.finalUntil.Load() {
 			f, ok := st.(hearken.Finalizer)
 			if !ok {
-				return nil // closing it is the only way to its words
+				return nil // only closing makes it deliver its words
 			}
 			if err := f.Finalize(); err != nil {
 				return err
@@ -330,8 +332,8 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 		case <-idle.C:
 			f, ok := st.(hearken.Finalizer)
 			switch {
-			case wait == flushAfter && !c.quiet(pos):
-				wait = breakOff - flushAfter
+			case wait == flushAfter && !c.endsInSilence(pos):
+				wait = interruptedAfter - flushAfter
 			case !ok || asked:
 				return nil
 			default:
@@ -340,8 +342,8 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 				}
 				asked, wait = true, closeAfter
 			}
-		case err := <-heard:
-			heard <- err // for stream, which reports it
+		case err := <-engineDone:
+			engineDone <- err // stream reads it
 			return errEngineEnded
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -349,12 +351,12 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, heard chan error)
 	}
 }
 
-// write gives the engine a frame. One that panics has failed, and takes neither
-// the hub nor the other sessions with it.
+// write gives the engine a frame. An engine that panics has failed; the hub and
+// the other sessions continue.
 func (c *channel) write(st hearken.Stream, f hearken.Frame) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			// The value may hold what somebody said; the stack does not.
+			// The value may hold transcript text; the stack does not.
 			c.s.hub.cfg.Log.Error("engine panicked", "session", c.s.id, "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
 			err = errors.New("the engine panicked")
 		}
@@ -362,26 +364,26 @@ func (c *channel) write(st hearken.Stream, f hearken.Frame) (err error) {
 	return st.Write(f)
 }
 
-// gap notes that sound was lost before the engine could have it.
+// gap records that audio was lost before the engine got it.
 func (c *channel) gap(from, to int64) {
 	if to = min(to, c.limit); to <= from {
 		return
 	}
 	c.missing += to - from
-	c.s.note(hearken.EventGap, seconds(from), seconds(to), "[gap: %.1f s of audio was lost]", seconds(to-from))
-	c.dealtWith(to)
-	c.tellProgress()
+	c.s.addEvent(hearken.EventGap, seconds(from), seconds(to), "[gap: %.1f s of audio was lost]", seconds(to-from))
+	c.advanceFinal(to)
+	c.notifyProgress()
 }
 
-// dealtWith says that everything before pos is final.
-func (c *channel) dealtWith(pos int64) {
+// advanceFinal records that everything before pos is final.
+func (c *channel) advanceFinal(pos int64) {
 	for {
-		old := c.through.Load()
+		old := c.finalUntil.Load()
 		if pos <= old {
 			return
 		}
-		if c.through.CompareAndSwap(old, pos) {
-			c.s.trim(c)
+		if c.finalUntil.CompareAndSwap(old, pos) {
+			c.s.trimSpool(c)
 			return
 		}
 	}

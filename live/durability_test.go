@@ -15,9 +15,9 @@ import (
 	"github.com/hearken-dev/hearken/stt/stttest"
 )
 
-// killed leaves the hub as kill -9 would: the next one finds only what is in
+// killed restarts the hub as after kill -9: the new one finds only what is in
 // the files at this moment.
-func (h *house) killed(change ...func(*Config)) {
+func (h *testHub) killed(change ...func(*Config)) {
 	h.Helper()
 	dir := filepath.Join(h.TempDir(), "copy")
 	if err := os.CopyFS(dir, os.DirFS(h.dir)); err != nil {
@@ -29,7 +29,7 @@ func (h *house) killed(change ...func(*Config)) {
 }
 
 func TestHub_SurvivesBeingKilled(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		ticket, _ := h.hub.Ticket(id)
 		in := h.attach(id)
@@ -50,7 +50,7 @@ func TestHub_SurvivesBeingKilled(t *testing.T) {
 		in = h.attach(id)
 		received := in.Received()
 		if lost := 25.3 - seconds(received); lost < 0 || lost > 1 {
-			h.Errorf("%.2f s of sound are lost", lost)
+			h.Errorf("%.2f s of audio are lost", lost)
 		}
 		h.send(in, 40-seconds(received))
 		if _, err := h.hub.Stop(h.Context(), id); err != nil {
@@ -62,7 +62,7 @@ func TestHub_SurvivesBeingKilled(t *testing.T) {
 
 // Readers decide by the kind of an event, also after a crash.
 func TestHub_EventsHaveAKind(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		in := h.attach(id)
 		h.engine.FailAt(3, 100, wrongKey)
@@ -89,25 +89,25 @@ func TestHub_EventsHaveAKind(t *testing.T) {
 				h.Errorf("%s: %q, want %q", when, got, want)
 			}
 			if when == "at once" {
-				after(time.Second) // the spool is on disk
-				h.killed(two(stttest.Every("second", 2)))
+				wait(time.Second) // the spool is on disk
+				h.killed(withSecondEngine(stttest.Every("second", 2)))
 			}
 		}
-	}, two(stttest.Every("second", 2)))
+	}, withSecondEngine(stttest.Every("second", 2)))
 }
 
 // A kill between the flushes of two channels leaves one longer than the other.
 func TestHub_KilledBetweenTwoChannels(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		in := h.attach(id)
 		frame := make([]int16, hearken.SampleRate/10)
 		for range 43 {
-			after(100 * time.Millisecond)
+			wait(100 * time.Millisecond)
 			in.Write(frame, frame)
 		}
 		synctest.Wait()
-		after(time.Second)
+		wait(time.Second)
 		shorter := filepath.Join(h.dir, "spool", id, "S", "0.pcm")
 		if err := os.Truncate(shorter, 2*4*hearken.SampleRate); err != nil {
 			h.Fatal(err)
@@ -121,7 +121,7 @@ func TestHub_KilledBetweenTwoChannels(t *testing.T) {
 }
 
 func TestHub_RecoversWithoutItsStore(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		h.send(h.attach(id), 10)
 		h.killed()
@@ -132,22 +132,22 @@ func TestHub_RecoversWithoutItsStore(t *testing.T) {
 }
 
 func TestHub_SenderDoesNotReturn(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		in := h.attach(id)
 		h.send(in, 10.9)
 		in.Detach()
-		after(5 * time.Second)
+		wait(5 * time.Second)
 		h.want(id, words(0, 6)) // what the engine held is taken in at once
-		after(30 * time.Second)
+		wait(30 * time.Second)
 		in = h.attach(id)
 		h.send(in, 1.1)
 		in.Detach()
-		after(59 * time.Second)
+		wait(59 * time.Second)
 		if s, _ := h.hub.Session(h.Context(), id); s.Status != hearken.Active {
 			h.Fatalf("stopped too early: %+v", s)
 		}
-		after(4 * time.Second)
+		wait(4 * time.Second)
 		if s, _ := h.hub.Session(h.Context(), id); s.StopReason != hearken.StopSenderGone {
 			h.Errorf("after a minute alone: %+v", s)
 		}
@@ -155,18 +155,18 @@ func TestHub_SenderDoesNotReturn(t *testing.T) {
 }
 
 func TestHub_SenderNeverCame(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
-		after(11 * time.Minute)
+		wait(11 * time.Minute)
 		s, err := h.hub.Session(h.Context(), id)
 		if err != nil || s.StopReason != hearken.StopNoAudio {
-			h.Errorf("after ten minutes without sound: %+v, %v", s, err)
+			h.Errorf("after ten minutes without audio: %+v, %v", s, err)
 		}
 	})
 }
 
 func TestHub_Senders(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		first := h.attach(id)
 		h.send(first, 1)
@@ -206,9 +206,9 @@ func TestHub_Senders(t *testing.T) {
 	})
 }
 
-// A sender that returns must neither leave out sound nor send any twice.
+// A sender that returns must neither omit audio nor send any twice.
 func TestHub_SenderReturnsAtOnce(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		in := h.attach(id)
 		h.send(in, 10.3)
@@ -226,7 +226,7 @@ func TestHub_SenderReturnsAtOnce(t *testing.T) {
 }
 
 func TestHub_StoreInTrouble(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		in := h.attach(id)
 		h.store.Fail(errors.New("disk full"))
@@ -246,7 +246,7 @@ func TestHub_StoreInTrouble(t *testing.T) {
 }
 
 func TestHub_StoreThatHangs(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		release := h.store.Stall()
 		h.send(h.attach(id), 60)
@@ -256,7 +256,7 @@ func TestHub_StoreThatHangs(t *testing.T) {
 		}
 		h.want(id, words(0, 30)) // from memory, since the store does not answer
 		release()
-		after(time.Minute)
+		wait(time.Minute)
 		if h.hub.find(id) != nil {
 			h.Error("the session was not saved once the store answered")
 		}
@@ -264,10 +264,10 @@ func TestHub_StoreThatHangs(t *testing.T) {
 	})
 }
 
-// A store that hangs holds up nobody for long: not readers, not new sessions,
-// not the end.
+// A store that hangs delays nobody for long: not readers, not new sessions, not
+// closing.
 func TestHub_StoreThatHangsHoldsUpNobody(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		in := h.attach(id)
 		h.send(in, 4)
@@ -301,17 +301,17 @@ func TestHub_StoreThatHangsHoldsUpNobody(t *testing.T) {
 	}, func(c *Config) { c.MaxSessions = 2 })
 }
 
-// What is confirmed while a write to the store goes on is not part of it.
+// What is confirmed during a write to the store is not part of it.
 func TestHub_StoreThatDawdles(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		h.store.Slow(3 * time.Second)
-		after(30 * time.Second) // the session is saved before it has any entry
+		wait(30 * time.Second) // the session is saved before it has any entry
 		h.send(h.attach(id), 40)
 		if _, err := h.hub.Stop(h.Context(), id); err != nil {
 			h.Fatal(err)
 		}
-		after(time.Minute)
+		wait(time.Minute)
 		h.store.Slow(0)
 		if h.hub.find(id) != nil {
 			h.Fatal("not saved after a minute")
@@ -327,7 +327,7 @@ type faultyFile struct {
 }
 
 type faultyDisk struct {
-	stuck bool // what fails takes nothing back either
+	stuck bool // nor can a failed write be undone
 	mu    sync.Mutex
 	err   error
 	gate  chan struct{}
@@ -367,7 +367,7 @@ func TestHub_JournalInTrouble(t *testing.T) {
 	for _, kind := range []string{"Fails", "Stuck", "Hangs"} {
 		t.Run(kind, func(t *testing.T) {
 			disk := &faultyDisk{stuck: kind == "Stuck"}
-			within(t, func(h *house) {
+			withHub(t, func(h *testHub) {
 				h.hub.openJournal = func(path string) (journalFile, error) {
 					f, err := openJournalFile(path)
 					return &faultyFile{f, disk}, err
@@ -382,7 +382,7 @@ func TestHub_JournalInTrouble(t *testing.T) {
 					disk.set(nil, gate)
 				}
 				h.send(in, 4)
-				after(time.Second)
+				wait(time.Second)
 				h.want(id, words(0, 4))
 				page, _ := h.hub.Read(h.Context(), ReadRequest{Session: id})
 				if page.Segments[3].Durable || !page.Segments[0].Durable {
@@ -393,7 +393,7 @@ func TestHub_JournalInTrouble(t *testing.T) {
 				}
 				disk.set(nil, nil)
 				close(gate)
-				after(2 * time.Second)
+				wait(2 * time.Second)
 				synctest.Wait()
 				if st := h.status(id); !st.Durable {
 					h.Errorf("after the disk is well again: %+v", st)
@@ -407,7 +407,7 @@ func TestHub_JournalInTrouble(t *testing.T) {
 }
 
 func TestHub_SearchesWhatIsSavedAndWhatIsNot(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		for range 2 {
 			id := h.start()
 			h.send(h.attach(id), 26)
@@ -429,7 +429,7 @@ func TestHub_SearchesWhatIsSavedAndWhatIsNot(t *testing.T) {
 }
 
 func TestHub_UnreadableJournalIsNotTouched(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		h.send(h.attach(id), 4)
 		h.close()
@@ -451,7 +451,7 @@ func TestHub_UnreadableJournalIsNotTouched(t *testing.T) {
 }
 
 func TestHub_DamagedJournalIsSetAside(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id, other := h.start(), h.start()
 		h.send(h.attach(id), 4)
 		h.send(h.attach(other), 4)

@@ -9,9 +9,9 @@ import (
 	"github.com/hearken-dev/hearken/test/speech"
 )
 
-// A call with the loudspeaker beside the microphone: what the far side says is
-// in the room a moment later, quieter, with a reflection and some noise. What
-// the real engine hears there must be told from what this side says.
+// A call with a loudspeaker beside the microphone: the far side's audio reaches
+// the microphone a moment later, quieter, with a reflection and some noise.
+// What the real engine makes of it must be told apart from what this side says.
 func TestEcho_Speech(t *testing.T) {
 	root := speech.Models(t)
 	var far, near []int16
@@ -49,9 +49,9 @@ func TestEcho_Speech(t *testing.T) {
 
 	engine := moonshine.Open(t.Context(), moonshine.Config{Dir: root, Library: models.Library(root), Model: "base"})
 	defer engine.Close(t.Context())
-	said := heardBy(t, engine, hearken.System, far)
+	said := transcribe(t, engine, hearken.System, far)
 	echoes, marked, mine := 0, 0, 0
-	for _, seg := range heardBy(t, engine, hearken.Microphone, near) {
+	for _, seg := range transcribe(t, engine, hearken.Microphone, near) {
 		middle := int((seg.StartTime + seg.EndTime) / 2 * hearken.SampleRate)
 		ours := false
 		for from, to := range own {
@@ -78,8 +78,8 @@ func TestEcho_Speech(t *testing.T) {
 	}
 }
 
-// heardBy is what an engine hears in a whole recording.
-func heardBy(t *testing.T, engine hearken.Provider, o hearken.Origin, pcm []int16) []hearken.Segment {
+// transcribe returns what an engine finds in a whole recording.
+func transcribe(t *testing.T, engine hearken.Provider, o hearken.Origin, pcm []int16) []hearken.Segment {
 	t.Helper()
 	st, err := engine.Open(t.Context(), hearken.StreamConfig{Session: "test", Origin: o, Language: "en"})
 	if err != nil {

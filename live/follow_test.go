@@ -13,9 +13,9 @@ import (
 	"github.com/hearken-dev/hearken/stt/stttest"
 )
 
-// TestHub_ReadersSeeEachEntryOnce holds what every way of polling relies on:
-// whoever goes on at Next sees each confirmed entry exactly once and in order,
-// however small the pages are and whenever the reader comes.
+// TestHub_ReadersSeeEachEntryOnce checks what polling relies on: a reader that
+// continues at Next sees each confirmed entry exactly once and in order, with
+// pages of any size at any time.
 func TestHub_ReadersSeeEachEntryOnce(t *testing.T) {
 	dir := t.TempDir()
 	run := 0
@@ -23,9 +23,9 @@ func TestHub_ReadersSeeEachEntryOnce(t *testing.T) {
 		run++
 		limits := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 5).Draw(r, "limits")
 		pauses := rapid.SliceOfN(rapid.IntRange(0, 9000), 1, 5).Draw(r, "pauses")
-		wait := rapid.Bool().Draw(r, "wait")
+		longPoll := rapid.Bool().Draw(r, "wait")
 		synctest.Test(t, func(t *testing.T) {
-			h := &house{T: t, dir: filepath.Join(dir, strconv.Itoa(run)), engine: stttest.Every("scripted", 2)}
+			h := &testHub{T: t, dir: filepath.Join(dir, strconv.Itoa(run)), engine: stttest.Every("scripted", 2)}
 			h.open()
 			defer h.close()
 			id := h.start()
@@ -35,7 +35,7 @@ func TestHub_ReadersSeeEachEntryOnce(t *testing.T) {
 				defer close(done)
 				frame := make([]int16, hearken.SampleRate/10)
 				for range 300 {
-					after(100 * time.Millisecond)
+					wait(100 * time.Millisecond)
 					in.Write(frame)
 				}
 				in.Finish()
@@ -43,10 +43,10 @@ func TestHub_ReadersSeeEachEntryOnce(t *testing.T) {
 			seen := 0
 			for i := 0; ; i++ {
 				req := ReadRequest{Session: id, From: seen, Limit: limits[i%len(limits)]}
-				if wait {
+				if longPoll {
 					req.Wait = time.Duration(pauses[i%len(pauses)]) * time.Millisecond
 				} else {
-					after(time.Duration(pauses[i%len(pauses)]) * time.Millisecond)
+					wait(time.Duration(pauses[i%len(pauses)]) * time.Millisecond)
 				}
 				page, err := h.hub.Read(h.Context(), req)
 				if err != nil {
@@ -65,7 +65,7 @@ func TestHub_ReadersSeeEachEntryOnce(t *testing.T) {
 					break
 				}
 				if i > 2000 {
-					after(100 * time.Millisecond) // a reader that never pauses
+					wait(100 * time.Millisecond) // a reader that never pauses
 				}
 			}
 			<-done

@@ -11,90 +11,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// edit does something to a stored session while nobody else does.
-func (h *Hub) edit(ctx context.Context, within time.Duration, do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	select {
-	case h.edits <- struct{}{}:
-		defer func() { <-h.edits }()
-	case <-ctx.Done():
-		return storeFailed(ctx.Err())
-	}
-	defer h.changed()
-	return do(ctx)
-}
-
-// Rename gives a session a title.
-func (h *Hub) Rename(ctx context.Context, id, title string) (info *hearken.Session, err error) {
-	if s := h.find(id); s != nil {
-		info, err = s.rename(title)
-		if err != nil || h.find(id) == s {
-			return info, err
-		}
-		// It was saved for good in between, perhaps without its title.
-	}
-	err = h.edit(ctx, saveWithin, func(ctx context.Context) error {
-		if info, err = h.stored(ctx, id); err != nil {
-			return err
-		}
-		info.Title = title
-		if err := h.cfg.Store.Save(ctx, info, nil); err != nil {
-			return storeFailed(err)
-		}
-		return nil
-	})
-	return info, err
-}
-
-func (s *session) rename(title string) (*hearken.Session, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.phase == gone {
-		return nil, notFound(s.id)
-	}
-	s.info.Title = title
-	s.journal.post(s.headLocked())
-	s.dirtyLocked()
-	info := s.snapshotLocked()
-	return &info, nil
-}
-
-// SaveNote keeps a markdown note with its session.
-func (h *Hub) SaveNote(ctx context.Context, n hearken.Note) error {
-	return h.edit(ctx, saveWithin, func(ctx context.Context) error {
-		if s := h.find(n.Session); s != nil {
-			if err := s.save(ctx); err != nil { // the note needs its session there
-				return storeFailed(err)
-			}
-		}
-		if _, err := h.stored(ctx, n.Session); err != nil {
-			return err
-		}
-		n.SavedAt = h.cfg.Now().UTC()
-		if err := h.cfg.Store.SaveNote(ctx, &n); err != nil {
-			return storeFailed(err)
-		}
-		return nil
-	})
-}
-
-// Note finds a session's note.
-func (h *Hub) Note(ctx context.Context, id string) (*hearken.Note, error) {
-	if _, err := h.Session(ctx, id); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
-	note, err := h.cfg.Store.Note(ctx, id)
-	if err != nil {
-		return nil, storeFailed(err)
-	}
-	return note, nil
-}
-
-// Delete stops a session if need be, without waiting for its last words, and
-// removes every trace of it.
+// Delete removes a session and every trace of it. It stops an active one
+// without waiting for its last words.
 func (h *Hub) Delete(ctx context.Context, id string) error {
 	s := h.find(id)
 	if s == nil {
@@ -109,8 +27,8 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	}
 	s.phase = gone
 	s.info.Status = hearken.Stopped
-	s.changedLocked()
-	channels, fill := s.channels, s.fill
+	s.wakeReadersLocked()
+	channels, fill := s.channels, s.backlogChannel
 	if s.input != nil {
 		s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: "deleted"})
 	}
@@ -124,20 +42,20 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 		c.cancel()
 		<-c.done
 	}
-	s.saving <- struct{}{} // a write to the store that is under way ends first
+	s.saving <- struct{}{} // let a running write to the store end first
 	defer func() { <-s.saving }()
 	var errs []error
 	for _, c := range channels {
 		errs = append(errs, c.spool.remove())
 	}
 	errs = append(errs, s.journal.remove(), h.erase(ctx, id))
-	h.forgetSession(s)
+	h.dropSession(s)
 	return errors.Join(errs...)
 }
 
-// erase removes what lies outside of the hub's memory.
+// erase removes a session's files and its data in the store.
 func (h *Hub) erase(ctx context.Context, id string) error {
-	return h.edit(ctx, eraseWithin, func(ctx context.Context) error {
+	return h.edit(ctx, eraseTimeout, func(ctx context.Context) error {
 		err := errors.Join(
 			os.RemoveAll(h.journalPath(id)),
 			os.RemoveAll(filepath.Join(h.spoolDir(), id)),
@@ -150,52 +68,53 @@ func (h *Hub) erase(ctx context.Context, id string) error {
 	})
 }
 
-// Forget removes what was said in the last d of a session and tells how many
-// entries that were.
+// Forget deletes what was said in the last d of a session and returns the
+// number of deleted entries.
 func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, error) {
-	defer h.changed()
-	ctx, cancel := context.WithTimeout(ctx, eraseWithin)
+	defer h.dropCaches()
+	ctx, cancel := context.WithTimeout(ctx, eraseTimeout)
 	defer cancel()
 	s := h.find(id)
 	if s == nil {
 		return h.forgetStored(ctx, id, d)
 	}
 	select {
-	case s.saving <- struct{}{}: // nothing is written to the store in between
+	case s.saving <- struct{}{}: // nothing is written to the store meanwhile
 		defer func() { <-s.saving }()
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
-	if h.find(id) != s { // it was deleted, or saved for good
+	if h.find(id) != s { // it was deleted, or saved and dropped
 		return h.forgetStored(ctx, id, d)
 	}
-	n, line, from, heard, err := s.forget(d)
+	n, line, from, duration, err := s.forget(d)
 	if hearken.CodeOf(err) != "" {
 		return 0, err
 	}
 	if err != nil {
-		return 0, hearken.Errorf(hearken.RepositoryError, "the disk did not let it go: %w.", err).WithTry("again when the disk is well")
+		return 0, hearken.Errorf(hearken.RepositoryError, "the disk refused to delete it: %w.", err).WithTry("again when the disk works")
 	}
 	if err := h.cfg.Store.Forget(ctx, id, line); err != nil && hearken.CodeOf(err) != hearken.SessionNotFound {
 		return n, storeFailed(err)
 	}
-	s.note(hearken.EventForgotten, from, heard, "[the last %s were forgotten on request]", d)
-	s.clear() // perhaps nothing is owed any more
+	s.addEvent(hearken.EventForgotten, from, duration, "[the last %s were forgotten on request]", d)
+	s.endIfComplete() // the backlog may be empty now
 	return n, nil
 }
 
-// forget drops what was said in the last d from memory, journal and spool. It
-// tells how many entries that were, and from which line and time on.
-func (s *session) forget(d time.Duration) (n, line int, from, heard float64, err error) {
-	s.confirming.Lock() // nothing is confirmed in between
+// forget removes what was said in the last d from memory, journal and spool. It
+// returns how many entries it removed, the first removed line, and the time
+// from which on.
+func (s *session) forget(d time.Duration) (n, line int, from, duration float64, err error) {
+	s.confirming.Lock() // nothing is confirmed meanwhile
 	defer s.confirming.Unlock()
 	s.mu.Lock()
 	if s.phase == gone {
 		s.mu.Unlock()
 		return 0, 0, 0, 0, notFound(s.id)
 	}
-	heard = s.snapshotLocked().Duration
-	from = max(0, heard-d.Seconds())
+	duration = s.snapshotLocked().Duration
+	from = max(0, duration-d.Seconds())
 	line = s.info.SegmentCount + 1
 	if first := slices.IndexFunc(s.segments, func(seg hearken.Segment) bool { return seg.EndTime > from && seg.Origin != hearken.EventOrigin }); first >= 0 {
 		n, line = len(s.segments)-first, s.segments[first].Line
@@ -203,17 +122,17 @@ func (s *session) forget(d time.Duration) (n, line int, from, heard float64, err
 		s.segments = s.segments[:first]
 	}
 	clear(s.interim)
-	s.forgotten, s.forgetFrom = heard, from // what an engine still says about it is not taken
-	s.clipDebtsLocked(position(from))
+	s.forgotten, s.forgetFrom = duration, from // later results for it are ignored
+	s.clipBacklogLocked(position(from))
 	channels := s.channels
 	for _, c := range channels {
-		c.restart()
-		if unheard := max(c.through.Load(), position(lastWord(s.segments, c.origin))); unheard < position(from) {
-			s.oweLocked(c.origin, unheard, position(from)) // that much is not forgotten
+		c.abandonStream()
+		if replayFrom := max(c.finalUntil.Load(), position(lastWord(s.segments, c.origin))); replayFrom < position(from) {
+			s.addBacklogLocked(c.origin, replayFrom, position(from)) // this part is not forgotten
 		}
 		end := c.spool.end()
 		c.fed.Store(end)
-		c.through.Store(end)
+		c.finalUntil.Store(end)
 	}
 	records := []record{s.headLocked()}
 	for i := range s.segments {
@@ -225,33 +144,32 @@ func (s *session) forget(d time.Duration) (n, line int, from, heard float64, err
 	for _, c := range channels {
 		err = errors.Join(err, c.spool.discard(position(from)))
 	}
-	return n, line, from, heard, err
+	return n, line, from, duration, err
 }
 
-// clipDebtsLocked leaves of what is owed only what comes before a position.
-func (s *session) clipDebtsLocked(from int64) {
-	clipped := map[*debt]bool{}
-	for _, d := range s.debts {
-		if d.To > from {
-			d.To = from
-			clipped[d] = true
+// clipBacklogLocked removes everything from a position on from the backlog.
+func (s *session) clipBacklogLocked(from int64) {
+	clipped := map[*backlogSpan]bool{}
+	for _, span := range s.backlog {
+		if span.To > from {
+			span.To = from
+			clipped[span] = true
 		}
 	}
-	s.debts = slices.DeleteFunc(s.debts, func(d *debt) bool { return d.From >= d.To })
-	if s.fill != nil && clipped[s.fill.debt] {
-		s.fill.cancel() // what is left of it is listened to anew
+	s.backlog = slices.DeleteFunc(s.backlog, func(span *backlogSpan) bool { return span.From >= span.To })
+	if s.backlogChannel != nil && clipped[s.backlogChannel.backlog] {
+		s.backlogChannel.cancel() // the rest is transcribed anew
 	}
 }
 
-// forgottenThrough is the position before which a live channel may not listen
-// again.
-func (s *session) forgottenThrough() int64 {
+// forgottenUntil is the position before which a live channel may not replay.
+func (s *session) forgottenUntil() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return position(s.forgotten)
 }
 
-// forgetStored does the same for a session that only the store has.
+// forgetStored is [Hub.Forget] for a session that is only in the store.
 func (h *Hub) forgetStored(ctx context.Context, id string, d time.Duration) (int, error) {
 	info, err := h.stored(ctx, id)
 	if err != nil {
@@ -273,9 +191,9 @@ func (h *Hub) forgetStored(ctx context.Context, id string, d time.Duration) (int
 	if err != nil {
 		return 0, err
 	}
-	for _, o := range []hearken.Origin{hearken.Microphone, hearken.System} {
-		kept := newSpool("", filepath.Join(h.audioDir(), id, string(o)), 0, 0)
-		if err := kept.discard(position(from)); err != nil {
+	for _, o := range channelOrigins {
+		archived := newSpool("", filepath.Join(h.audioDir(), id, string(o)), 0, 0)
+		if err := archived.discard(position(from)); err != nil {
 			return 0, err
 		}
 	}
@@ -288,7 +206,7 @@ func (h *Hub) forgetStored(ctx context.Context, id string, d time.Duration) (int
 	return n, nil
 }
 
-// expire deletes sessions that stopped before a moment.
+// expire deletes the sessions that stopped before a time.
 func (h *Hub) expire(before time.Time) {
 	old, err := h.cfg.Store.Sessions(h.ctx, hearken.SessionFilter{Status: hearken.Stopped, Until: before})
 	if err != nil {

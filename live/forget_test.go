@@ -18,7 +18,7 @@ func TestHub_DeleteLeavesNothing(t *testing.T) {
 	for _, stop := range []bool{false, true} {
 		name := map[bool]string{false: "Active", true: "Stopped"}[stop]
 		t.Run(name, func(t *testing.T) {
-			within(t, func(h *house) {
+			withHub(t, func(h *testHub) {
 				other := h.start()
 				s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local", Title: "Geheimnis", KeepAudio: true})
 				if err != nil {
@@ -26,10 +26,10 @@ func TestHub_DeleteLeavesNothing(t *testing.T) {
 				}
 				in := h.attach(s.ID)
 				for i := range 450 {
-					after(100 * time.Millisecond)
+					wait(100 * time.Millisecond)
 					frame := make([]int16, hearken.SampleRate/10)
 					for j := range frame {
-						frame[j] = int16(i + j) // sound that can be found again
+						frame[j] = int16(i + j) // audio that can be found again
 					}
 					in.Write(frame)
 				}
@@ -40,7 +40,7 @@ func TestHub_DeleteLeavesNothing(t *testing.T) {
 					if _, err := h.hub.Stop(h.Context(), s.ID); err != nil {
 						h.Fatal(err)
 					}
-					after(time.Second)
+					wait(time.Second)
 				}
 				sound := []byte{100, 0, 101, 0, 102, 0, 103, 0}
 				if !slices.Equal(h.find("Geheimnis", "word 9 at", "Zusammenfassung", string(sound)), []string{"Geheimnis", "Zusammenfassung", string(sound), "word 9 at"}) {
@@ -49,7 +49,7 @@ func TestHub_DeleteLeavesNothing(t *testing.T) {
 				if err := h.hub.Delete(h.Context(), s.ID); err != nil {
 					h.Fatal(err)
 				}
-				after(2 * time.Second)
+				wait(2 * time.Second)
 				if left := h.find("Geheimnis", "geheimnis", "word 1", "at 18.0", "Zusammenfassung", string(sound), s.ID); len(left) > 0 {
 					h.Errorf("still there: %q", left)
 				}
@@ -65,7 +65,7 @@ func TestHub_DeleteLeavesNothing(t *testing.T) {
 }
 
 // find returns which of the strings occur in any file of the data directory.
-func (h *house) find(want ...string) []string {
+func (h *testHub) find(want ...string) []string {
 	var found []string
 	filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -84,7 +84,7 @@ func (h *house) find(want ...string) []string {
 }
 
 func TestHub_ForgetTheLastMinutes(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		in := h.attach(id)
 		h.send(in, 60)
@@ -111,7 +111,7 @@ func TestHub_ForgetTheLastMinutes(t *testing.T) {
 }
 
 func TestHub_ForgottenStaysForgottenAfterAKill(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		h.send(h.attach(id), 20)
 		if _, err := h.hub.Forget(h.Context(), id, time.Hour); err != nil {
@@ -128,7 +128,7 @@ func TestHub_ForgottenStaysForgottenAfterAKill(t *testing.T) {
 }
 
 func TestHub_ForgetWhatIsKept(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local", KeepAudio: true})
 		if err != nil {
 			h.Fatal(err)
@@ -137,21 +137,21 @@ func TestHub_ForgetWhatIsKept(t *testing.T) {
 		if _, err := h.hub.Stop(h.Context(), s.ID); err != nil {
 			h.Fatal(err)
 		}
-		after(time.Second)
+		wait(time.Second)
 		if n, err := h.hub.Forget(h.Context(), s.ID, time.Hour); err != nil || n != 20 {
 			h.Fatalf("forgot %d, %v", n, err)
 		}
 		if _, err := h.hub.Retranscribe(h.Context(), s.ID, StartRequest{}); hearken.CodeOf(err) != hearken.NotFound {
-			h.Errorf("forgotten sound is transcribed again: %v", err)
+			h.Errorf("forgotten audio is transcribed again: %v", err)
 		}
 	})
 }
 
-// However forgetting, stopping, deleting and saving meet, none waits for ever
-// and nothing that was deleted comes back.
+// However forgetting, stopping, deleting and saving overlap, none waits for
+// ever and nothing that was deleted returns.
 func TestHub_ForgetMeetsTheOthers(t *testing.T) {
 	for i := range 20 {
-		within(t, func(h *house) {
+		withHub(t, func(h *testHub) {
 			id := h.start()
 			h.send(h.attach(id), 30)
 			h.store.Slow(time.Duration(i) * 10 * time.Millisecond)
@@ -161,12 +161,12 @@ func TestHub_ForgetMeetsTheOthers(t *testing.T) {
 			}
 			work.Go(func() { h.hub.Stop(h.Context(), id) })
 			work.Go(func() {
-				after(time.Duration(i) * 20 * time.Millisecond)
+				wait(time.Duration(i) * 20 * time.Millisecond)
 				h.hub.Delete(h.Context(), id)
 			})
 			work.Wait()
 			h.store.Slow(0)
-			after(2 * time.Second)
+			wait(2 * time.Second)
 			h.hub.Delete(h.Context(), id) // if stopping and saving overtook the first
 			if left := h.find("word 1", id); len(left) > 0 {
 				h.Errorf("still there: %q", left)
@@ -175,16 +175,16 @@ func TestHub_ForgetMeetsTheOthers(t *testing.T) {
 	}
 }
 
-// Nothing that was deleted comes back because somebody gave it a title.
+// A rename never restores a deleted session.
 func TestHub_DeleteMeetsRename(t *testing.T) {
 	for i := range 20 {
-		within(t, func(h *house) {
+		withHub(t, func(h *testHub) {
 			id := h.start()
 			h.send(h.attach(id), 4)
 			if _, err := h.hub.Stop(h.Context(), id); err != nil {
 				h.Fatal(err)
 			}
-			after(time.Duration(i%2) * time.Second)
+			wait(time.Duration(i%2) * time.Second)
 			h.store.Slow(time.Duration(i) * time.Millisecond)
 			var work sync.WaitGroup
 			for range 3 {
@@ -195,7 +195,7 @@ func TestHub_DeleteMeetsRename(t *testing.T) {
 			}
 			var err error
 			work.Go(func() {
-				after(time.Duration(i) * time.Millisecond)
+				wait(time.Duration(i) * time.Millisecond)
 				err = h.hub.Delete(h.Context(), id)
 			})
 			work.Wait()
@@ -203,7 +203,7 @@ func TestHub_DeleteMeetsRename(t *testing.T) {
 			if err != nil {
 				h.Fatal(err)
 			}
-			after(2 * time.Second)
+			wait(2 * time.Second)
 			if _, err := h.hub.Session(h.Context(), id); hearken.CodeOf(err) != hearken.SessionNotFound {
 				h.Errorf("deleted, and back again: %v", err)
 			}

@@ -21,16 +21,16 @@ type Hub struct {
 	cfg         Config
 	openJournal func(path string) (journalFile, error)
 
-	ctx    context.Context // ends with the hub
-	cancel context.CancelFunc
-	work   sync.WaitGroup // background loops and finishing sessions
-	saves  chan *session  // sessions that should be saved soon
-	ending chan struct{}  // closed when the hub begins to end
-	// edits lets one change of a stored session go on at a time, so that none
-	// writes back what another has just deleted: who puts something in may.
-	edits chan struct{}
-	lists cache[hearken.SessionFilter, []hearken.Session]
-	pages cache[ReadRequest, *Page]
+	ctx     context.Context // ends with the hub
+	cancel  context.CancelFunc
+	work    sync.WaitGroup // background loops and finishing sessions
+	saves   chan *session  // sessions that should be saved soon
+	closing chan struct{}  // closed when the hub begins to close
+	// editLock lets one change of a stored session run at a time, so that none
+	// restores what another has just deleted. Sending acquires it.
+	editLock chan struct{}
+	lists    cache[hearken.SessionFilter, []hearken.Session]
+	pages    cache[ReadRequest, *Page]
 
 	mu       sync.RWMutex
 	sessions map[string]*session
@@ -38,8 +38,8 @@ type Hub struct {
 	closed   bool
 }
 
-// Open recovers the sessions that an earlier hub left behind and returns a
-// hub that goes on with them.
+// Open recovers the sessions that an earlier hub left and returns a hub that
+// continues them.
 func Open(ctx context.Context, cfg Config) (*Hub, error) {
 	return open(ctx, cfg, openJournalFile)
 }
@@ -52,8 +52,8 @@ func open(ctx context.Context, cfg Config, journals func(string) (journalFile, e
 		cfg:         cfg.withDefaults(),
 		openJournal: journals,
 		saves:       make(chan *session, 64),
-		ending:      make(chan struct{}),
-		edits:       make(chan struct{}, 1),
+		closing:     make(chan struct{}),
+		editLock:    make(chan struct{}, 1),
 		sessions:    map[string]*session{},
 		tickets:     map[string]string{},
 	}
@@ -72,8 +72,8 @@ func open(ctx context.Context, cfg Config, journals func(string) (journalFile, e
 	for _, loop := range []func(){h.flushLoop, h.syncLoop, h.saveLoop, h.watchLoop} {
 		h.work.Go(loop)
 	}
-	for range fills {
-		h.work.Go(h.fillLoop)
+	for range backlogWorkers {
+		h.work.Go(h.backlogLoop)
 	}
 	return h, nil
 }
@@ -86,14 +86,13 @@ func (h *Hub) journalPath(id string) string {
 	return filepath.Join(h.journalDir(), id+journalSuffix)
 }
 
-// Close takes in what engines still hold, as far as ctx allows, and saves.
-// Sessions stay active: the next hub goes on with them if their senders
-// return.
+// Close takes in what engines still hold, until ctx ends, and saves. Sessions
+// stay active: the next hub continues them if their senders return.
 func (h *Hub) Close(ctx context.Context) error {
 	h.mu.Lock()
 	if !h.closed {
 		h.closed = true
-		close(h.ending)
+		close(h.closing)
 	}
 	sessions := h.listLocked()
 	h.mu.Unlock()
@@ -112,15 +111,15 @@ func (h *Hub) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Start makes a session after checking that its provider could serve it.
+// Start makes a session after checking that a provider can serve it.
 func (h *Hub) Start(ctx context.Context, req StartRequest) (*hearken.Session, error) {
-	info, err := h.plan(req)
+	info, err := h.newSessionInfo(req)
 	if err != nil {
 		return nil, err
 	}
 	s := newSession(h, *info, rand.Text())
 	s.apiKey = req.APIKey
-	refused, err := s.choose(ctx)
+	refused, err := s.chooseEngine(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -128,12 +127,12 @@ func (h *Hub) Start(ctx context.Context, req StartRequest) (*hearken.Session, er
 		return nil, err
 	}
 	if refused != nil {
-		s.note(hearken.EventFailover, 0, 0, "[%s cannot serve this session: %s Continuing with %s.]", info.Provider, reason(refused), s.current())
+		s.addEvent(hearken.EventFailover, 0, 0, "[%s cannot serve this session: %s Continuing with %s.]", info.Provider, reason(refused), s.currentEngine())
 	}
 	return info, nil
 }
 
-// admit takes a new session into the hub's hands.
+// admit registers a new session.
 func (h *Hub) admit(s *session) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -141,17 +140,17 @@ func (h *Hub) admit(s *session) error {
 		return hearken.Errorf(hearken.Busy, "the hub is shutting down.")
 	}
 	if n := h.activeLocked(); n >= h.cfg.MaxSessions {
-		return hearken.Errorf(hearken.Busy, "%d sessions are active, which is as many as this hub takes.", n).
+		return hearken.Errorf(hearken.Busy, "%d sessions are active, the most that this hub allows.", n).
 			WithTry("stop_transcription for one that is no longer needed, or set MAX_SESSIONS")
 	}
 	h.sessions[s.id] = s
-	s.journal.post(s.headLocked()) // nobody else has s yet
-	s.dirtyLocked()
+	s.journal.enqueue(s.headLocked()) // s is not shared yet
+	s.markUnsavedLocked()
 	return nil
 }
 
-// plan turns a request into a session.
-func (h *Hub) plan(req StartRequest) (*hearken.Session, error) {
+// newSessionInfo makes a session from a request.
+func (h *Hub) newSessionInfo(req StartRequest) (*hearken.Session, error) {
 	names, err := h.chainOf(req.Provider)
 	if err != nil {
 		return nil, err
@@ -174,7 +173,7 @@ func (h *Hub) plan(req StartRequest) (*hearken.Session, error) {
 		Status:    hearken.Active,
 		Language:  language,
 		Provider:  name,
-		StartedAt: h.cfg.Now().UTC().Truncate(time.Millisecond), // as stores keep it
+		StartedAt: h.cfg.Now().UTC().Truncate(time.Millisecond), // stores keep no more
 		Principal: req.Principal,
 		Config: hearken.SessionConfig{
 			Model:      req.Model,
@@ -190,7 +189,7 @@ func (h *Hub) plan(req StartRequest) (*hearken.Session, error) {
 	}, nil
 }
 
-// provider finds a provider by its name, or nil.
+// provider finds a provider by name, or returns nil.
 func (h *Hub) provider(name string) hearken.Provider {
 	for _, p := range h.cfg.Providers {
 		if p.Name() == name {
@@ -208,14 +207,14 @@ func (h *Hub) providerNames() []string {
 	return names
 }
 
-// find returns the session if the hub has it in its hands.
+// find returns a session that the hub holds in memory, or nil.
 func (h *Hub) find(id string) *session {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.sessions[id]
 }
 
-// active returns a session that the hub has in its hands, or tells why not.
+// active returns a session that the hub holds, or the reason why it does not.
 func (h *Hub) active(ctx context.Context, id string) (*session, error) {
 	if s := h.find(id); s != nil {
 		return s, nil
@@ -231,7 +230,7 @@ func (h *Hub) stored(ctx context.Context, id string) (*hearken.Session, error) {
 	if !hearken.ValidID(id) {
 		return nil, notFound(id)
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	info, err := h.cfg.Store.Session(ctx, id)
 	if err != nil {
@@ -241,18 +240,18 @@ func (h *Hub) stored(ctx context.Context, id string) (*hearken.Session, error) {
 }
 
 const (
-	// answerWithin is how long a reader waits for the store.
-	answerWithin = 5 * time.Second
-	// eraseWithin is how long removing something may take: a large database
-	// is gone through page by page.
-	eraseWithin = 2 * time.Minute
+	// readTimeout is how long a reader waits for the store.
+	readTimeout = 5 * time.Second
+	// eraseTimeout is how long a deletion may take: the store may have to
+	// rewrite a large database.
+	eraseTimeout = 2 * time.Minute
 )
 
 func notFound(id string) error {
 	return hearken.Errorf(hearken.SessionNotFound, "there is no session %.60q.", id).WithTry("list_sessions")
 }
 
-// storeFailed gives a store's plain failure its code.
+// storeFailed gives an error of the store a code.
 func storeFailed(err error) error {
 	if hearken.CodeOf(err) != "" || errors.Is(err, context.Canceled) {
 		return err
@@ -260,14 +259,13 @@ func storeFailed(err error) error {
 	return hearken.Errorf(hearken.RepositoryError, "the store does not answer: %w.", err)
 }
 
-// changed says that the store was written: what it answered before may no
-// longer be true.
-func (h *Hub) changed() {
+// dropCaches forgets cached answers of the store after a write.
+func (h *Hub) dropCaches() {
 	h.lists.drop()
 	h.pages.drop()
 }
 
-// list returns the sessions in the hub's hands.
+// list returns the sessions that the hub holds.
 func (h *Hub) list() []*session {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -282,7 +280,7 @@ func (h *Hub) listLocked() []*session {
 	return all
 }
 
-// Active is the number of sessions that are not yet stopped.
+// Active is the number of sessions that have not stopped.
 func (h *Hub) Active() int {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -301,7 +299,7 @@ func (h *Hub) activeLocked() int {
 	return n
 }
 
-// Ticket is the secret that lets its bearer send sound to one active session.
+// Ticket is the secret that lets its bearer send audio to one active session.
 func (h *Hub) Ticket(id string) (string, error) {
 	if s := h.find(id); s != nil {
 		return s.ticket, nil
@@ -309,8 +307,8 @@ func (h *Hub) Ticket(id string) (string, error) {
 	return "", alreadyStopped(id)
 }
 
-// CheckTicket reports whether ticket belongs to the session id, which may have
-// stopped a while ago, and the principal that started it.
+// CheckTicket reports whether ticket is that of session id and returns the
+// principal that started it. The session may have stopped recently.
 func (h *Hub) CheckTicket(id, ticket string) (principal string, ok bool) {
 	same := func(own string) bool { return subtle.ConstantTimeCompare([]byte(own), []byte(ticket)) == 1 }
 	h.mu.RLock()

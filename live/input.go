@@ -10,17 +10,17 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// inputEvents is how many events wait for a sender that does not take them.
-// Half of them are kept for what matters more than unconfirmed text.
+// inputEvents is how many events wait for a slow sender. Half of them are
+// reserved for events that matter more than unconfirmed text.
 const inputEvents = 32
 
-// An input is the place of a session's current sender.
+// An input belongs to a session's current sender.
 type input struct {
 	s         *session
 	principal string
-	// from is the end of the session's sound when this sender came: what lies
-	// before it is with the hub, though some of it perhaps only in memory for
-	// another moment, and must not be sent twice.
+	// from is the end of the session's audio when this sender attached. The hub
+	// has everything before it, some perhaps only in memory; it must not be
+	// sent twice.
 	from int64
 
 	mu     sync.Mutex
@@ -71,7 +71,7 @@ func (in *input) Received() int64 {
 	defer in.s.mu.Unlock()
 	safe := int64(math.MaxInt64)
 	for _, c := range in.s.channels {
-		safe = min(safe, c.spool.safe()) // each is flushed on its own
+		safe = min(safe, c.spool.durableUntil()) // each is flushed on its own
 	}
 	if len(in.s.channels) == 0 {
 		return 0
@@ -91,12 +91,12 @@ func (in *input) Describe(encoding string, sampleRate, channels int) error {
 		return nil
 	}
 	cfg.Encoding, cfg.SampleRate, cfg.Channels = encoding, sampleRate, channels
-	s.journal.post(s.headLocked())
-	s.dirtyLocked()
+	s.journal.enqueue(s.headLocked())
+	s.markUnsavedLocked()
 	return nil
 }
 
-// checkLocked tells whether this input may send so many channels.
+// checkLocked returns an error if this input may not send so many channels.
 func (in *input) checkLocked(channels int) error {
 	s := in.s
 	switch {
@@ -105,9 +105,9 @@ func (in *input) checkLocked(channels int) error {
 	case s.phase != running:
 		return alreadyStopped(s.id)
 	case channels < 1 || channels > 2:
-		return hearken.Errorf(hearken.Invalid, "sound has 1 or 2 channels, not %d.", channels)
+		return hearken.Errorf(hearken.Invalid, "audio has 1 or 2 channels, not %d.", channels)
 	case len(s.channels) > 0 && len(s.channels) != channels:
-		return hearken.Errorf(hearken.Invalid, "session %s has %d channels of sound; this sender has %d.", s.id, len(s.channels), channels)
+		return hearken.Errorf(hearken.Invalid, "session %s has %d channels of audio; this sender has %d.", s.id, len(s.channels), channels)
 	}
 	return nil
 }
@@ -126,28 +126,27 @@ func (in *input) Write(pcm ...[]int16) error {
 	s.lastAudio = now
 	for i, c := range s.channels {
 		if dropped := c.spool.append(pcm[i]); dropped > 0 {
-			s.lostLocked(dropped)
+			s.countDroppedLocked(dropped)
 		}
 		c.nudge()
 	}
 	return nil
 }
 
-// beginLocked starts the session's clock and its channels with the first
-// sound.
+// beginLocked starts the session's clock and channels with the first audio.
 func (s *session) beginLocked(now time.Time, pcm [][]int16) {
 	s.clock = now.Add(-time.Duration(len(pcm[0])) * time.Second / hearken.SampleRate)
 	s.info.Config.Channels = len(pcm)
-	for _, o := range []hearken.Origin{hearken.Microphone, hearken.System}[:len(pcm)] {
+	for _, o := range channelOrigins[:len(pcm)] {
 		s.addChannelLocked(o, s.hub.newSpool(s, o), 0, 0)
 	}
-	s.journal.post(s.headLocked())
+	s.journal.enqueue(s.headLocked())
 }
 
-// lostLocked counts sound that was dropped for want of room.
-func (s *session) lostLocked(samples int64) {
+// countDroppedLocked counts audio that the spool had no space for.
+func (s *session) countDroppedLocked(samples int64) {
 	if s.dropped == 0 {
-		s.hub.cfg.Log.Warn("sound dropped", "session", s.id, "seconds", seconds(samples))
+		s.hub.cfg.Log.Warn("audio dropped", "session", s.id, "seconds", seconds(samples))
 	}
 	s.dropped += samples
 	if s.input != nil {
@@ -166,7 +165,7 @@ func (in *input) Finalize(channels ...hearken.Origin) error {
 	}
 	for _, c := range s.channels {
 		if len(channels) == 0 || slices.Contains(channels, c.origin) {
-			c.wanted.Store(c.spool.end())
+			c.finalizeUpTo.Store(c.spool.end())
 			c.nudge()
 		}
 	}
@@ -191,12 +190,12 @@ func (in *input) Detach() {
 	defer s.mu.Unlock()
 	if s.input == in {
 		s.input = nil
-		s.alone = s.hub.cfg.Now()
+		s.noSenderSince = s.hub.cfg.Now()
 	}
 }
 
-// push hands an event to the sender if it takes them; what can be known
-// another way is dropped when it does not.
+// push queues an event for the sender. If the sender is slow, events that it
+// can learn otherwise are dropped.
 func (in *input) push(ev hearken.InputEvent) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -213,7 +212,7 @@ func (in *input) push(ev hearken.InputEvent) {
 	}
 }
 
-// end closes the input, with a last event that always has room.
+// end closes the input after a last event, for which it makes space.
 func (in *input) end(last hearken.InputEvent) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -231,4 +230,39 @@ func (in *input) end(last hearken.InputEvent) {
 		in.events <- last
 	}
 	close(in.events)
+}
+
+// maxSkip is the longest stretch that can be skipped.
+const maxSkip = 2 * time.Minute
+
+// Skip advances the session's clock over audio that was not recorded. It writes
+// silence and an event that says why. A session that has no audio yet has no
+// clock, so there is nothing to skip.
+func (in *input) Skip(d time.Duration, why string) error {
+	s := in.s
+	s.mu.Lock()
+	channels := len(s.channels)
+	var from int64
+	if channels > 0 {
+		from = s.channels[0].spool.end() // channels advance together
+	}
+	s.mu.Unlock()
+	left := int(min(d, maxSkip).Seconds() * hearken.SampleRate)
+	if channels == 0 || left <= 0 {
+		return nil
+	}
+	to := from + int64(left)
+	for left > 0 {
+		silence := make([]int16, min(left, hearken.SampleRate))
+		left -= len(silence)
+		all := make([][]int16, channels)
+		for i := range all {
+			all[i] = silence
+		}
+		if err := in.Write(all...); err != nil {
+			return err
+		}
+	}
+	s.addEvent(hearken.EventGap, seconds(from), seconds(to), "[gap: %.1f s was not recorded: %s]", seconds(to-from), why)
+	return nil
 }

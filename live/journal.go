@@ -9,38 +9,39 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/files"
 )
 
-// journalPatience is how long a confirmed segment waits for the journal
-// before it is shown all the same, marked as not durable.
-const journalPatience = 200 * time.Millisecond
+// journalTimeout is how long a confirmed segment waits for the journal before
+// it is shown anyway, marked as not durable.
+const journalTimeout = 200 * time.Millisecond
 
-// A record is one line of a journal. A journal is the whole truth about a
-// session until the store has it: the first line says what the session is,
-// later lines add entries or say it anew.
+// A record is one line of a journal. The journal is the truth about a session
+// until the store has it: the first line describes the session, later lines add
+// entries or describe it anew.
 type record struct {
-	Session *journaled       `json:"session,omitempty"`
+	Session *sessionRecord   `json:"session,omitempty"`
 	Segment *hearken.Segment `json:"segment,omitempty"`
 }
 
-// journaled is a session with what only the hub needs to know of it.
-type journaled struct {
+// sessionRecord is a session with the hub's own data about it.
+type sessionRecord struct {
 	hearken.Session
 	Ticket string    `json:"ticket"`
 	Clock  time.Time `json:"clock,omitzero"` // wall time of the session's first sample
-	// Nothing that was said between ForgetFrom and Forgotten is taken any more.
-	Forgotten  float64 `json:"forgotten,omitempty"`
-	ForgetFrom float64 `json:"forgetFrom,omitempty"`
-	Debts      []debt  `json:"debts,omitempty"`
+	// What was said between ForgetFrom and Forgotten is ignored from now on.
+	Forgotten  float64       `json:"forgotten,omitempty"`
+	ForgetFrom float64       `json:"forgetFrom,omitempty"`
+	Backlog    []backlogSpan `json:"debts,omitempty"`
 }
 
-// journalFile is what a journal needs of a file; tests put faulty ones in.
+// journalFile is what a journal needs of a file; tests replace it by a faulty
+// one.
 type journalFile interface {
 	io.Writer
 	Sync() error
@@ -52,24 +53,24 @@ func openJournalFile(path string) (journalFile, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 }
 
-// A journal makes a session's entries survive the program. Records are
-// written in order by one goroutine, so that a disk that hangs holds up
-// nobody; what could not be written is kept and tried again.
+// A journal makes a session's entries survive a crash. One goroutine writes
+// records in order, so a disk that hangs delays nobody else. What could not be
+// written is kept and retried.
 type journal struct {
 	path string
 	open func(path string) (journalFile, error)
 
 	mu      sync.Mutex
 	pending []*entry // not yet written, in order
-	writing bool     // a goroutine is at work on pending
+	writing bool     // a goroutine works on pending
 	err     error    // why the oldest pending record could not be written
 	ended   bool     // no more writes
 	idle    *sync.Cond
 
-	// Only the writing goroutine touches these.
+	// Used only by the writing goroutine.
 	file  journalFile
 	size  int64 // of the whole records
-	torn  bool  // half a record may stand behind them
+	torn  bool  // a partial record may follow them
 	dirty bool
 }
 
@@ -77,7 +78,7 @@ type journal struct {
 type entry struct {
 	data []byte
 	done chan struct{} // closed when written
-	late func()        // called then, if nobody waits any more
+	late func()        // called then, if nobody waits for done
 }
 
 func newJournal(path string, open func(string) (journalFile, error)) *journal {
@@ -86,8 +87,8 @@ func newJournal(path string, open func(string) (journalFile, error)) *journal {
 	return j
 }
 
-// post puts a record in line to be written and does not wait for it.
-func (j *journal) post(r record) *entry {
+// enqueue adds a record to be written and does not wait for it.
+func (j *journal) enqueue(r record) *entry {
 	data, err := json.Marshal(r)
 	if err != nil {
 		panic(fmt.Sprintf("journal record: %v", err)) // our own types always marshal
@@ -102,11 +103,11 @@ func (j *journal) post(r record) *entry {
 	return e
 }
 
-// append writes a record and tells whether it was written in time. One that
-// was not stays in line, and late is called when it is there after all.
+// append writes a record and reports whether it was written in time. If not, it
+// stays queued and late is called once it is written.
 func (j *journal) append(r record, late func()) (durable bool) {
-	e := j.post(r)
-	timer := time.NewTimer(journalPatience)
+	e := j.enqueue(r)
+	timer := time.NewTimer(journalTimeout)
 	defer timer.Stop()
 	select {
 	case <-e.done:
@@ -124,7 +125,7 @@ func (j *journal) append(r record, late func()) (durable bool) {
 	}
 }
 
-// wakeLocked sees to it that somebody writes what is pending.
+// wakeLocked starts the writing goroutine if there is something to write.
 func (j *journal) wakeLocked() {
 	if !j.writing && len(j.pending) > 0 {
 		j.writing = true
@@ -132,13 +133,13 @@ func (j *journal) wakeLocked() {
 	}
 }
 
-// write empties the line. It gives up on a failure; the next append or tick
-// tries again.
+// write writes the pending records. It stops at a failure; the next append or
+// tick retries.
 func (j *journal) write() {
 	for {
 		j.mu.Lock()
 		if len(j.pending) == 0 || j.ended {
-			j.restLocked(nil)
+			j.writerDoneLocked(nil)
 			j.mu.Unlock()
 			return
 		}
@@ -149,7 +150,7 @@ func (j *journal) write() {
 		j.mu.Lock()
 		j.doneLocked(n)
 		if err != nil {
-			j.restLocked(err)
+			j.writerDoneLocked(err)
 			j.mu.Unlock()
 			return
 		}
@@ -157,7 +158,7 @@ func (j *journal) write() {
 	}
 }
 
-// doneLocked takes the first n entries out of the line.
+// doneLocked removes the first n entries from the queue.
 func (j *journal) doneLocked(n int) {
 	for _, e := range j.pending[:n] {
 		close(e.done)
@@ -168,12 +169,12 @@ func (j *journal) doneLocked(n int) {
 	j.pending = j.pending[n:]
 }
 
-func (j *journal) restLocked(err error) {
+func (j *journal) writerDoneLocked(err error) {
 	j.err, j.writing = err, false
 	j.idle.Broadcast()
 }
 
-// writeBatch writes entries one after the other and tells how many are there.
+// writeBatch writes entries in order and returns how many were written.
 func (j *journal) writeBatch(batch []*entry) (int, error) {
 	if j.file == nil {
 		if err := j.reopen(); err != nil {
@@ -183,7 +184,7 @@ func (j *journal) writeBatch(batch []*entry) (int, error) {
 	for i, e := range batch {
 		if _, err := j.file.Write(e.data); err != nil {
 			j.torn = j.file.Truncate(j.size) != nil
-			_ = j.file.Close() // it is opened anew
+			_ = j.file.Close() // it is reopened
 			j.file = nil
 			return i, fmt.Errorf("write journal: %w", err)
 		}
@@ -193,8 +194,7 @@ func (j *journal) writeBatch(batch []*entry) (int, error) {
 	return len(batch), nil
 }
 
-// reopen opens the file where its whole records end: half a record must not
-// stand before the next one.
+// reopen opens the file and removes a partial record from its end.
 func (j *journal) reopen() error {
 	f, err := j.open(j.path)
 	if err != nil {
@@ -215,8 +215,8 @@ func (j *journal) reopen() error {
 	return nil
 }
 
-// tick syncs what was written since the last one and tries again what could
-// not be written. It may take as long as the disk does.
+// tick syncs what was written since the last one, or retries what could not be
+// written. It may take as long as the disk does.
 func (j *journal) tick() {
 	j.mu.Lock()
 	if j.writing || j.ended {
@@ -238,25 +238,25 @@ func (j *journal) tick() {
 	err := j.file.Sync()
 	j.dirty = err != nil
 	j.mu.Lock()
-	j.restLocked(err)
+	j.writerDoneLocked(err)
 	j.wakeLocked()
 	j.mu.Unlock()
 }
 
-// trouble is why entries wait, or nil if none do.
-func (j *journal) trouble() error {
+// lastError is why entries are waiting, or nil.
+func (j *journal) lastError() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.err
 }
 
-// close ends the journal after a last sync; its file stays.
+// close ends the journal after a last sync and leaves its file.
 func (j *journal) close() error {
 	j.tick()
 	return j.end()
 }
 
-// end stops all writing and waits for the one under way.
+// end stops writing and waits for a write that is under way.
 func (j *journal) end() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -272,7 +272,7 @@ func (j *journal) end() error {
 	return f.Close()
 }
 
-// remove ends the journal and its file.
+// remove ends the journal and removes its file.
 func (j *journal) remove() error {
 	err := j.end()
 	if rerr := os.Remove(j.path); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
@@ -281,8 +281,7 @@ func (j *journal) remove() error {
 	return err
 }
 
-// rewrite replaces the journal's file by one that holds only these records,
-// so that what was there before is gone.
+// rewrite replaces the journal's file by one with only these records.
 func (j *journal) rewrite(records []record) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -300,10 +299,10 @@ func (j *journal) rewrite(records []record) error {
 		return errors.New("rewrite journal: it has ended")
 	}
 	if j.file != nil {
-		_ = j.file.Close() // all that is in it is written anew
+		_ = j.file.Close() // everything in it is written anew
 		j.file = nil
 	}
-	if err := writeFile(j.path, buf.Bytes()); err != nil {
+	if err := files.Replace(j.path, buf.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("rewrite journal: %w", err)
 	}
 	j.doneLocked(len(j.pending)) // they are among the records
@@ -311,34 +310,17 @@ func (j *journal) rewrite(records []record) error {
 	return nil
 }
 
-// writeFile replaces a file so that it is either the old one or the new one.
-func writeFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if _, err := f.Write(data); err != nil {
-		f.Close()
-		return err
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
-
 const journalSuffix = ".jsonl"
 
-// readJournal returns what a journal says. A last line that was cut off by a
-// crash is taken out of the file; it was never shown to anybody.
-func readJournal(path string) (*journaled, []hearken.Segment, error) {
+// readJournal reads a journal. It removes a last line that a crash cut off,
+// which was never shown to anybody.
+func readJournal(path string) (*sessionRecord, []hearken.Segment, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	var head *journaled
+	var head *sessionRecord
 	var segments []hearken.Segment
 	var size int64
 	r := bufio.NewReaderSize(f, 64<<10)

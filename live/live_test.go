@@ -18,8 +18,8 @@ import (
 	"github.com/hearken-dev/hearken/stt/stttest"
 )
 
-// A house is a hub with everything around it, on a clock of its own.
-type house struct {
+// A testHub is a hub with its store and engine, on synctest's clock.
+type testHub struct {
 	*testing.T
 	hub    *Hub
 	dir    string
@@ -27,20 +27,20 @@ type house struct {
 	engine *stttest.Scripted
 }
 
-// within runs a test on synctest's clock, in a house whose engine hears "word
-// N at T" every two seconds.
-func within(t *testing.T, test func(h *house), change ...func(*Config)) {
+// withHub runs a test on synctest's clock with a hub whose engine hears "word N
+// at T" every two seconds.
+func withHub(t *testing.T, test func(h *testHub), change ...func(*Config)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{T: t, dir: dir, engine: stttest.Every("scripted", 2)}
+		h := &testHub{T: t, dir: dir, engine: stttest.Every("scripted", 2)}
 		h.open(change...)
 		defer h.close()
 		test(h)
 	})
 }
 
-func (h *house) open(change ...func(*Config)) {
+func (h *testHub) open(change ...func(*Config)) {
 	h.Helper()
 	db, err := sqlite.Open(h.Context(), filepath.Join(h.dir, "hearken.db"))
 	if err != nil {
@@ -56,7 +56,7 @@ func (h *house) open(change ...func(*Config)) {
 	}
 }
 
-func (h *house) close() {
+func (h *testHub) close() {
 	h.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -66,7 +66,7 @@ func (h *house) close() {
 	h.store.Close()
 }
 
-func (h *house) start() string {
+func (h *testHub) start() string {
 	h.Helper()
 	s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local"})
 	if err != nil {
@@ -75,7 +75,7 @@ func (h *house) start() string {
 	return s.ID
 }
 
-func (h *house) attach(id string) hearken.Input {
+func (h *testHub) attach(id string) hearken.Input {
 	h.Helper()
 	in, err := h.hub.Attach(h.Context(), id, "local")
 	if err != nil {
@@ -84,15 +84,15 @@ func (h *house) attach(id string) hearken.Input {
 	return in
 }
 
-// after waits on the test's clock.
-func after(d time.Duration) { <-time.After(d) }
+// wait waits on the test's clock.
+func wait(d time.Duration) { <-time.After(d) }
 
-// send plays so many seconds of sound in real time, as frames of 100 ms.
-func (h *house) send(in hearken.Input, seconds float64) {
+// send plays so many seconds of audio in real time, as frames of 100 ms.
+func (h *testHub) send(in hearken.Input, seconds float64) {
 	h.Helper()
 	frame := make([]int16, hearken.SampleRate/10)
 	for range int(seconds*10 + 0.5) {
-		after(100 * time.Millisecond)
+		wait(100 * time.Millisecond)
 		if err := in.Write(frame); err != nil {
 			h.Fatalf("write: %v", err)
 		}
@@ -100,8 +100,8 @@ func (h *house) send(in hearken.Input, seconds float64) {
 	synctest.Wait()
 }
 
-// texts returns what a session says, an entry each.
-func (h *house) texts(id string) []string {
+// texts returns the texts of a session's entries.
+func (h *testHub) texts(id string) []string {
 	h.Helper()
 	var texts []string
 	err := h.hub.Segments(h.Context(), id, false, func(batch []hearken.Segment) error {
@@ -116,7 +116,7 @@ func (h *house) texts(id string) []string {
 	return texts
 }
 
-// words is what the engine says in so many lines.
+// words is what the engine says in lines from to to.
 func words(from, to int) []string {
 	var list []string
 	for i := from; i < to; i++ {
@@ -125,14 +125,14 @@ func words(from, to int) []string {
 	return list
 }
 
-func (h *house) want(id string, want []string) {
+func (h *testHub) want(id string, want []string) {
 	h.Helper()
 	if got := h.texts(id); !slices.Equal(got, want) {
 		h.Errorf("the session says\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 	}
 }
 
-func (h *house) status(id string) *Status {
+func (h *testHub) status(id string) *Status {
 	h.Helper()
 	st, err := h.hub.Status(h.Context(), id)
 	if err != nil {
@@ -141,18 +141,18 @@ func (h *house) status(id string) *Status {
 	return st
 }
 
-func TestHub_HearsAndRemembers(t *testing.T) {
-	within(t, func(h *house) {
+func TestHub_TranscribesAndStores(t *testing.T) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		if got := h.status(id).Health; got != "waiting_for_audio" {
-			h.Errorf("a session without sound is %q", got)
+			h.Errorf("a session without audio is %q", got)
 		}
 		in := h.attach(id)
 		h.send(in, 20)
 		h.want(id, words(0, 10))
 		st := h.status(id)
 		if st.Health != "ok" || st.Session.Duration != 20 || st.LastAudio == nil || st.LastWord == nil {
-			h.Errorf("while sound comes the status is %+v", st)
+			h.Errorf("while audio comes the status is %+v", st)
 		}
 		s, err := h.hub.Stop(h.Context(), id)
 		if err != nil {
@@ -161,7 +161,7 @@ func TestHub_HearsAndRemembers(t *testing.T) {
 		if s.Status != hearken.Stopped || s.StopReason != hearken.StopRequested || s.Duration != 20 || s.SegmentCount != 10 {
 			h.Errorf("stopped as %+v", s)
 		}
-		after(2 * time.Second)
+		wait(2 * time.Second)
 		if h.hub.find(id) != nil {
 			h.Error("a stopped and saved session is still in the hub's hands")
 		}
@@ -178,7 +178,7 @@ func TestHub_HearsAndRemembers(t *testing.T) {
 }
 
 func TestHub_StopDrains(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		h.engine.Stall()
 		in := h.attach(id)
@@ -190,13 +190,13 @@ func TestHub_StopDrains(t *testing.T) {
 		}
 		h.want(id, words(0, 11))
 		if err := in.Write(make([]int16, 10)); hearken.CodeOf(err) != hearken.SessionAlreadyStopped {
-			h.Errorf("sound after the stop: %v", err)
+			h.Errorf("audio after the stop: %v", err)
 		}
 	})
 }
 
 func TestHub_StopDoesNotWaitForever(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		in := h.attach(id)
 		h.send(in, 4)
@@ -212,14 +212,14 @@ func TestHub_StopDoesNotWaitForever(t *testing.T) {
 	})
 }
 
-func TestHub_WaitingReaderHearsAtOnce(t *testing.T) {
-	within(t, func(h *house) {
+func TestHub_WaitingReaderIsWoken(t *testing.T) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		in := h.attach(id)
 		go func() {
 			frame := make([]int16, hearken.SampleRate/10)
 			for range 25 {
-				after(100 * time.Millisecond)
+				wait(100 * time.Millisecond)
 				in.Write(frame)
 			}
 		}()
@@ -230,14 +230,14 @@ func TestHub_WaitingReaderHearsAtOnce(t *testing.T) {
 		begun := time.Now()
 		page, err = h.hub.Read(h.Context(), ReadRequest{Session: id, From: page.Next, Wait: 3 * time.Second})
 		if err != nil || len(page.Segments) != 1 {
-			// The sender falls silent in the middle of a line; it is flushed.
+			// The sender stops in the middle of a line, which is flushed.
 			h.Errorf("read %+v, %v after %s", page, err, time.Since(begun))
 		}
 	})
 }
 
 func TestHub_ReadBounds(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		h.send(h.attach(id), 20)
 		for _, tt := range []struct {
@@ -270,12 +270,12 @@ func TestHub_ReadBounds(t *testing.T) {
 }
 
 func TestHub_TwoChannels(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		in := h.attach(id)
 		frame := make([]int16, hearken.SampleRate/10)
 		for range 60 {
-			after(100 * time.Millisecond)
+			wait(100 * time.Millisecond)
 			if err := in.Write(frame, frame); err != nil {
 				h.Fatal(err)
 			}
@@ -304,22 +304,22 @@ func TestHub_TwoChannels(t *testing.T) {
 func TestHub_ProviderFails(t *testing.T) {
 	broken := errors.New("connection reset")
 	t.Run("ReplaysWhatWasNotFinal", func(t *testing.T) {
-		within(t, func(h *house) {
+		withHub(t, func(h *testHub) {
 			id := h.start()
 			h.engine.FailAt(5, 2, broken)
 			h.send(h.attach(id), 30)
-			after(5 * time.Second)
+			wait(5 * time.Second)
 			h.want(id, words(0, 15))
 		})
 	})
 	t.Run("GivenUp", func(t *testing.T) {
-		within(t, func(h *house) {
+		withHub(t, func(h *testHub) {
 			id := h.start()
 			in := h.attach(id)
 			h.send(in, 4)
 			h.engine.FailAt(5, 100, broken)
 			h.send(in, 3)
-			after(90 * time.Second)
+			wait(90 * time.Second)
 			s, err := h.hub.Session(h.Context(), id)
 			if err != nil || s.StopReason != hearken.StopProviderFailed {
 				h.Errorf("session %+v, %v", s, err)
@@ -331,26 +331,26 @@ func TestHub_ProviderFails(t *testing.T) {
 		})
 	})
 	t.Run("Panics", func(t *testing.T) {
-		within(t, func(h *house) {
+		withHub(t, func(h *testHub) {
 			id := h.start()
 			h.send(h.attach(id), 10)
-			after(5 * time.Second)
+			wait(5 * time.Second)
 			h.want(id, words(0, 5))
 		}, func(c *Config) { c.Providers[0] = &panicking{Provider: c.Providers[0]} })
 	})
 	t.Run("NoUseTryingAgain", func(t *testing.T) {
-		within(t, func(h *house) {
+		withHub(t, func(h *testHub) {
 			id := h.start()
 			h.engine.FailOpen(1, hearken.Errorf(hearken.Unauthorized, "wrong key."))
 			h.send(h.attach(id), 0.1)
-			after(100 * time.Millisecond)
+			wait(100 * time.Millisecond)
 			if s, _ := h.hub.Session(h.Context(), id); s.StopReason != hearken.StopProviderFailed {
 				h.Errorf("session %+v", s)
 			}
 		})
 	})
 	t.Run("Behind", func(t *testing.T) {
-		within(t, func(h *house) {
+		withHub(t, func(h *testHub) {
 			id := h.start()
 			in := h.attach(id)
 			h.engine.Stall()
@@ -365,8 +365,8 @@ func TestHub_ProviderFails(t *testing.T) {
 			}
 		})
 	})
-	t.Run("SoFarBehindThatSoundIsLost", func(t *testing.T) {
-		within(t, func(h *house) {
+	t.Run("SoFarBehindThatAudioIsLost", func(t *testing.T) {
+		withHub(t, func(h *testHub) {
 			id := h.start()
 			in := h.attach(id)
 			h.engine.Stall()
@@ -388,7 +388,7 @@ func TestHub_ProviderFails(t *testing.T) {
 }
 
 func TestHub_StartRefusesWhatCannotWork(t *testing.T) {
-	within(t, func(h *house) {
+	withHub(t, func(h *testHub) {
 		_, err := h.hub.Start(h.Context(), StartRequest{Provider: "nobody"})
 		if hearken.CodeOf(err) != hearken.ProviderNotConfigured || !strings.Contains(err.Error(), "scripted") {
 			h.Errorf("unknown provider: %v", err)

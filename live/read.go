@@ -22,7 +22,7 @@ func (h *Hub) Session(ctx context.Context, id string) (*hearken.Session, error) 
 
 // Sessions lists sessions, newest first.
 func (h *Hub) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	list, err := h.lists.get(f, func() ([]hearken.Session, error) { return h.cfg.Store.Sessions(ctx, f) })
 	if err != nil {
@@ -64,7 +64,7 @@ func matches(f hearken.SessionFilter, s *hearken.Session) bool {
 		(f.Until.IsZero() || s.StartedAt.Before(f.Until))
 }
 
-// Read returns entries of a session, waiting for news if asked to.
+// Read returns entries of a session and waits for new ones if asked to.
 func (h *Hub) Read(ctx context.Context, req ReadRequest) (*Page, error) {
 	if req.Limit == 0 {
 		req.Limit = 50
@@ -87,7 +87,7 @@ func (h *Hub) Read(ctx context.Context, req ReadRequest) (*Page, error) {
 	return page, nil
 }
 
-// Interim returns what an active session shows and has not confirmed.
+// Interim returns the unconfirmed segments of an active session.
 func (h *Hub) Interim(ctx context.Context, id string) ([]hearken.Segment, error) {
 	page, err := h.Read(ctx, ReadRequest{Session: id, From: -1, Limit: 1, Interim: true})
 	if err != nil {
@@ -96,7 +96,7 @@ func (h *Hub) Interim(ctx context.Context, id string) ([]hearken.Segment, error)
 	return page.Interim, nil
 }
 
-// readWaiting reads, and waits for something to read if there is nothing.
+// readWaiting reads and waits if there is nothing to read.
 func (s *session) readWaiting(ctx context.Context, req ReadRequest) (*Page, error) {
 	deadline := time.NewTimer(req.Wait)
 	defer deadline.Stop()
@@ -109,7 +109,7 @@ func (s *session) readWaiting(ctx context.Context, req ReadRequest) (*Page, erro
 		case <-news:
 		case <-deadline.C:
 			return shown, nil
-		case <-s.hub.ending:
+		case <-s.hub.closing:
 			return shown, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -124,7 +124,8 @@ func (s *session) readWaiting(ctx context.Context, req ReadRequest) (*Page, erro
 
 func sameText(a, b hearken.Segment) bool { return a.ID == b.ID && a.Text == b.Text }
 
-// read returns a page from memory and what announces the next change.
+// read returns a page from memory and a channel that is closed at the next
+// change.
 func (s *session) read(req ReadRequest) (*Page, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +135,7 @@ func (s *session) read(req ReadRequest) (*Page, <-chan struct{}) {
 	page.fill(s.segments[i:min(i+req.Limit, len(s.segments))], req)
 	page.More = page.Next < s.info.SegmentCount && i+len(page.Segments) < len(s.segments)
 	if req.Interim {
-		for _, o := range []hearken.Origin{hearken.Microphone, hearken.System} {
+		for _, o := range channelOrigins {
 			if seg, ok := s.interim[o]; ok {
 				seg.Line = s.info.SegmentCount + 1
 				page.Interim = append(page.Interim, seg)
@@ -145,7 +146,7 @@ func (s *session) read(req ReadRequest) (*Page, <-chan struct{}) {
 }
 
 func (h *Hub) readStored(ctx context.Context, req ReadRequest) (*Page, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	info, err := h.stored(ctx, req.Session)
 	if err != nil {
@@ -170,7 +171,7 @@ func (p *Page) from(from int) int {
 	return p.Next
 }
 
-// fill takes entries onto the page.
+// fill puts entries onto the page.
 func (p *Page) fill(segments []hearken.Segment, req ReadRequest) {
 	p.Segments = slices.Clone(segments)
 	for i := range p.Segments {
@@ -182,14 +183,14 @@ func (p *Page) fill(segments []hearken.Segment, req ReadRequest) {
 }
 
 // Segments yields all entries of a session in the order in which they were
-// said, in bounded batches.
+// said, in batches.
 func (h *Hub) Segments(ctx context.Context, id string, words bool, yield func([]hearken.Segment) error) error {
 	info, err := h.Session(ctx, id)
 	if err != nil {
 		return err
 	}
 	if !info.Config.OutOfOrder {
-		return h.segments(ctx, id, words, yield) // by line, which is the same
+		return h.segments(ctx, id, words, yield) // by line, which is the same order
 	}
 	var all []hearken.Segment
 	err = h.segments(ctx, id, words, func(batch []hearken.Segment) error {

@@ -14,9 +14,9 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// recover picks up every session that has a journal: an earlier hub was killed
-// or ended before it was done with them. It asks the store only for what a
-// journal lacks, and goes on without an answer.
+// recover continues every session that has a journal: an earlier hub was
+// killed, or closed before it was done with them. It asks the store only for
+// what a journal lacks, and continues without an answer.
 func (h *Hub) recover() error {
 	ids, err := listJournals(h.journalDir())
 	if err != nil {
@@ -34,14 +34,14 @@ func (h *Hub) recover() error {
 }
 
 // errDamaged marks a journal that cannot be read. It is set aside and not
-// removed: somebody may be able to read it.
+// removed: a person may be able to read it.
 var errDamaged = errors.New("damaged journal")
 
 func (h *Hub) recoverSession(id string) error {
 	path := h.journalPath(id)
 	head, segments, err := readJournal(path)
 	if err != nil && !errors.Is(err, errDamaged) {
-		return fmt.Errorf("read journal: %w", err) // it may be sound; nothing is touched
+		return fmt.Errorf("read journal: %w", err) // it may be intact; leave it alone
 	}
 	if err != nil {
 		if rerr := os.Rename(path, path+".damaged"); rerr != nil {
@@ -51,47 +51,46 @@ func (h *Hub) recoverSession(id string) error {
 	}
 	s := newSession(h, head.Session, head.Ticket)
 	s.clock, s.forgotten, s.forgetFrom = head.Clock, head.Forgotten, head.ForgetFrom
-	s.segments = h.whole(id, segments)
+	s.segments = h.completeFromStore(id, segments)
 	s.speakers = nextSpeaker(s.segments)
-	s.debts = openDebts(head.Debts, s.segments)
-	if there := h.payers(s); !slices.ContainsFunc(s.engines, func(name string) bool { return h.provider(name) != nil }) && len(there) > 0 {
+	s.backlog = remainingBacklog(head.Backlog, s.segments)
+	if there := h.backlogEngines(s); !slices.ContainsFunc(s.engines, func(name string) bool { return h.provider(name) != nil }) && len(there) > 0 {
 		s.engines = there // its own are no longer configured
 	}
 	for _, seg := range s.segments {
 		s.info.SegmentCount = max(s.info.SegmentCount, seg.Line)
 	}
 	s.info.Epoch++
-	s.dirtyLocked()
+	s.markUnsavedLocked()
 	h.sessions[id] = s
 	if s.info.Status == hearken.Stopped {
 		h.recoverStopped(s)
 		return nil
 	}
-	s.journal.post(s.headLocked())
+	s.journal.enqueue(s.headLocked())
 	if head.Clock.IsZero() {
 		return nil
 	}
-	origins := []hearken.Origin{hearken.Microphone, hearken.System}
-	origins = origins[:min(2, max(1, s.info.Config.Channels))]
+	origins := channelOrigins[:min(2, max(1, s.info.Config.Channels))]
 	var spools []*spool
 	starts, floors := make([]int64, len(origins)), make([]int64, len(origins))
 	for i, o := range origins {
 		sp, err := h.reopenSpool(s, o)
 		if err != nil {
-			h.cfg.Log.Error("spool not read; its sound is lost", "session", id, "err", err)
+			h.cfg.Log.Error("spool not read; its audio is lost", "session", id, "err", err)
 			sp = h.newSpool(s, o)
 		}
 		starts[i] = position(max(s.forgotten, lastEnd(s.segments, o)))
 		floors[i] = position(max(s.forgotten, lastWord(s.segments, o)))
 		keep := int64(math.MaxInt64)
-		for _, d := range s.debts {
-			if d.Origin == o {
-				starts[i], floors[i], keep = max(starts[i], d.To), max(floors[i], d.To), min(keep, d.From)
+		for _, span := range s.backlog {
+			if span.Origin == o {
+				starts[i], floors[i], keep = max(starts[i], span.To), max(floors[i], span.To), min(keep, span.From)
 			}
 		}
 		lead := int64(replayLead)
 		if sp.end() <= starts[i] {
-			lead = 0 // nothing follows that would need it
+			lead = 0 // nothing that follows needs it
 		}
 		sp.startAt(max(0, min(keep, starts[i]-lead)))
 		spools = append(spools, sp)
@@ -103,7 +102,7 @@ func (h *Hub) recoverSession(id string) error {
 	for i, o := range origins {
 		if lost[i] > 0 {
 			end := spools[i].end()
-			s.note(hearken.EventGap, seconds(end-lost[i]), seconds(end), "[gap: %.1f s of audio was lost]", seconds(lost[i]))
+			s.addEvent(hearken.EventGap, seconds(end-lost[i]), seconds(end), "[gap: %.1f s of audio was lost]", seconds(lost[i]))
 		}
 		s.addChannelLocked(o, spools[i], starts[i], floors[i])
 		s.channels[i].nudge()
@@ -111,13 +110,13 @@ func (h *Hub) recoverSession(id string) error {
 	return nil
 }
 
-// recoverStopped takes up a session that had stopped: it is to be saved, and
-// perhaps words are missing.
+// recoverStopped continues a session that had stopped: it must be saved, and
+// may have a backlog.
 func (h *Hub) recoverStopped(s *session) {
-	for _, o := range []hearken.Origin{hearken.Microphone, hearken.System} {
+	for _, o := range channelOrigins {
 		sp, err := h.reopenSpool(s, o)
 		if err != nil {
-			h.cfg.Log.Error("spool not read; its sound is lost", "session", s.id, "err", err)
+			h.cfg.Log.Error("spool not read; its audio is lost", "session", s.id, "err", err)
 			sp = h.newSpool(s, o)
 		}
 		c := s.newChannel(h.ctx, o, sp, sp.end())
@@ -125,40 +124,39 @@ func (h *Hub) recoverStopped(s *session) {
 		close(c.done)
 		s.channels = append(s.channels, c)
 	}
-	s.phase = owing
+	s.phase = backlogged
 	close(s.stopped)
-	if len(s.debts) == 0 {
+	if len(s.backlog) == 0 {
 		s.phase = ended
 		s.removeSpools(s.channels)
 		h.saveSoon(s)
 	}
 }
 
-// openDebts is what is left of the debts in a journal: what came out already
-// is among the entries.
-func openDebts(debts []debt, segments []hearken.Segment) []*debt {
-	var open []*debt
-	for _, d := range debts {
-		d.begin = d.From
+// remainingBacklog is what is left of a journal's backlog: words that came
+// meanwhile are among the entries.
+func remainingBacklog(backlog []backlogSpan, segments []hearken.Segment) []*backlogSpan {
+	var left []*backlogSpan
+	for _, span := range backlog {
+		span.begin = span.From
 		for i := range segments {
 			seg := &segments[i]
-			within := seg.StartTime >= seconds(d.begin)-overlapSlack && seg.EndTime <= seconds(d.To)+overlapSlack
-			if seg.Origin == d.Origin && within {
-				d.From = max(d.From, min(d.To, position(seg.EndTime)))
+			inside := seg.StartTime >= seconds(span.begin)-overlapSlack && seg.EndTime <= seconds(span.To)+overlapSlack
+			if seg.Origin == span.Origin && inside {
+				span.From = max(span.From, min(span.To, position(seg.EndTime)))
 			}
 		}
-		if d.From < d.To {
-			open = append(open, &d)
+		if span.From < span.To {
+			left = append(left, &span)
 		}
 	}
-	return open
+	return left
 }
 
-// align makes channels end together: a crash may have left one with more than
-// the other. The longer one is cut, for the sender still has what was not
-// acknowledged and goes on from there. Only what is words already stays, and
-// then the other has lost so much; for each spool it is told how much. The
-// words of everything before starts are there.
+// align makes channels end together: a crash may have left one longer than the
+// other. The longer one is cut, since the sender still has what was not
+// acknowledged and sends it again. Audio whose words exist, before starts, is
+// not cut; the other channel is then padded, and lost holds by how much.
 func align(spools []*spool, starts []int64) (lost []int64, err error) {
 	end := spools[0].end()
 	for _, sp := range spools {
@@ -180,9 +178,9 @@ func align(spools []*spool, starts []int64) (lost []int64, err error) {
 	return lost, nil
 }
 
-// whole puts the entries of a journal in order. Where some are missing, since
-// the journal could not be written for a while, the store may have them.
-func (h *Hub) whole(id string, segments []hearken.Segment) []hearken.Segment {
+// completeFromStore sorts the entries of a journal. If some are missing because
+// the journal could not be written for a while, it asks the store for them.
+func (h *Hub) completeFromStore(id string, segments []hearken.Segment) []hearken.Segment {
 	byLine := func(a, b hearken.Segment) int { return a.Line - b.Line }
 	slices.SortStableFunc(segments, byLine)
 	segments = slices.CompactFunc(segments, func(a, b hearken.Segment) bool { return a.Line == b.Line })
@@ -206,18 +204,18 @@ func (h *Hub) whole(id string, segments []hearken.Segment) []hearken.Segment {
 
 // newSpool makes the spool of a session's channel.
 func (h *Hub) newSpool(s *session, o hearken.Origin) *spool {
-	dir, keep := h.spoolPlace(s, o)
+	dir, keep := h.spoolDirs(s, o)
 	return newSpool(dir, keep, h.cfg.BufferChunks*frameSamples, int64(h.cfg.SpoolSeconds)*hearken.SampleRate)
 }
 
 func (h *Hub) reopenSpool(s *session, o hearken.Origin) (*spool, error) {
-	dir, keep := h.spoolPlace(s, o)
+	dir, keep := h.spoolDirs(s, o)
 	return openSpool(dir, keep, h.cfg.BufferChunks*frameSamples, int64(h.cfg.SpoolSeconds)*hearken.SampleRate)
 }
 
-// spoolPlace is where a channel's sound lies while it is needed, and where it
-// goes afterwards if it is to be kept.
-func (h *Hub) spoolPlace(s *session, o hearken.Origin) (dir, keep string) {
+// spoolDirs returns where a channel's audio is spooled, and where it is
+// archived if it is to be kept.
+func (h *Hub) spoolDirs(s *session, o hearken.Origin) (dir, keep string) {
 	if s.info.Config.KeepAudio {
 		keep = filepath.Join(h.audioDir(), s.id, string(o))
 	}
@@ -227,7 +225,7 @@ func (h *Hub) spoolPlace(s *session, o hearken.Origin) (dir, keep string) {
 	return dir, keep
 }
 
-// sweepSpool removes the sound of sessions that nobody knows any more.
+// sweepSpool removes the audio of sessions that no longer exist.
 func (h *Hub) sweepSpool() error {
 	entries, err := os.ReadDir(h.spoolDir())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// flushEvery is how often sound goes from memory to the spool, and
-	// journals to the platter.
+	// flushEvery is how often audio in memory is written to the spool, and
+	// journals are synced.
 	flushEvery = 250 * time.Millisecond
-	// saveWithin is how long one write to the store may take.
-	saveWithin = 10 * time.Second
+	// saveTimeout is how long one write to the store may take.
+	saveTimeout = 10 * time.Second
 	// saveBatch is how many entries one write to the store holds, so that
 	// catching up after an outage is many short writes.
 	saveBatch = 500
 )
 
-// every calls do at an interval until the hub ends.
+// every calls do at an interval until the hub closes.
 func (h *Hub) every(d time.Duration, do func()) {
 	t := time.NewTicker(d)
 	defer t.Stop()
@@ -33,7 +33,7 @@ func (h *Hub) every(d time.Duration, do func()) {
 	}
 }
 
-// flushLoop takes sound from memory to the spool.
+// flushLoop writes audio in memory to the spool.
 func (h *Hub) flushLoop() {
 	h.every(flushEvery, func() {
 		for _, s := range h.list() {
@@ -47,8 +47,7 @@ func (h *Hub) flushLoop() {
 	})
 }
 
-// syncLoop takes journals to the platter, apart from flushLoop because a sync
-// may take long.
+// syncLoop syncs journals, apart from flushLoop because a sync may take long.
 func (h *Hub) syncLoop() {
 	h.every(flushEvery, func() {
 		for _, s := range h.list() {
@@ -57,8 +56,8 @@ func (h *Hub) syncLoop() {
 	})
 }
 
-// saveLoop writes to the store what is due: so many segments, or what has
-// waited for so long.
+// saveLoop writes sessions to the store that have enough new segments or have
+// waited long enough.
 func (h *Hub) saveLoop() {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
@@ -78,15 +77,15 @@ func (h *Hub) saveLoop() {
 	}
 }
 
-// due tells whether something has waited for the store long enough.
+// due reports whether something has waited for the store long enough.
 func (s *session) due() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.unsavedAt.IsZero() && s.hub.cfg.Now().Sub(s.unsavedAt) >= s.hub.cfg.PersistInterval
 }
 
-// saveSoon asks for a session to be saved without waiting for it. If the line
-// is full the interval sees to it.
+// saveSoon asks for a session to be saved without waiting for it. If the queue
+// is full, saveLoop's ticker does it later.
 func (h *Hub) saveSoon(s *session) {
 	select {
 	case h.saves <- s:
@@ -94,10 +93,10 @@ func (h *Hub) saveSoon(s *session) {
 	}
 }
 
-// save writes a session to the store. A failure is told in the status and
-// tried again after the interval: transcription never stops for it.
+// save writes a session to the store. A failure shows in the status and is
+// retried after the interval: transcription never stops for it.
 func (h *Hub) save(s *session) {
-	ctx, cancel := context.WithTimeout(h.ctx, saveWithin)
+	ctx, cancel := context.WithTimeout(h.ctx, saveTimeout)
 	defer cancel()
 	if err := s.save(ctx); err != nil {
 		if h.ctx.Err() == nil {
@@ -105,7 +104,7 @@ func (h *Hub) save(s *session) {
 		}
 		return
 	}
-	s.retired()
+	s.removeIfSaved()
 }
 
 // save brings the store up to date.
@@ -132,7 +131,7 @@ func (s *session) save(ctx context.Context) error {
 
 		s.hub.cfg.Fault("persist")
 		err := s.hub.cfg.Store.Save(ctx, &info, batch)
-		s.hub.changed()
+		s.hub.dropCaches()
 		s.hub.cfg.Fault("persisted")
 		if s.saveDone(info, batch, err) || err != nil {
 			return err
@@ -140,36 +139,36 @@ func (s *session) save(ctx context.Context) error {
 	}
 }
 
-// saveDone notes how a write to the store went and tells whether nothing is
-// left to write.
+// saveDone records the result of a write to the store and reports whether
+// nothing is left to write.
 func (s *session) saveDone(info hearken.Session, batch []hearken.Segment, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.saveErr = err
 	if err != nil {
-		s.unsavedAt = s.hub.cfg.Now() // tried again an interval from now
+		s.unsavedAt = s.hub.cfg.Now() // retry an interval from now
 		return false
 	}
 	if len(batch) == saveBatch {
 		s.saved = max(s.saved, batch[saveBatch-1].Line)
 	} else {
-		s.saved = max(s.saved, info.SegmentCount) // lines that were forgotten count as well
+		s.saved = max(s.saved, info.SegmentCount) // forgotten lines count as well
 	}
 	if s.saved < s.info.SegmentCount || info.Status != s.info.Status || info.Title != s.info.Title {
-		return false // there is news since
+		return false // there is something new
 	}
 	s.unsavedAt = time.Time{}
 	return true
 }
 
 // findLine returns the index of the first entry at or after line, and whether
-// it is that very line.
+// it is exactly that line.
 func findLine(segments []hearken.Segment, line int) (int, bool) {
 	return slices.BinarySearchFunc(segments, line, func(s hearken.Segment, l int) int { return s.Line - l })
 }
 
-// watchLoop ends sessions whose sender never came or does not come back, and
-// those that are kept longer than wanted.
+// watchLoop stops sessions whose sender never came or did not return, and
+// deletes those past their retention.
 func (h *Hub) watchLoop() {
 	var swept time.Time
 	h.every(time.Second, func() {
@@ -188,10 +187,10 @@ func (h *Hub) watchLoop() {
 	})
 }
 
-// watch looks after a session's engines.
+// watch checks on a session's engines.
 func (s *session) watch() {
 	s.mu.Lock()
-	channels, fill := s.channels, s.fill
+	channels, fill := s.channels, s.backlogChannel
 	s.mu.Unlock()
 	now := s.hub.cfg.Now()
 	for _, c := range channels {
@@ -202,14 +201,15 @@ func (s *session) watch() {
 	}
 }
 
-// abandoned is the reason to stop a session that waits for a sender in vain.
+// abandoned returns the reason to stop a session that has waited too long for a
+// sender, or "".
 func (s *session) abandoned() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.phase != running || s.input != nil {
 		return ""
 	}
-	waited := s.hub.cfg.Now().Sub(s.alone)
+	waited := s.hub.cfg.Now().Sub(s.noSenderSince)
 	switch {
 	case s.clock.IsZero() && waited > s.hub.cfg.ArriveWithin:
 		return hearken.StopNoAudio

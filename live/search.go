@@ -14,7 +14,7 @@ func (h *Hub) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, error
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	hits, err := h.cfg.Store.Search(ctx, q)
 	if err != nil {
@@ -36,7 +36,7 @@ func (h *Hub) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, error
 	return hits[:min(len(hits), q.Count())], nil
 }
 
-// search looks through what the store does not have yet.
+// search searches what the store does not have yet.
 func (s *session) search(q hearken.Query, clauses []hearken.Clause) []hearken.Hit {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,56 +9,55 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// phase is where an active session is in its life inside the hub.
+// phase is a stage in a session's life inside the hub.
 type phase int
 
 const (
-	running   phase = iota // takes sound
-	finishing              // takes no more sound, still has words to come
-	owing                  // stopped, but words are missing that an engine may bring
-	ended                  // complete; waits only for the store
-	gone                   // deleted: nothing of it may be written any more
+	running    phase = iota // takes audio
+	finishing               // takes no more audio; words may still come
+	backlogged              // stopped, but with a backlog to transcribe
+	ended                   // complete; waits only for the store
+	gone                    // deleted; nothing of it may be written
 )
 
 // A session is a [hearken.Session] while the hub works on it.
 type session struct {
 	hub     *Hub
 	id      string
-	engines []string // what it may use, the wanted one first
+	engines []string // those it may use, the preferred one first
 	ticket  string
-	apiKey  string // the caller's own for the provider; in memory only
+	apiKey  string // the caller's own key for the provider; in memory only
 	journal *journal
 
-	// confirming makes giving an entry its line, writing it to the journal
-	// and showing it one step.
+	// confirming makes numbering, journaling and showing an entry one step.
 	confirming sync.Mutex
-	// saving lets one write to the store go on at a time: who puts something
-	// in may write. It is a channel because a store may take long and who
-	// waits may give up.
+	// saving lets one write to the store run at a time. Sending acquires it. It
+	// is a channel, not a mutex, because a store may take long and a waiter may
+	// give up.
 	saving chan struct{}
 
-	mu         sync.Mutex
-	phase      phase
-	info       hearken.Session
-	clock      time.Time // wall time of the first sample; zero before it
-	segments   []hearken.Segment
-	interim    map[hearken.Origin]hearken.Segment
-	channels   []*channel
-	news       chan struct{} // closed at the next change
-	input      *input
-	alone      time.Time // since when there is no sender
-	lastAudio  time.Time
-	lastWord   time.Time
-	dropped    int64   // samples
-	forgotten  float64 // nothing said between forgetFrom and this is taken any more
-	forgetFrom float64
-	utterances int
-	speakers   int      // the next free number
-	debts      []*debt  // sound whose words are still to come
-	fill       *channel // pays one of them
-	engine     int      // of engines, the one in use
+	mu             sync.Mutex
+	phase          phase
+	info           hearken.Session
+	clock          time.Time // wall time of the first sample; zero before it
+	segments       []hearken.Segment
+	interim        map[hearken.Origin]hearken.Segment
+	channels       []*channel
+	news           chan struct{} // closed at the next change
+	input          *input
+	noSenderSince  time.Time // since when there is no sender
+	lastAudio      time.Time
+	lastWord       time.Time
+	dropped        int64   // samples
+	forgotten      float64 // results between forgetFrom and this are ignored
+	forgetFrom     float64
+	utterances     int
+	speakers       int            // the next free number
+	backlog        []*backlogSpan // audio that waits for an engine
+	backlogChannel *channel       // transcribes one of them
+	engine         int            // index of the one in use
 
-	returning  bool // somebody asks whether the wanted engine is well again
+	returning  bool // the preferred engine is being probed
 	returnWait time.Duration
 	returnedAt time.Time
 	volatile   map[int]bool // lines that were shown before the journal had them
@@ -71,38 +70,38 @@ type session struct {
 
 func newSession(h *Hub, info hearken.Session, ticket string) *session {
 	return &session{
-		hub:      h,
-		id:       info.ID,
-		engines:  append([]string{info.Provider}, info.Config.Chain...),
-		ticket:   ticket,
-		info:     info,
-		journal:  newJournal(h.journalPath(info.ID), h.openJournal),
-		interim:  map[hearken.Origin]hearken.Segment{},
-		news:     make(chan struct{}),
-		stopped:  make(chan struct{}),
-		saving:   make(chan struct{}, 1),
-		volatile: map[int]bool{},
-		alone:    h.cfg.Now(),
+		hub:           h,
+		id:            info.ID,
+		engines:       append([]string{info.Provider}, info.Config.Chain...),
+		ticket:        ticket,
+		info:          info,
+		journal:       newJournal(h.journalPath(info.ID), h.openJournal),
+		interim:       map[hearken.Origin]hearken.Segment{},
+		news:          make(chan struct{}),
+		stopped:       make(chan struct{}),
+		saving:        make(chan struct{}, 1),
+		volatile:      map[int]bool{},
+		noSenderSince: h.cfg.Now(),
 	}
 }
 
 // headLocked is the journal record of the session itself.
 func (s *session) headLocked() record {
-	head := &journaled{Session: s.info, Ticket: s.ticket, Clock: s.clock, Forgotten: s.forgotten, ForgetFrom: s.forgetFrom}
-	for _, d := range s.debts {
-		head.Debts = append(head.Debts, *d)
+	head := &sessionRecord{Session: s.info, Ticket: s.ticket, Clock: s.clock, Forgotten: s.forgotten, ForgetFrom: s.forgetFrom}
+	for _, span := range s.backlog {
+		head.Backlog = append(head.Backlog, *span)
 	}
 	return record{Session: head}
 }
 
-// changedLocked tells waiting readers that there is news.
-func (s *session) changedLocked() {
+// wakeReadersLocked wakes readers that wait for a change.
+func (s *session) wakeReadersLocked() {
 	close(s.news)
 	s.news = make(chan struct{})
 }
 
-// dirtyLocked notes that the store is behind.
-func (s *session) dirtyLocked() {
+// markUnsavedLocked records that the store is behind.
+func (s *session) markUnsavedLocked() {
 	if s.unsavedAt.IsZero() {
 		s.unsavedAt = s.hub.cfg.Now()
 	}
@@ -111,12 +110,12 @@ func (s *session) dirtyLocked() {
 // snapshotLocked is the session as readers see it now.
 func (s *session) snapshotLocked() hearken.Session {
 	info := s.info
-	info.Duration = max(info.Duration, s.heardLocked())
+	info.Duration = max(info.Duration, s.durationLocked())
 	return info
 }
 
-// heardLocked is how many seconds of sound came.
-func (s *session) heardLocked() float64 {
+// durationLocked is how many seconds of audio the session has.
+func (s *session) durationLocked() float64 {
 	var end int64
 	for _, c := range s.channels {
 		end = max(end, c.spool.end())
@@ -124,15 +123,14 @@ func (s *session) heardLocked() float64 {
 	return seconds(end)
 }
 
-// heard is what the sender is told about a final beside its words.
-type heard struct {
-	endpoint bool    // the speaker paused at its end
-	through  float64 // how far the channel's words are final with it
+// finalInfo is what the sender learns about a final segment besides its words.
+type finalInfo struct {
+	endpoint   bool    // the speaker paused at its end
+	finalUntil float64 // how far the channel's words are final with it
 }
 
-// confirm gives an entry its place in the log, makes it durable, and only then
-// shows it.
-func (s *session) confirm(seg hearken.Segment, told heard) {
+// confirm gives an entry its line, makes it durable, and only then shows it.
+func (s *session) confirm(seg hearken.Segment, info finalInfo) {
 	s.confirming.Lock()
 	defer s.confirming.Unlock()
 	s.mu.Lock()
@@ -172,18 +170,18 @@ func (s *session) confirm(seg hearken.Segment, told heard) {
 	if seg.Spoken() {
 		s.lastWord = s.hub.cfg.Now()
 	}
-	s.dirtyLocked()
-	s.changedLocked()
+	s.markUnsavedLocked()
+	s.wakeReadersLocked()
 	if s.input != nil {
 		shown := seg
-		s.input.push(hearken.InputEvent{Kind: hearken.InputFinal, Origin: seg.Origin, Segment: &shown, Endpoint: told.endpoint, Seconds: told.through})
+		s.input.push(hearken.InputEvent{Kind: hearken.InputFinal, Origin: seg.Origin, Segment: &shown, Endpoint: info.endpoint, Seconds: info.finalUntil})
 	}
 	if line-s.saved >= s.hub.cfg.PersistSegments {
 		s.hub.saveSoon(s)
 	}
 }
 
-// becameDurable takes the mark off an entry that reached the journal late.
+// becameDurable clears the mark of an entry that reached the journal late.
 func (s *session) becameDurable(line int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,8 +191,8 @@ func (s *session) becameDurable(line int) {
 	}
 }
 
-// show replaces what is unconfirmed on a channel.
-func (s *session) show(seg hearken.Segment) {
+// showInterim replaces a channel's unconfirmed segment.
+func (s *session) showInterim(seg hearken.Segment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.phase >= ended || s.forgottenLocked(&seg) {
@@ -214,19 +212,19 @@ func (s *session) show(seg hearken.Segment) {
 		seg.Words = []hearken.Word{}
 	}
 	s.interim[seg.Origin] = seg
-	s.changedLocked()
+	s.wakeReadersLocked()
 	if s.input != nil {
 		s.input.push(hearken.InputEvent{Kind: hearken.InputPartial, Origin: seg.Origin, Segment: &seg})
 	}
 }
 
-// forgottenLocked tells whether an engine speaks of what was to be forgotten.
+// forgottenLocked reports whether a segment lies in the forgotten stretch.
 func (s *session) forgottenLocked(seg *hearken.Segment) bool {
 	return s.forgotten > 0 && seg.Origin != hearken.EventOrigin && seg.StartTime < s.forgotten && seg.EndTime > s.forgetFrom
 }
 
-// utterance is the id that a channel's unconfirmed entry already has.
-func (s *session) utterance(o hearken.Origin) string {
+// interimID is the id of a channel's unconfirmed segment, or "".
+func (s *session) interimID(o hearken.Origin) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.interim[o].ID
@@ -237,8 +235,8 @@ func (s *session) nextIDLocked(o hearken.Origin) string {
 	return fmt.Sprintf("%s%d-%d", o, s.info.Epoch, s.utterances)
 }
 
-// note confirms an event. Its text is for people; programs read its kind.
-func (s *session) note(kind hearken.EventKind, from, to float64, format string, args ...any) {
+// addEvent confirms an event. Its text is for people; programs read its kind.
+func (s *session) addEvent(kind hearken.EventKind, from, to float64, format string, args ...any) {
 	s.confirm(hearken.Segment{
 		Origin:    hearken.EventOrigin,
 		Status:    hearken.Confirmed,
@@ -246,7 +244,7 @@ func (s *session) note(kind hearken.EventKind, from, to float64, format string, 
 		Text:      fmt.Sprintf(format, args...),
 		StartTime: from,
 		EndTime:   to,
-	}, heard{})
+	}, finalInfo{})
 }
 
 // wallLocked maps the session's clock to wall time.
@@ -257,8 +255,8 @@ func (s *session) wallLocked(t float64) time.Time {
 	return s.clock.Add(time.Duration(t * float64(time.Second))).UTC().Truncate(time.Millisecond)
 }
 
-// streamConfig is what an engine is asked to do for one channel. A model and a
-// key are those of the engine that was wanted.
+// streamConfig is what an engine is asked to do for one channel. Model and key
+// are only for the session's preferred engine.
 func (s *session) streamConfig(engine string, o hearken.Origin, start int64) hearken.StreamConfig {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -280,8 +278,8 @@ func (s *session) streamConfig(engine string, o hearken.Origin, start int64) hea
 	return cfg
 }
 
-// tell passes an event to the sender, if there is one.
-func (s *session) tell(ev hearken.InputEvent) {
+// notify passes an event to the sender, if there is one.
+func (s *session) notify(ev hearken.InputEvent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.input != nil {

@@ -2,19 +2,19 @@ package live
 
 import "github.com/hearken-dev/hearken"
 
-// speakers gives the speakers of one stream their numbers in the session. An
-// engine counts from 0 on every connection and cannot know whom it heard on
+// speakers maps the speaker numbers of one stream to those of the session. An
+// engine counts from 0 on every connection and cannot recognise the speakers of
 // the one before, so a new stream's speakers get the next free numbers.
 type speakers map[int]int
 
-// renumber replaces an engine's numbers by the session's. Of what is not final
-// only those that are known already are kept: engines change their minds.
+// renumber replaces an engine's speaker numbers by the session's. A segment
+// that is not final keeps only known ones: engines change their minds.
 func (s *session) renumber(m speakers, seg *hearken.Segment, final bool) {
 	seg.Speaker = s.speaker(m, seg.Speaker, final)
 	if len(seg.Words) == 0 {
 		return
 	}
-	words := make([]hearken.Word, len(seg.Words)) // the engine may keep its own
+	words := make([]hearken.Word, len(seg.Words)) // the engine may still use its own
 	copy(words, seg.Words)
 	for i := range words {
 		words[i].Speaker = s.speaker(m, words[i].Speaker, final)
@@ -40,7 +40,7 @@ func (s *session) speaker(m speakers, n *int, final bool) *int {
 	return &number
 }
 
-// nextSpeaker is the first number that nobody in these entries has.
+// nextSpeaker is the first free number after these entries.
 func nextSpeaker(segments []hearken.Segment) int {
 	next := 0
 	take := func(n *int) {

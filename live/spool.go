@@ -9,30 +9,30 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// tailCap is how much memory, in samples, a spool keeps that is up to date.
+// tailCap is the usual size of a spool's memory, in samples.
 const tailCap = hearken.SampleRate / 2
 
-// A spool holds one channel's sound from its arrival until its words are
-// final: the newest in memory, all of it on disk, so that an engine can fall
-// behind, be lost or be replaced, and the whole program can be killed.
+// A spool holds one channel's audio from its arrival until its words are final:
+// the newest in memory, all of it on disk. So an engine can fall behind, fail
+// or be replaced, and the program can be killed.
 //
 // [start, flushed) is on disk and [tailAt, end) in memory; the two overlap or
-// touch. Only flush touches the disk for writing, so a disk that stalls never
-// holds up the sender.
+// touch. Only flush writes to the disk, so a disk that stalls never delays the
+// sender.
 type spool struct {
-	dir     string // empty to keep everything in memory
-	keep    string // where finished files go instead of being removed; may be empty
-	tailMax int    // samples that may stay in memory once they are on disk
-	limit   int64  // samples held before the oldest are dropped
+	dir        string // empty to keep everything in memory
+	archiveDir string // where finished files go instead of being removed; may be empty
+	tailMax    int    // samples that may stay in memory once they are on disk
+	limit      int64  // samples held before the oldest are dropped
 
-	mu      sync.Mutex // held for memory only
-	start   int64      // oldest sample still held
-	taken   int64      // the engine has had everything before
-	flushed int64      // everything before is on disk
-	tailAt  int64
-	tail    []int16 // within room
-	room    []int16
-	err     error // the last failure to write
+	mu       sync.Mutex // held for memory only
+	start    int64      // oldest sample still held
+	fedUntil int64      // the engine got everything before this
+	flushed  int64      // everything before this is on disk
+	tailAt   int64
+	tail     []int16 // part of tailBuf
+	tailBuf  []int16
+	err      error // the last failure to write
 
 	disk    sync.Mutex // one flush at a time; taken before mu
 	file    *os.File
@@ -42,24 +42,24 @@ type spool struct {
 	closed  bool
 }
 
-func newSpool(dir, keep string, tailMax int, limit int64) *spool {
-	return &spool{dir: dir, keep: keep, tailMax: tailMax, limit: limit, oldest: noFile}
+func newSpool(dir, archiveDir string, tailMax int, limit int64) *spool {
+	return &spool{dir: dir, archiveDir: archiveDir, tailMax: tailMax, limit: limit, oldest: noFile}
 }
 
-// startAt says that everything before pos is dealt with, even if the spool
-// never held it.
+// startAt declares everything before pos final, even if the spool never held
+// it.
 func (s *spool) startAt(pos int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if pos >= s.tailAt+int64(len(s.tail)) {
-		s.start, s.flushed, s.tailAt, s.tail = pos, pos, pos, s.room[:0]
+		s.start, s.flushed, s.tailAt, s.tail = pos, pos, pos, s.tailBuf[:0]
 		return
 	}
 	s.trimLocked(pos)
 }
 
-// append takes sound, into memory only, and tells how much of the oldest had
-// to be dropped for want of room.
+// append adds audio, in memory only, and returns how much of the oldest had to
+// be dropped because the spool was full.
 func (s *spool) append(pcm []int16) (dropped int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,9 +69,9 @@ func (s *spool) append(pcm []int16) (dropped int64) {
 		// Whole seconds at a time, so that a long outage is not a thousand
 		// small gaps.
 		over = min(over+hearken.SampleRate, end-s.start)
-		dropped = max(0, s.start+over-max(s.start, s.taken)) // what the engine has is not lost yet
+		dropped = max(0, s.start+over-max(s.start, s.fedUntil)) // what the engine has is not lost
 		s.trimLocked(s.start + over)
-		s.flushed = max(s.flushed, s.start) // the disk did not want it
+		s.flushed = max(s.flushed, s.start) // it no longer needs to be written
 		s.dropTailLocked(s.start)
 	}
 	return dropped
@@ -91,9 +91,9 @@ func (s *spool) end() int64 {
 	return s.tailAt + int64(len(s.tail))
 }
 
-// safe is the position before which a crash of the program loses nothing; if
-// there is no disk to rely on, it is what memory holds.
-func (s *spool) safe() int64 {
+// durableUntil is the position before which a crash of the program loses
+// nothing. Without a usable disk it is the end of what memory holds.
+func (s *spool) durableUntil() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.dir == "" || s.err != nil {
@@ -102,15 +102,15 @@ func (s *spool) safe() int64 {
 	return s.flushed
 }
 
-// held is the number of bytes of sound that wait, and the last write failure.
+// held returns how many bytes of audio are held, and the last write error.
 func (s *spool) held() (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return 2 * (s.tailAt + int64(len(s.tail)) - s.start), s.err
 }
 
-// read copies sound from pos on into buf. If the sound at pos is gone it goes
-// on at the oldest that is left; at tells where that is.
+// read copies audio from pos on into buf. If the audio at pos is gone, it
+// continues at the oldest that is left, which is at.
 func (s *spool) read(pos int64, buf []int16) (n int, at int64, err error) {
 	s.mu.Lock()
 	at = max(pos, s.start)
@@ -128,7 +128,7 @@ func (s *spool) read(pos int64, buf []int16) (n int, at int64, err error) {
 	if err != nil {
 		return 0, at, fmt.Errorf("read spool: %w", err)
 	}
-	next := tailAt // where to go on if nothing holds the sample at
+	next := tailAt // where to continue if the sample at is gone
 	for _, c := range slices.Backward(chunks) {
 		if c > at {
 			next = min(next, c)
@@ -143,18 +143,18 @@ func (s *spool) read(pos int64, buf []int16) (n int, at int64, err error) {
 	return 0, next, nil
 }
 
-// fed says that the engine has taken everything before pos, so it need not
-// stay in memory as well.
+// fed records that the engine has taken everything before pos, so it need not
+// stay in memory.
 func (s *spool) fed(pos int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.taken = max(s.taken, pos)
+	s.fedUntil = max(s.fedUntil, pos)
 	if s.dir != "" {
 		s.dropTailLocked(min(pos, s.flushed))
 	}
 }
 
-// dropTailLocked lets go of what is in memory before pos.
+// dropTailLocked removes what is before pos from memory.
 func (s *spool) dropTailLocked(pos int64) {
 	n := pos - s.tailAt
 	if n <= 0 {
@@ -163,33 +163,33 @@ func (s *spool) dropTailLocked(pos int64) {
 	n = min(n, int64(len(s.tail)))
 	s.tail = s.tail[n:]
 	s.tailAt += n
-	if cap(s.room) > 4*tailCap && len(s.tail) < tailCap/2 {
-		s.makeRoomLocked(tailCap) // what a slow disk made grow
+	if cap(s.tailBuf) > 4*tailCap && len(s.tail) < tailCap/2 {
+		s.resizeTailLocked(tailCap) // it grew while the disk was slow
 	}
 }
 
-// pushLocked appends to the tail. Room is made by moving it down again, and
-// only if that is not enough by asking for more memory.
+// pushLocked appends to the tail. It makes space by moving the tail to the
+// start of its buffer, or else by a larger buffer.
 func (s *spool) pushLocked(pcm []int16) {
 	need := len(s.tail) + len(pcm)
 	if need > cap(s.tail) {
-		if need <= cap(s.room) {
-			s.tail = s.room[:copy(s.room[:cap(s.room)], s.tail)]
+		if need <= cap(s.tailBuf) {
+			s.tail = s.tailBuf[:copy(s.tailBuf[:cap(s.tailBuf)], s.tail)]
 		} else {
-			s.makeRoomLocked(max(tailCap, need+need/4))
+			s.resizeTailLocked(max(tailCap, need+need/4))
 		}
 	}
 	s.tail = append(s.tail, pcm...)
 }
 
-// makeRoomLocked moves the tail to memory of another size.
-func (s *spool) makeRoomLocked(size int) {
-	s.room = make([]int16, 0, size)
-	s.tail = append(s.room, s.tail...)
+// resizeTailLocked moves the tail to a buffer of another size.
+func (s *spool) resizeTailLocked(size int) {
+	s.tailBuf = make([]int16, 0, size)
+	s.tail = append(s.tailBuf, s.tail...)
 }
 
-// trim lets go of everything before pos: its words are final. The files go
-// with the next flush.
+// trim drops everything before pos: its words are final. The next flush removes
+// the files.
 func (s *spool) trim(pos int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,6 +201,6 @@ func (s *spool) trimLocked(pos int64) {
 	if s.dir == "" {
 		s.dropTailLocked(s.start)
 	}
-	// With a disk, what is dealt with is written all the same: the end of the
-	// files is what the sender is told after a crash.
+	// With a disk, final audio is still written: after a crash the end of the
+	// files tells the sender where to continue.
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/hearken-dev/hearken/audio"
 )
 
-// chunkSamples is how much sound one spool file holds: what is dealt with is
-// removed a file at a time.
+// chunkSamples is how much audio one spool file holds. Audio is removed one
+// file at a time.
 const chunkSamples = 30 * hearken.SampleRate
 
-// noFile is where the oldest file is when there is none.
+// noFile means that there is no oldest file.
 const noFile = -1
 
-// openSpool finds what an earlier process left in dir.
-func openSpool(dir, keep string, tailMax int, limit int64) (*spool, error) {
-	s := newSpool(dir, keep, tailMax, limit)
+// openSpool opens a spool with the files that an earlier process left in dir.
+func openSpool(dir, archiveDir string, tailMax int, limit int64) (*spool, error) {
+	s := newSpool(dir, archiveDir, tailMax, limit)
 	chunks, err := s.chunks()
 	if err != nil {
 		return nil, fmt.Errorf("read spool: %w", err)
@@ -38,7 +38,7 @@ func openSpool(dir, keep string, tailMax int, limit int64) (*spool, error) {
 		if i == 0 {
 			s.start, s.oldest = at, at
 		} else if at != s.flushed {
-			// A hole: what lies before it can no longer be joined to the rest.
+			// A hole: audio before it cannot be joined to the rest.
 			s.start = at
 		}
 		s.flushed = at + size
@@ -102,8 +102,8 @@ func readSamples(path string, off int64, buf []int16) (int, error) {
 	return len(audio.AppendPCM16(buf[:0], raw[:got])), nil
 }
 
-// flush writes what has gathered in memory to disk and removes the files that
-// are no longer needed.
+// flush writes audio in memory to disk and removes the files that are no longer
+// needed.
 func (s *spool) flush() error {
 	s.disk.Lock()
 	defer s.disk.Unlock()
@@ -141,11 +141,10 @@ func (s *spool) flushDisk() error {
 	return s.sweep()
 }
 
-// flushBuffers lends the bytes of a flush: few spools flush at a time, and a
-// thousand of them have better uses for the memory.
+// flushBuffers shares buffers: few of many spools flush at the same time.
 var flushBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// unflushed copies out what is only in memory.
+// unflushed copies the audio that is only in memory.
 func (s *spool) unflushed(buf *[]byte) (at int64, pcm []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +152,7 @@ func (s *spool) unflushed(buf *[]byte) (at int64, pcm []byte) {
 	return s.flushed, *buf
 }
 
-// openChunk makes s.file the file that takes the sample at pos.
+// openChunk makes s.file the file for the sample at pos.
 func (s *spool) openChunk(pos int64) error {
 	if s.file != nil && pos == s.written && pos < s.fileAt+chunkSamples {
 		return nil
@@ -176,7 +175,7 @@ func (s *spool) openChunk(pos int64) error {
 	return nil
 }
 
-// sweep removes, or sets aside, the files whose sound is dealt with.
+// sweep removes or archives the files whose audio is final.
 func (s *spool) sweep() error {
 	s.mu.Lock()
 	start := s.start
@@ -198,25 +197,25 @@ func (s *spool) sweep() error {
 			s.oldest = at
 			break
 		}
-		if err := s.retire(at); err != nil {
+		if err := s.archiveOrRemove(at); err != nil {
 			return fmt.Errorf("sweep spool: %w", err)
 		}
 	}
 	return nil
 }
 
-func (s *spool) retire(at int64) error {
-	if s.keep == "" {
+func (s *spool) archiveOrRemove(at int64) error {
+	if s.archiveDir == "" {
 		return os.Remove(s.path(at))
 	}
-	if err := os.MkdirAll(s.keep, 0o700); err != nil {
+	if err := os.MkdirAll(s.archiveDir, 0o700); err != nil {
 		return err
 	}
-	return os.Rename(s.path(at), filepath.Join(s.keep, filepath.Base(s.path(at))))
+	return os.Rename(s.path(at), filepath.Join(s.archiveDir, filepath.Base(s.path(at))))
 }
 
-// cut takes back the sound from a position on. It is for a spool that was just
-// opened: nothing is in memory.
+// cut removes the audio from a position on. The spool must have just been
+// opened, with nothing in memory.
 func (s *spool) cut(pos int64) error {
 	chunks, err := s.chunks()
 	if err != nil {
@@ -238,21 +237,20 @@ func (s *spool) cut(pos int64) error {
 	return nil
 }
 
-// discard overwrites all sound from a position on with silence, also where it
-// was set aside to be kept. What comes before stays: somebody may still want
-// its words.
+// discard overwrites all audio from a position on with silence, in the archive
+// too. Earlier audio stays, since it may not be transcribed yet.
 func (s *spool) discard(from int64) error {
 	s.disk.Lock()
 	defer s.disk.Unlock()
 	s.mu.Lock()
 	clear(s.tail[min(max(0, from-s.tailAt), int64(len(s.tail))):])
 	s.mu.Unlock()
-	kept := spool{dir: s.keep}
-	return errors.Join(s.silence(from, false), kept.silence(from, true))
+	archived := spool{dir: s.archiveDir}
+	return errors.Join(s.silence(from, false), archived.silence(from, true))
 }
 
-// silence overwrites the sound from a position on in all files. Those with
-// nothing else can go where no place in time depends on them.
+// silence overwrites the audio from a position on in all files. With remove,
+// files that hold nothing else are deleted.
 func (s *spool) silence(from int64, remove bool) error {
 	chunks, err := s.chunks()
 	if err != nil {
@@ -277,7 +275,7 @@ func (s *spool) silence(from int64, remove bool) error {
 	return nil
 }
 
-// overwrite writes zeros into a file and has the disk take them.
+// overwrite writes zeros into a file and syncs it.
 func overwrite(path string, from, to int64) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -287,7 +285,7 @@ func overwrite(path string, from, to int64) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// close releases the open file after a last flush; the sound stays.
+// close releases the open file after a last flush; the audio stays.
 func (s *spool) close() error {
 	err := s.flush()
 	s.disk.Lock()
@@ -300,7 +298,7 @@ func (s *spool) close() error {
 	return err
 }
 
-// remove ends the spool and its files; those to be kept are set aside.
+// remove ends the spool and removes or archives its files.
 func (s *spool) remove() error {
 	err := s.close()
 	if s.dir == "" {
@@ -308,11 +306,11 @@ func (s *spool) remove() error {
 	}
 	s.disk.Lock()
 	defer s.disk.Unlock()
-	if s.keep != "" {
+	if s.archiveDir != "" {
 		chunks, cerr := s.chunks()
 		err = errors.Join(err, cerr)
 		for _, at := range chunks {
-			err = errors.Join(err, s.retire(at))
+			err = errors.Join(err, s.archiveOrRemove(at))
 		}
 	}
 	return errors.Join(err, os.RemoveAll(s.dir))

@@ -11,7 +11,7 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// ramp is sound whose every sample tells its own position.
+// ramp is audio in which every sample encodes its position.
 func ramp(from, n int64) []int16 {
 	pcm := make([]int16, n)
 	for i := range pcm {
@@ -20,7 +20,7 @@ func ramp(from, n int64) []int16 {
 	return pcm
 }
 
-// TestSpool_Model holds a spool against the sound that was put into it, through
+// TestSpool_Model compares a spool with the audio that was written to it, over
 // any mix of writes, reads, trims, flushes and restarts.
 func TestSpool_Model(t *testing.T) {
 	for _, disk := range []bool{true, false} {
@@ -78,10 +78,10 @@ func checkSpool(t *rapid.T, disk bool) {
 				t.Fatalf("read(%d) went on at %d, want %d", pos, at, max(pos, start))
 			}
 			if n == 0 && at < end {
-				t.Fatalf("read(%d) got nothing, but there is sound to %d", pos, end)
+				t.Fatalf("read(%d) got nothing, but there is audio to %d", pos, end)
 			}
 			if !slices.Equal(ramp(at, int64(n)), buf[:n]) {
-				t.Fatalf("read(%d): wrong sound", pos)
+				t.Fatalf("read(%d): wrong audio", pos)
 			}
 		},
 		"restart": func(t *rapid.T) {
@@ -107,8 +107,8 @@ func checkSpool(t *rapid.T, disk bool) {
 			if got := s.end(); got != end {
 				t.Fatalf("end is %d, want %d", got, end)
 			}
-			if s.safe() < flushed {
-				t.Fatalf("safe is %d, %d was flushed", s.safe(), flushed)
+			if s.durableUntil() < flushed {
+				t.Fatalf("safe is %d, %d was flushed", s.durableUntil(), flushed)
 			}
 		},
 	})
@@ -127,12 +127,12 @@ func TestSpool_KeepsTheFilesItIsAskedTo(t *testing.T) {
 	if err := s.remove(); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := openSpool(filepath.Join(dir, "kept"), "", 0, 0)
+	archived, err := openSpool(filepath.Join(dir, "kept"), "", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kept.start != 0 || kept.end() != 70*hearken.SampleRate {
-		t.Errorf("kept %d to %d, want all 70 s", kept.start, kept.end())
+	if archived.start != 0 || archived.end() != 70*hearken.SampleRate {
+		t.Errorf("kept %d to %d, want all 70 s", archived.start, archived.end())
 	}
 }
 
@@ -149,7 +149,7 @@ func TestSpool_BadDiskFallsBackToMemory(t *testing.T) {
 	if _, err := s.held(); err == nil {
 		t.Error("the failure is not told")
 	}
-	if got := s.safe(); got != 5000 {
+	if got := s.durableUntil(); got != 5000 {
 		t.Errorf("safe is %d: the sender would send again what memory holds", got)
 	}
 	buf := make([]int16, 5000)

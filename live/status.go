@@ -8,21 +8,22 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// How long evidence may be missing before the health says so.
+// How long something may be missing before the health says so.
 const (
 	audioMissing = 5 * time.Second
 	wordsMissing = time.Minute
 	lagTrouble   = 5.0 // seconds
 )
 
-// An engine that is asked for its words gets throughWithin to tell them.
+// How long an engine may take to deliver words it was asked for, and how often
+// the hub looks.
 const (
-	throughWithin = 500 * time.Millisecond
-	throughEvery  = 10 * time.Millisecond
+	finalUntilTimeout = 500 * time.Millisecond
+	finalUntilPoll    = 10 * time.Millisecond
 )
 
-// Status tells how a session is doing, from evidence and never from a socket
-// being open.
+// Status reports how a session is doing. It judges by audio and words, not by
+// whether a connection is open.
 func (h *Hub) Status(ctx context.Context, id string) (*Status, error) {
 	if s := h.find(id); s != nil {
 		return s.status(), nil
@@ -42,7 +43,7 @@ func (s *session) status() *Status {
 		Sender:        "none",
 		Dropped:       seconds(s.dropped),
 		Engine:        s.engines[s.engine],
-		Owed:          s.owedLocked(),
+		Backlog:       s.backlogSecondsLocked(),
 		Unsaved:       s.info.SegmentCount - s.saved,
 		Durable:       len(s.volatile) == 0,
 		ProviderState: stateIdle,
@@ -68,27 +69,27 @@ func (s *session) status() *Status {
 		if err != nil {
 			spoolErr = err
 		}
-		st.Lag = max(st.Lag, c.behind())
+		st.Lag = max(st.Lag, c.lagSeconds())
 		c.mu.Lock()
 		if c.state != stateIdle {
 			st.ProviderState = c.state
 		}
 		c.mu.Unlock()
 	}
-	trouble := s.saveErr != nil || spoolErr != nil || !st.Durable || s.journal.trouble() != nil
-	st.Health = s.healthLocked(st, trouble)
+	storageTrouble := s.saveErr != nil || spoolErr != nil || !st.Durable || s.journal.lastError() != nil
+	st.Health = s.healthLocked(st, storageTrouble)
 	return st
 }
 
-// healthLocked sums the evidence up, the worst first.
-func (s *session) healthLocked(st *Status, trouble bool) string {
+// healthLocked summarises the status, the worst problem first.
+func (s *session) healthLocked(st *Status, storageTrouble bool) string {
 	now := s.hub.cfg.Now()
 	switch {
 	case s.info.Status == hearken.Stopped:
 		return "stopped"
 	case st.ProviderState == stateRetrying || st.ProviderState == stateFailed:
 		return "provider_trouble"
-	case trouble:
+	case storageTrouble:
 		return "storage_trouble"
 	case s.lastAudio.IsZero() || now.Sub(s.lastAudio) > audioMissing:
 		return "waiting_for_audio"
@@ -100,23 +101,23 @@ func (s *session) healthLocked(st *Status, trouble bool) string {
 	return "ok"
 }
 
-// Through tells up to which second of a session's clock the words of the far
-// side are final. If that is before until, their engine is asked for them and
-// gets a moment. ok is false where none are still to come: the session is over,
+// FinalUntil returns up to which second of a session's clock the far side's
+// words are final. If that is before until, it asks the engine for them and
+// waits briefly. Ok is false if no words are still to come: the session is over
 // or has one side only.
-func (h *Hub) Through(ctx context.Context, id string, until float64) (through float64, ok bool) {
+func (h *Hub) FinalUntil(ctx context.Context, id string, until float64) (finalUntil float64, ok bool) {
 	s := h.find(id)
 	if s == nil {
 		return 0, false
 	}
-	pos, ok := s.farThrough()
+	pos, ok := s.farFinalUntil()
 	if !ok || pos >= position(until) {
 		return seconds(pos), ok
 	}
-	s.wantFar()
-	ctx, cancel := context.WithTimeout(ctx, throughWithin)
+	s.finalizeFar()
+	ctx, cancel := context.WithTimeout(ctx, finalUntilTimeout)
 	defer cancel()
-	look := time.NewTicker(throughEvery)
+	look := time.NewTicker(finalUntilPoll)
 	defer look.Stop()
 	for {
 		select {
@@ -124,38 +125,38 @@ func (h *Hub) Through(ctx context.Context, id string, until float64) (through fl
 		case <-ctx.Done():
 			return seconds(pos), ok
 		}
-		if pos, ok = s.farThrough(); !ok || pos >= position(until) {
+		if pos, ok = s.farFinalUntil(); !ok || pos >= position(until) {
 			return seconds(pos), ok
 		}
 	}
 }
 
-// farThrough is the position before which all words of the far side are final,
-// and whether there is anything after it.
-func (s *session) farThrough() (pos int64, ok bool) {
+// farFinalUntil is the position before which all words of the far side are
+// final, and whether any may follow.
+func (s *session) farFinalUntil() (pos int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pos = math.MaxInt64
 	for _, c := range s.channels {
-		if c.origin == hearken.System && s.phase < owing {
-			pos = min(pos, c.through.Load())
+		if c.origin == hearken.System && s.phase < backlogged {
+			pos = min(pos, c.finalUntil.Load())
 		}
 	}
-	for _, d := range s.debts {
-		if d.Origin == hearken.System {
-			pos = min(pos, d.From)
+	for _, span := range s.backlog {
+		if span.Origin == hearken.System {
+			pos = min(pos, span.From)
 		}
 	}
 	return pos, pos < math.MaxInt64
 }
 
-// wantFar asks the engine of the far side for the words that it has so far.
-func (s *session) wantFar() {
+// finalizeFar asks the far side's engine for the words that it has so far.
+func (s *session) finalizeFar() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.channels {
 		if c.origin == hearken.System {
-			c.wanted.Store(c.spool.end())
+			c.finalizeUpTo.Store(c.spool.end())
 			c.nudge()
 		}
 	}

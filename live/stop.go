@@ -10,8 +10,7 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Stop drains a session and ends it. The session's words are complete when it
-// returns.
+// Stop ends a session and waits for its last words.
 func (h *Hub) Stop(ctx context.Context, id string) (*hearken.Session, error) {
 	s, err := h.active(ctx, id)
 	if err != nil {
@@ -23,7 +22,7 @@ func (h *Hub) Stop(ctx context.Context, id string) (*hearken.Session, error) {
 	select {
 	case <-s.stopped:
 	case <-ctx.Done():
-		return nil, hearken.Errorf(hearken.Busy, "session %s is still taking in its last words: %w.", id, ctx.Err()).
+		return nil, hearken.Errorf(hearken.Busy, "session %s is still transcribing its last words: %w.", id, ctx.Err()).
 			WithTry("get_session_status in a moment")
 	}
 	s.mu.Lock()
@@ -32,7 +31,7 @@ func (h *Hub) Stop(ctx context.Context, id string) (*hearken.Session, error) {
 	return &info, nil
 }
 
-// finish begins to end a session: no more sound, then the last words, then the
+// finish begins to stop a session: no more audio, then the last words, then the
 // store. It does not wait.
 func (h *Hub) finish(s *session, reason string) error {
 	h.mu.Lock()
@@ -54,7 +53,7 @@ func (h *Hub) finish(s *session, reason string) error {
 	return nil
 }
 
-// complete waits for a finishing session's last words and makes it stopped.
+// complete waits for a finishing session's last words and stops it.
 func (h *Hub) complete(s *session, reason string) {
 	ctx, cancel := context.WithTimeout(h.ctx, h.cfg.DrainWithin)
 	defer cancel()
@@ -67,64 +66,64 @@ func (h *Hub) complete(s *session, reason string) {
 			}
 			c.cancel()
 			<-c.done
-			if from, to := c.through.Load(), c.spool.end(); to > from {
-				s.note(hearken.EventGap, seconds(from), seconds(to), "[gap: the last %.1f s of audio was not transcribed in time]", seconds(to-from))
+			if from, to := c.finalUntil.Load(), c.spool.end(); to > from {
+				s.addEvent(hearken.EventGap, seconds(from), seconds(to), "[gap: the last %.1f s of audio was not transcribed in time]", seconds(to-from))
 			}
 		}
 	}
-	after, missed := s.settle()
+	next, missed := s.queueUntranscribed()
 	s.mu.Lock()
 	if s.phase == gone {
 		s.mu.Unlock()
 		return
 	}
 	now := h.cfg.Now().UTC()
-	s.info.Duration = s.heardLocked()
-	s.phase = after
+	s.info.Duration = s.durationLocked()
+	s.phase = next
 	if missed {
-		reason = hearken.StopProviderFailed // whoever asked for it, its last words are missing
+		reason = hearken.StopProviderFailed // whoever stopped it, its last words are missing
 	}
 	s.info.Status, s.info.StoppedAt, s.info.StopReason = hearken.Stopped, &now, reason
 	clear(s.interim)
-	s.journal.post(s.headLocked())
-	s.dirtyLocked()
-	s.changedLocked()
+	s.journal.enqueue(s.headLocked())
+	s.markUnsavedLocked()
+	s.wakeReadersLocked()
 	if s.input != nil {
 		s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: reason})
 	}
 	close(s.stopped)
 	s.mu.Unlock()
 	h.save(s)
-	s.clear() // a debt may have been paid in between
+	s.endIfComplete() // the backlog may be done meanwhile
 }
 
-// settle notes what no engine has heard of a session that takes no more sound,
-// and tells what follows, and whether its last words are missing. If nothing is
-// owed, the sound is let go.
-func (s *session) settle() (after phase, missed bool) {
+// queueUntranscribed adds what no engine has transcribed of a finishing session
+// to the backlog. It returns the next phase and whether the last words are
+// missing. Without a backlog it removes the audio.
+func (s *session) queueUntranscribed() (next phase, missed bool) {
 	s.mu.Lock()
 	channels := s.channels
 	for _, c := range channels {
-		if from, to := c.through.Load(), c.spool.end(); to > from && s.phase != gone {
-			s.oweLocked(c.origin, c.unheard(), to)
+		if from, to := c.finalUntil.Load(), c.spool.end(); to > from && s.phase != gone {
+			s.addBacklogLocked(c.origin, c.replayFrom(), to)
 			missed = true
 		}
 	}
-	owes := len(s.debts) > 0
+	owes := len(s.backlog) > 0
 	s.mu.Unlock()
 	if owes {
-		return owing, missed
+		return backlogged, missed
 	}
 	s.removeSpools(channels)
 	return ended, missed
 }
 
-// drain asks a session's engines for what they hold and waits until they have
-// given it or ctx ends. The session stays as it is.
+// drain asks a session's engines for their last words and waits for them or for
+// ctx. The session stays active.
 func (s *session) drain(ctx context.Context) {
 	s.mu.Lock()
 	if s.phase == running {
-		s.phase = finishing // takes no more sound; the journal still says active
+		s.phase = finishing // takes no more audio; the journal still says active
 	}
 	channels := s.channels
 	if s.input != nil {
@@ -144,8 +143,7 @@ func (s *session) drain(ctx context.Context) {
 	}
 }
 
-// close saves a session for the last time in this hub and lets go of its
-// files.
+// close saves a session when the hub closes and closes its files.
 func (s *session) close(ctx context.Context) error {
 	s.mu.Lock()
 	channels, dead := s.channels, s.phase == gone
@@ -162,7 +160,7 @@ func (s *session) close(ctx context.Context) error {
 	var errs []error
 	if err := s.save(ctx); err != nil {
 		s.hub.cfg.Log.Warn("session not saved; the journal has it", "session", s.id, "err", err)
-	} else if s.retired() {
+	} else if s.removeIfSaved() {
 		return nil
 	}
 	for _, c := range channels {
@@ -171,10 +169,10 @@ func (s *session) close(ctx context.Context) error {
 	return errors.Join(append(errs, s.journal.close())...)
 }
 
-// retired removes what a stopped and saved session leaves in the hub, and
-// tells whether it did.
-func (s *session) retired() bool {
-	s.saving <- struct{}{} // whoever forgets or deletes is done first
+// removeIfSaved removes a stopped and saved session from the hub and reports
+// whether it did.
+func (s *session) removeIfSaved() bool {
+	s.saving <- struct{}{} // a running Forget or Delete ends first
 	defer func() { <-s.saving }()
 	s.mu.Lock()
 	done := s.phase == ended && s.saved >= s.info.SegmentCount && s.unsavedAt.IsZero()
@@ -182,25 +180,25 @@ func (s *session) retired() bool {
 	if !done {
 		return false
 	}
-	s.hub.forgetSession(s)
+	s.hub.dropSession(s)
 	if err := errors.Join(s.journal.remove(), os.RemoveAll(filepath.Join(s.hub.spoolDir(), s.id))); err != nil {
 		s.hub.cfg.Log.Warn("journal not removed", "session", s.id, "err", err)
 	}
 	return true
 }
 
-// forgetSession takes a session out of the hub's hands. Its ticket is
-// remembered for a while, so that a sender that comes too late learns that the
-// session has stopped, and not that its ticket was wrong.
-func (h *Hub) forgetSession(s *session) {
+// dropSession removes a session from the hub's memory. Its ticket is remembered
+// for a while, so that a late sender learns that the session has stopped, and
+// not that its ticket is wrong.
+func (h *Hub) dropSession(s *session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.sessions, s.id)
-	if len(h.tickets) >= ticketsKept {
+	if len(h.tickets) >= maxOldTickets {
 		clear(h.tickets)
 	}
 	h.tickets[s.id] = s.ticket
 }
 
-// ticketsKept is how many tickets of stopped sessions are remembered.
-const ticketsKept = 1024
+// maxOldTickets is how many tickets of stopped sessions are remembered.
+const maxOldTickets = 1024

@@ -8,84 +8,86 @@ import (
 )
 
 const (
-	// behindLimit is how far an engine may be behind before another goes on,
+	// maxBehind is how far an engine may be behind before another takes over,
 	// unless it is catching up.
-	behindLimit = 30 * hearken.SampleRate
-	// An engine that settles nothing for quietFor while it is behind, less than
-	// half of what was spoken meanwhile in slowFor, or not nearly all of it in
-	// lateFor, does not catch up. Finals come many seconds apart, so it takes
-	// as long as that to tell.
-	quietFor = 20 * time.Second
-	slowFor  = 30 * time.Second
-	lateFor  = 90 * time.Second
-	// silentFor is how long an engine may settle nothing of what waits for it
-	// before it is opened anew where there is no other.
-	silentFor = 2 * time.Minute
-	// rollWithin is how long a change of streams waits for a pause.
-	rollWithin = 10 * time.Second
-	// rollEarly is how long before its limit a stream begins to look for one.
-	rollEarly = time.Minute
+	maxBehind = 30 * hearken.SampleRate
+	// An engine that is behind does not catch up if nothing becomes final for
+	// noProgressFor, less than half of real time in slowAfter, or not nearly
+	// real time in lateAfter. Finals come many seconds apart, so it takes that
+	// long to know.
+	noProgressFor = 20 * time.Second
+	slowAfter     = 30 * time.Second
+	lateAfter     = 90 * time.Second
+	// reopenAfter is how long an engine may make no progress before it is
+	// reopened, if there is no other.
+	reopenAfter = 2 * time.Minute
+	// rollOverWithin is how long a change of streams waits for a pause in
+	// speech.
+	rollOverWithin = 10 * time.Second
+	// rollOverEarly is how long before its limit a stream begins to wait for a
+	// pause.
+	rollOverEarly = time.Minute
 )
 
 var (
-	// errAbandoned ends a stream that is given up on purpose.
-	errAbandoned = errors.New("stream abandoned")
-	errBehind    = hearken.Errorf(hearken.ProviderConnectionFailed, "It is more than 30 s behind and does not catch up.")
-	errSilent    = hearken.Errorf(hearken.ProviderConnectionFailed, "It has said nothing for two minutes of what it was given.")
+	// errAbandoned ends a stream on purpose.
+	errAbandoned  = errors.New("stream abandoned")
+	errBehind     = hearken.Errorf(hearken.ProviderConnectionFailed, "It is more than 30 s behind and does not catch up.")
+	errNoProgress = hearken.Errorf(hearken.ProviderConnectionFailed, "It has returned nothing for two minutes of audio.")
 )
 
-// A pulse is how far an engine had come at some moment.
-type pulse struct {
-	at      time.Time
-	through int64
+// A progressMark is how far an engine was at some time.
+type progressMark struct {
+	at         time.Time
+	finalUntil int64
 }
 
-// rollOver asks for a new stream, in a pause if one comes soon. What is not
-// final by then is heard again by the new one, so no word is cut.
+// rollOver asks for a new stream, in a pause if one comes soon. The new stream
+// gets everything that is not final, so no word is cut.
 func (c *channel) rollOver() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.rollBy = c.s.hub.cfg.Now().Add(rollWithin)
+	c.rollOverBy = c.s.hub.cfg.Now().Add(rollOverWithin)
 }
 
-// expireIn says for how long the open stream may stay open.
+// expireIn limits how long the open stream may stay open.
 func (c *channel) expireIn(d time.Duration) {
 	if d > 0 {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.expires = c.s.hub.cfg.Now().Add(max(d-rollEarly, d/2))
+		c.expires = c.s.hub.cfg.Now().Add(max(d-rollOverEarly, d/2))
 	}
 }
 
-// watch ends a stream that is too slow, too silent or too old. It is called
-// every second.
+// watch ends a stream that is too slow, makes no progress or is too old. It is
+// called every second.
 func (c *channel) watch(now time.Time) {
-	next := c.s.hasNext() && c.debt == nil // nobody waits for what is owed
+	next := c.s.hasNextEngine() && c.backlog == nil // nobody waits for the backlog
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	skip := c.skip
-	if skip == nil {
-		skip = func(error) {}
+	abandon := c.abandon
+	if abandon == nil {
+		abandon = func(error) {}
 	}
-	through := c.through.Load()
-	waiting := min(c.spool.end(), c.limit) - through
-	if c.skip != nil && !c.expires.IsZero() && now.After(c.expires) && c.rollBy.IsZero() {
-		c.rollBy = now.Add(rollEarly / 2)
+	finalUntil := c.finalUntil.Load()
+	waiting := min(c.spool.end(), c.limit) - finalUntil
+	if c.abandon != nil && !c.expires.IsZero() && now.After(c.expires) && c.rollOverBy.IsZero() {
+		c.rollOverBy = now.Add(rollOverEarly / 2)
 	}
-	took := now.Sub(c.pulse.at)
-	settled := seconds(through-c.pulse.through) / took.Seconds()
+	took := now.Sub(c.progressMark.at)
+	settled := seconds(finalUntil-c.progressMark.finalUntil) / took.Seconds()
 	switch {
-	case !c.rollBy.IsZero() && (waiting < hearken.SampleRate || now.After(c.rollBy)):
-		skip(errAbandoned)
-	case waiting <= behindLimit && c.debt == nil, waiting <= 0, c.pulse.at.IsZero():
-		c.pulse = pulse{now, through}
+	case !c.rollOverBy.IsZero() && (waiting < hearken.SampleRate || now.After(c.rollOverBy)):
+		abandon(errAbandoned)
+	case waiting <= maxBehind && c.backlog == nil, waiting <= 0, c.progressMark.at.IsZero():
+		c.progressMark = progressMark{now, finalUntil}
 		c.late.Store(false)
-	case next && (took >= quietFor && settled == 0 || took >= slowFor && settled < 0.5 || took >= lateFor && settled < 0.9):
-		c.late.Store(true) // also where it fails again and again before it is late
-		skip(errBehind)
-	case took >= silentFor && settled == 0:
-		skip(errSilent)
-	case took >= lateFor && settled > 0:
-		c.pulse = pulse{now, through}
+	case next && (took >= noProgressFor && settled == 0 || took >= slowAfter && settled < 0.5 || took >= lateAfter && settled < 0.9):
+		c.late.Store(true) // also if it keeps failing before it is late
+		abandon(errBehind)
+	case took >= reopenAfter && settled == 0:
+		abandon(errNoProgress)
+	case took >= lateAfter && settled > 0:
+		c.progressMark = progressMark{now, finalUntil}
 	}
 }

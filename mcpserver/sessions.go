@@ -109,7 +109,7 @@ func getSessionStatus() *tool {
 				return nil, err
 			}
 			out := &statusOut{
-				Session: st.Session, Health: st.Health, Sender: st.Sender, ProviderState: st.ProviderState, Engine: st.Engine, OwedSeconds: round(st.Owed),
+				Session: st.Session, Health: st.Health, Sender: st.Sender, ProviderState: st.ProviderState, Engine: st.Engine, OwedSeconds: round(st.Backlog),
 				LastAudioAt: st.LastAudio, LastWordAt: st.LastWord, LagSeconds: round(st.Lag), DroppedSeconds: round(st.Dropped),
 				SpoolBytes: st.SpoolBytes, UnsavedSegments: st.Unsaved, Durable: st.Durable, StoreError: st.StoreError,
 			}

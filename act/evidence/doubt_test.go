@@ -176,7 +176,7 @@ type behind struct {
 	asked         []float64
 }
 
-func (b *behind) Through(_ context.Context, _ string, until float64) (float64, bool) {
+func (b *behind) FinalUntil(_ context.Context, _ string, until float64) (float64, bool) {
 	if until > b.through {
 		b.asked = append(b.asked, until)
 		b.through = max(b.through, min(until, b.most))

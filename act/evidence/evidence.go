@@ -42,7 +42,7 @@ type Interim interface {
 // may be asked for them. Ok is false where none are still to come. What this
 // side said later may be an echo of what nobody has read yet.
 type FinalUntil interface {
-	Through(ctx context.Context, id string, until float64) (seconds float64, ok bool)
+	FinalUntil(ctx context.Context, id string, until float64) (seconds float64, ok bool)
 }
 
 // A Claim is what an agent says the words behind an action are.
@@ -148,7 +148,7 @@ func (f *Finder) Find(ctx context.Context, q Query) (Finding, error) {
 	}
 	// It hangs on what the far side's engine has yet to tell.
 	if t, ok := f.transcripts.(FinalUntil); ok {
-		t.Through(ctx, open.session, open.seg.EndTime)
+		t.FinalUntil(ctx, open.session, open.seg.EndTime)
 	}
 	found, _, err = f.find(ctx, &q)
 	return found, err

@@ -124,7 +124,7 @@ func (f *Finder) sessions(ctx context.Context, now time.Time, claimed string) ([
 // through is the second up to which the far side's words are final.
 func (f *Finder) through(ctx context.Context, s *hearken.Session) float64 {
 	if t, ok := f.transcripts.(FinalUntil); ok {
-		if seconds, ok := t.Through(ctx, s.ID, 0); ok {
+		if seconds, ok := t.FinalUntil(ctx, s.ID, 0); ok {
 			return seconds
 		}
 	}

@@ -155,13 +155,13 @@ func (h *house) settle(id string) {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		if s.Owed == 0 {
+		if s.Backlog == 0 {
 			return
 		}
 		select {
 		case <-time.After(time.Second):
 		case <-patience:
-			h.t.Fatalf("%.1f s are still owed", s.Owed)
+			h.t.Fatalf("%.1f s are still waiting", s.Backlog)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-func TestHub_Again(t *testing.T) {
-	within(t, func(h *house) {
+func TestHub_Retranscribe(t *testing.T) {
+	withHub(t, func(h *testHub) {
 		s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local", Title: "Call", KeepAudio: true})
 		if err != nil {
 			h.Fatal(err)
@@ -21,12 +21,12 @@ func TestHub_Again(t *testing.T) {
 		if _, err := h.hub.Stop(h.Context(), s.ID); err != nil {
 			h.Fatal(err)
 		}
-		after(time.Second)
+		wait(time.Second)
 		again, err := h.hub.Retranscribe(h.Context(), s.ID, StartRequest{Principal: "local"})
 		if err != nil {
 			h.Fatal(err)
 		}
-		after(10 * time.Second)
+		wait(10 * time.Second)
 		done, err := h.hub.Session(h.Context(), again.ID)
 		if err != nil || done.Status != hearken.Stopped || done.Duration != 100 || done.Title != "Call" {
 			h.Errorf("again: %+v, %v", done, err)
@@ -35,15 +35,15 @@ func TestHub_Again(t *testing.T) {
 	})
 }
 
-func TestHub_AgainWithoutSound(t *testing.T) {
-	within(t, func(h *house) {
+func TestHub_RetranscribeWithoutAudio(t *testing.T) {
+	withHub(t, func(h *testHub) {
 		id := h.start()
 		h.send(h.attach(id), 4)
 		if _, err := h.hub.Stop(h.Context(), id); err != nil {
 			h.Fatal(err)
 		}
 		if _, err := h.hub.Retranscribe(h.Context(), id, StartRequest{}); hearken.CodeOf(err) != hearken.NotFound {
-			h.Errorf("again without kept sound: %v", err)
+			h.Errorf("again without archived audio: %v", err)
 		}
 	})
 }

@@ -8,14 +8,13 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// againAhead is how far the sound of a session that is transcribed again may
-// run ahead of the engine.
-const againAhead = 30 * hearken.SampleRate
+// retranscribeAhead is how far archived audio may run ahead of the engine.
+const retranscribeAhead = 30 * hearken.SampleRate
 
-// Retranscribe transcribes the kept sound of a stopped session anew, perhaps with
-// another provider, language, model or vocabulary. What was confirmed never
-// changes, so the result is a session of its own. It returns at once; the new
-// session stops by itself when it is complete.
+// Retranscribe transcribes the archived audio of a stopped session again,
+// perhaps with another provider, language, model or vocabulary. Confirmed
+// entries never change, so the result is a new session. It returns at once; the
+// new session stops when it is complete.
 func (h *Hub) Retranscribe(ctx context.Context, id string, req StartRequest) (*hearken.Session, error) {
 	old, err := h.Session(ctx, id)
 	if err != nil {
@@ -24,19 +23,19 @@ func (h *Hub) Retranscribe(ctx context.Context, id string, req StartRequest) (*h
 	if old.Status != hearken.Stopped {
 		return nil, hearken.Errorf(hearken.SessionAlreadyActive, "session %s is still active.", id).WithTry("stop_transcription first")
 	}
-	var kept []*spool
-	for _, o := range []hearken.Origin{hearken.Microphone, hearken.System} {
+	var archived []*spool
+	for _, o := range channelOrigins {
 		sp, err := openSpool(filepath.Join(h.audioDir(), id, string(o)), "", 0, 0)
 		if err != nil {
 			return nil, err
 		}
 		if sp.end() > 0 {
-			kept = append(kept, sp)
+			archived = append(archived, sp)
 		}
 	}
-	if len(kept) == 0 {
-		return nil, hearken.Errorf(hearken.NotFound, "the sound of session %s was not kept.", id).
-			WithTry("KEEP_AUDIO=on, for the sessions that start from then on")
+	if len(archived) == 0 {
+		return nil, hearken.Errorf(hearken.NotFound, "the audio of session %s was not kept.", id).
+			WithTry("KEEP_AUDIO=on; it applies to sessions that start afterwards")
 	}
 	req.Recorded = true
 	if req.Title == "" {
@@ -53,21 +52,21 @@ func (h *Hub) Retranscribe(ctx context.Context, id string, req StartRequest) (*h
 	if err != nil {
 		return nil, err
 	}
-	h.work.Go(func() { h.replay(h.find(info.ID), in, kept) })
+	h.work.Go(func() { h.replay(h.find(info.ID), in, archived) })
 	return info, nil
 }
 
-// replay sends kept sound to a session, no faster than its engine takes it.
-func (h *Hub) replay(s *session, in hearken.Input, kept []*spool) {
+// replay sends archived audio to a session, no faster than its engine takes it.
+func (h *Hub) replay(s *session, in hearken.Input, archived []*spool) {
 	defer in.Detach()
-	end := kept[0].end()
-	for _, sp := range kept[1:] {
+	end := archived[0].end()
+	for _, sp := range archived[1:] {
 		end = max(end, sp.end())
 	}
 	pace := time.NewTicker(50 * time.Millisecond)
 	defer pace.Stop()
 	for pos := int64(0); pos < end; {
-		if s.waiting() > againAhead {
+		if s.unfedSamples() > retranscribeAhead {
 			select {
 			case <-pace.C:
 				continue
@@ -78,11 +77,11 @@ func (h *Hub) replay(s *session, in hearken.Input, kept []*spool) {
 			}
 		}
 		n := min(hearken.SampleRate, end-pos)
-		pcm := make([][]int16, len(kept))
-		for i, sp := range kept {
-			pcm[i] = make([]int16, n) // silence where nothing was kept
-			if err := fillFrom(sp, pos, pcm[i]); err != nil {
-				h.cfg.Log.Warn("kept sound not read", "session", s.id, "err", err)
+		pcm := make([][]int16, len(archived))
+		for i, sp := range archived {
+			pcm[i] = make([]int16, n) // silence where nothing was archived
+			if err := copyAudio(sp, pos, pcm[i]); err != nil {
+				h.cfg.Log.Warn("archived audio not read", "session", s.id, "err", err)
 			}
 		}
 		if err := in.Write(pcm...); err != nil {
@@ -95,8 +94,8 @@ func (h *Hub) replay(s *session, in hearken.Input, kept []*spool) {
 	}
 }
 
-// fillFrom copies the sound at pos and leaves holes as they are.
-func fillFrom(sp *spool, pos int64, pcm []int16) error {
+// copyAudio copies the audio at pos and leaves holes as they are.
+func copyAudio(sp *spool, pos int64, pcm []int16) error {
 	for at := pos; at < pos+int64(len(pcm)); {
 		n, found, err := sp.read(at, pcm[at-pos:])
 		if err != nil {
@@ -114,8 +113,8 @@ func fillFrom(sp *spool, pos int64, pcm []int16) error {
 	return nil
 }
 
-// waiting is how much sound of a session its engine has not taken yet.
-func (s *session) waiting() int64 {
+// unfedSamples is how much audio the session's engine has not taken yet.
+func (s *session) unfedSamples() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var most int64
