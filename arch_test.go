@@ -38,7 +38,7 @@ var rules = map[string][]string{
 	"store/*":       {"store"}, // leaves never know each other
 	"action/*":      {"schedule"},
 	"bus/*":         nil,
-	"source/*":      {"audio"},
+	"source/*":      {"audio", "source/wsconn"},
 	"source/upload": {"audio", "export"},
 	"stt":           nil,
 	"stt/*":         {"audio", "stt"},
@@ -147,6 +147,7 @@ func TestArchitecture_Rules(t *testing.T) {
 		{"api", "source/ws", false},
 		{"source/ws", "audio", true},
 		{"source/ws", "source/file", false},
+		{"source/ws", "source/wsconn", true},
 		{"stt/moonshine", "onnx", true},
 		{"stt/deepgram", "onnx", false},
 		{"pipe", "live", false},

@@ -52,7 +52,7 @@ func TestHub_Backlog(t *testing.T) {
 					h.Errorf("%.1f s of backlog are left", st.Backlog)
 				}
 				if h.hub.find(id) != nil {
-					h.Error("the session is still in the hub's hands")
+					h.Error("the session is still in memory")
 				}
 			})
 		})
@@ -270,7 +270,7 @@ func TestHub_ForgetWholeBacklog(t *testing.T) {
 		}
 		wait(time.Minute)
 		if h.hub.find(id) != nil {
-			h.Error("the session is still in the hub's hands")
+			h.Error("the session is still in memory")
 		}
 	})
 }

@@ -163,7 +163,7 @@ func TestHub_TranscribesAndStores(t *testing.T) {
 		}
 		wait(2 * time.Second)
 		if h.hub.find(id) != nil {
-			h.Error("a stopped and saved session is still in the hub's hands")
+			h.Error("a stopped and saved session is still in memory")
 		}
 		h.want(id, words(0, 10))
 		for _, dir := range []string{h.hub.journalDir(), h.hub.spoolDir()} {

@@ -13,18 +13,19 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/source/wsconn"
 )
 
 const (
-	maxText    = 64 << 10
-	settleTime = 10 * time.Second // for the writer to say a last word
-	// drainable is how much sound an engine gets done while a session ends:
-	// the hub does not wait for ever.
-	drainable = 10 * time.Second
+	maxText            = 64 << 10
+	lastMessageTimeout = 10 * time.Second // for the writer's last message
+	// maxDrain is how much audio an engine can finish while a session ends: the
+	// hub does not wait for ever.
+	maxDrain = 10 * time.Second
 )
 
-// A conn is one stream. The goroutine that serves the request reads; one
-// writes; one takes the hub's events as they come, because the hub does not
+// A conn is one stream. The goroutine that serves the request reads, one
+// writes, and one takes the hub's events as they come, because the hub does not
 // wait for slow readers.
 type conn struct {
 	h       *Handler
@@ -34,192 +35,164 @@ type conn struct {
 	session *hearken.Session
 	queue   *queue
 
-	// The reader's own.
-	sound    *sound // nil before the first
-	deaf     bool   // the session takes no more sound
-	finished bool   // the sender said that this was all
+	// Used only by the reader.
+	decoder  *streamDecoder // nil before the first audio
+	refused  bool           // the session takes no more audio
+	finished bool           // the sender ended its audio
 
 	mu     sync.Mutex
-	digest hash.Hash // of the sound as it came
+	digest hash.Hash // of the audio as it came
 
-	begun    time.Time
-	left     <-chan struct{} // closed when the request's context ends
-	channels atomic.Int32    // of the results; what was asked for until sound comes
-	samples  atomic.Int64    // that the hub was given
-	through  [2]atomic.Int64
-	progress chan struct{} // through has grown
+	startedAt   time.Time
+	requestDone <-chan struct{} // closed when the request's context ends
+	channels    atomic.Int32    // of the results; what was asked for until audio comes
+	samples     atomic.Int64    // given to the hub
+	finalUntil  [2]atomic.Int64
+	progress    chan struct{} // finalUntil has grown
 
-	heard   atomic.Int64 // when the sender last gave a sign of life
-	audible atomic.Bool  // sound came
-	patient atomic.Bool  // the sender need not give one: it was told to wait, or is done
-	closing atomic.Bool  // the hub ends
-	ended   sync.Once    // the session
-	fail    chan *ending
-	gone    chan struct{} // closed when the reader has ended
-	written chan struct{} // closed when the writer has ended
+	lastReceived atomic.Int64 // when the sender last sent anything
+	gotAudio     atomic.Bool  // audio came
+	mayIdle      atomic.Bool  // the sender need not send anything: it has to wait, or is done
+	closing      atomic.Bool  // the hub is closing
+	finishOnce   sync.Once    // finishes the session
+	failure      chan *ending
+	readerDone   chan struct{} // closed when the reader has ended
+	writerDone   chan struct{} // closed when the writer has ended
 
-	receiving bool
-	received  chan struct{} // closed when no more events come
+	eventsStarted bool
+	eventsDone    chan struct{} // closed when no more events come
 }
 
 func newConn(ctx context.Context, h *Handler, opts options, session *hearken.Session, in hearken.Input) *conn {
 	c := &conn{
 		h: h, in: in, opts: opts, session: session, queue: newQueue(), digest: sha256.New(),
-		begun: time.Now(), left: ctx.Done(), progress: make(chan struct{}, 1), fail: make(chan *ending, 1),
-		gone: make(chan struct{}), written: make(chan struct{}), received: make(chan struct{}),
+		startedAt: time.Now(), requestDone: ctx.Done(), progress: make(chan struct{}, 1), failure: make(chan *ending, 1),
+		readerDone: make(chan struct{}), writerDone: make(chan struct{}), eventsDone: make(chan struct{}),
 	}
 	c.channels.Store(int32(opts.channels))
 	return c
 }
 
-// An ending is why the hub ends a connection, and how.
+// An ending is why and how the hub ends a connection.
 type ending struct {
 	code   websocket.StatusCode
-	reason string // begins with Deepgram's own word for it
+	reason string // begins with Deepgram's own code
 }
 
 func (e *ending) Error() string { return e.reason }
 
 var (
-	endNoSound = &ending{websocket.StatusInternalError, "NET-0001: neither audio nor a text message came within the timeout window. See https://dpgr.am/net0001"}
-	endNoAudio = &ending{websocket.StatusInternalError, "NET-0001: no audio came within the timeout window; KeepAlive alone is not enough. See https://dpgr.am/net0001"}
-	endEngine  = &ending{websocket.StatusInternalError, "NET-0000: the engine failed; try again later."}
-	endHub     = &ending{websocket.StatusInternalError, "NET-0000: the hub failed; its log says why."}
-	endText    = &ending{websocket.StatusPolicyViolation, "DATA-0000: text that is not JSON. Audio goes into binary messages."}
-	endControl = &ending{websocket.StatusPolicyViolation, "DATA-0000: a control message in a binary message, where audio belongs. Send it as text."}
-	endTooBig  = &ending{websocket.StatusMessageTooBig, "a text message of more than 64 KiB."}
-	endTaken   = &ending{websocket.StatusPolicyViolation, "another connection sends to this session now."}
-	endGoing   = &ending{websocket.StatusGoingAway, "the hub ends; connect again."}
+	endIdle     = &ending{websocket.StatusInternalError, "NET-0001: neither audio nor a text message came within the timeout window. See https://dpgr.am/net0001"}
+	endNoAudio  = &ending{websocket.StatusInternalError, "NET-0001: no audio came within the timeout window; KeepAlive alone is not enough. See https://dpgr.am/net0001"}
+	endEngine   = &ending{websocket.StatusInternalError, "NET-0000: the engine failed; try again later."}
+	endHub      = &ending{websocket.StatusInternalError, "NET-0000: the hub failed; its log says why."}
+	endText     = &ending{websocket.StatusPolicyViolation, "DATA-0000: text that is not JSON. Audio goes into binary messages."}
+	endControl  = &ending{websocket.StatusPolicyViolation, "DATA-0000: a control message in a binary message, where audio belongs. Send it as text."}
+	endTooBig   = &ending{websocket.StatusMessageTooBig, "a text message of more than 64 KiB."}
+	endReplaced = &ending{websocket.StatusPolicyViolation, "another connection sends to this session now."}
+	endShutdown = &ending{websocket.StatusGoingAway, "the hub is closing; connect again."}
 )
 
-// buffers are what sound is read into. They are only held while a message is
-// being read.
-var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
-
-// serve reads until the connection ends, one way or the other.
+// serve reads until the connection ends.
 func (c *conn) serve() {
-	c.hear()
+	c.touch()
 	stop := c.watch()
-	c.receive()
+	c.startEvents()
 	go c.write()
-	err := c.read()
+	err := wsconn.Read(c.ws, c.touch, c.binary, c.text)
 	if end, ok := errors.AsType[*ending](err); ok {
 		c.end(end)
-		timer := time.NewTimer(settleTime)
+		timer := time.NewTimer(lastMessageTimeout)
 		select {
-		case <-c.written:
+		case <-c.writerDone:
 		case <-timer.C:
 		}
 		timer.Stop()
 	}
 	stop()
-	close(c.gone)
+	close(c.readerDone)
 	_ = c.ws.CloseNow()
-	<-c.written
+	<-c.writerDone
 }
 
-// leave ends the session with the stream: what was sent is heard to its last
-// sample, whoever is still there to be told.
-func (c *conn) leave() {
-	_ = c.complete()
+// close finishes the session of the stream. Everything that was sent is still
+// transcribed, even if the client is gone.
+func (c *conn) close() {
+	_ = c.finishAudio()
 	c.in.Detach()
-	if c.receiving {
-		<-c.received
+	if c.eventsStarted {
+		<-c.eventsDone
 	}
 }
 
-// complete says that there is no more sound. It returns what was wrong with
-// the end of it.
-func (c *conn) complete() (err error) {
-	if c.sound != nil && !c.deaf && !c.finished {
-		err = c.sound.close()
-		c.wait(min(c.h.cfg.Ahead, drainable), nil)
+// finishAudio ends the audio. It returns an error if its end cannot be decoded.
+func (c *conn) finishAudio() (err error) {
+	if c.decoder != nil && !c.refused && !c.finished {
+		err = c.decoder.close()
+		c.throttle(min(c.h.cfg.Ahead, maxDrain), nil)
 	}
 	c.finished = true
-	c.patient.Store(true)
+	c.mayIdle.Store(true)
 	c.finish()
 	return err
 }
 
 // finish ends the session, which then drains.
 func (c *conn) finish() {
-	c.ended.Do(func() {
+	c.finishOnce.Do(func() {
 		if err := c.in.Finish(); err != nil && hearken.CodeOf(err) == "" {
 			c.h.cfg.Log.Error("session not finished", "session", c.session.ID, "error", err)
 		}
 	})
 }
 
-// end has the writer end the connection.
+// end makes the writer end the connection.
 func (c *conn) end(e *ending) {
 	select {
-	case c.fail <- e:
+	case c.failure <- e:
 	default: // there is a reason already
 	}
 }
 
-// receive begins to take the hub's events, until there are no more.
-func (c *conn) receive() {
-	c.receiving = true
+// startEvents begins to take the hub's events, until there are no more.
+func (c *conn) startEvents() {
+	c.eventsStarted = true
 	go func() {
-		defer close(c.received)
-		c.events()
+		defer close(c.eventsDone)
+		c.forwardEvents()
 	}()
 }
 
-func (c *conn) events() {
+func (c *conn) forwardEvents() {
 	cut := false
 	for ev := range c.in.Events() {
 		switch ev.Kind {
 		case hearken.InputLag, hearken.InputDropped:
-			continue // Deepgram has no word for it
+			continue // Deepgram has no message for it
 		case hearken.InputProgress:
-			c.dealtWith(ev.Origin, ev.Seconds)
+			c.setFinalUntil(ev.Origin, ev.Seconds)
 		case hearken.InputFinal:
-			c.dealtWith(ev.Origin, max(ev.Seconds, ev.Segment.EndTime))
+			c.setFinalUntil(ev.Origin, max(ev.Seconds, ev.Segment.EndTime))
 		}
 		if cut {
-			continue // the events are drained all the same
+			continue // the events must still be drained
 		}
 		if err := c.queue.put(item{InputEvent: ev}); err != nil {
 			c.h.cfg.Log.Warn("stream cut off", "session", c.session.ID, "error", err)
-			c.cut()
+			c.abort()
 			cut = true
 		}
 	}
 }
 
-// cut ends a connection whose other end does not read.
-func (c *conn) cut() {
+// abort ends a connection whose client does not read.
+func (c *conn) abort() {
 	if c.ws != nil {
 		_ = c.ws.CloseNow()
 	}
 }
 
-// read takes messages.
-func (c *conn) read() error {
-	// No context: it would cost a watcher for each message. CloseNow ends a
-	// read as well.
-	ctx := context.Background()
-	for {
-		kind, r, err := c.ws.Reader(ctx)
-		if err != nil {
-			return err
-		}
-		c.hear()
-		if kind == websocket.MessageBinary {
-			err = c.binary(r)
-		} else {
-			err = c.text(r)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// text takes what a sender says. Whatever it is, it keeps the connection
-// alive.
+// text handles a text message. Every one keeps the connection alive.
 func (c *conn) text(r io.Reader) error {
 	b, err := io.ReadAll(io.LimitReader(r, maxText+1))
 	if err != nil {
@@ -244,22 +217,22 @@ func (c *conn) text(r io.Reader) error {
 	return nil
 }
 
-// closeStream is the end that the sender asks for.
+// closeStream ends the stream at the sender's request.
 func (c *conn) closeStream() error {
-	// Words that were heard are worth more than a broken end.
-	if err := c.complete(); hearken.CodeOf(err) == hearken.Undecodable && c.samples.Load() == 0 {
-		return &ending{websocket.StatusPolicyViolation, reasonOf("DATA-0000: " + err.Error())}
+	// Transcribed words matter more than a broken end.
+	if err := c.finishAudio(); hearken.CodeOf(err) == hearken.Undecodable && c.samples.Load() == 0 {
+		return &ending{websocket.StatusPolicyViolation, wsconn.CloseReason("DATA-0000: " + err.Error())}
 	}
 	return nil
 }
 
-// finalize asks for the words so far. The writer is told first, so that it
+// finalize asks for the words so far. The writer learns it first, so that it
 // knows which results answer it.
 func (c *conn) finalize(channel *int) {
 	if c.finished {
 		return
 	}
-	req := &request{at: c.seconds(), channel: -1}
+	req := &finalizeRequest{at: c.seconds(), channel: -1}
 	var origins []hearken.Origin
 	if channel != nil {
 		if *channel < 0 || *channel >= int(c.channels.Load()) {
@@ -269,7 +242,7 @@ func (c *conn) finalize(channel *int) {
 		origins = []hearken.Origin{originOf(*channel)}
 	}
 	if c.queue.put(item{finalize: req}) != nil {
-		_ = c.ws.CloseNow() // it asks and does not listen
+		_ = c.ws.CloseNow() // it asks and does not read
 		return
 	}
 	if err := c.in.Finalize(origins...); err != nil && hearken.CodeOf(err) == "" {
@@ -277,7 +250,7 @@ func (c *conn) finalize(channel *int) {
 	}
 }
 
-// seconds is how much sound the hub was given.
+// seconds is how much audio the hub was given.
 func (c *conn) seconds() float64 { return float64(c.samples.Load()) / hearken.SampleRate }
 
 func originOf(channel int) hearken.Origin {
@@ -287,30 +260,30 @@ func originOf(channel int) hearken.Origin {
 	return hearken.Microphone
 }
 
-func (c *conn) hear() { c.heard.Store(time.Now().UnixNano()) }
+func (c *conn) touch() { c.lastReceived.Store(time.Now().UnixNano()) }
 
 // watch ends the connection when nothing comes for too long, and the session
-// when the hub does, until the function it returns is called.
+// when the hub closes, until stop is called.
 func (c *conn) watch() (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		timer := time.NewTimer(c.h.idle)
 		defer timer.Stop()
-		closing, left := c.h.closing, c.left
+		closing, left := c.h.conns.Closing(), c.requestDone
 		for {
 			select {
 			case <-timer.C:
 				if c.closing.Load() {
-					c.end(endGoing)
+					c.end(endShutdown)
 					return
 				}
 				timer.Reset(c.idle())
 			case <-closing:
 				closing, left = nil, nil
-				c.shutDown(timer)
+				c.drainAndEnd(timer)
 			case <-left:
 				closing, left = nil, nil
-				c.shutDown(timer)
+				c.drainAndEnd(timer)
 			case <-done:
 				return
 			}
@@ -319,23 +292,23 @@ func (c *conn) watch() (stop func()) {
 	return func() { close(done) }
 }
 
-// shutDown lets the last words come, if they come soon.
-func (c *conn) shutDown(timer *time.Timer) {
+// drainAndEnd waits briefly for the last words.
+func (c *conn) drainAndEnd(timer *time.Timer) {
 	c.closing.Store(true)
-	c.patient.Store(true)
+	c.mayIdle.Store(true)
 	c.finish()
 	timer.Reset(c.h.drain)
 }
 
-// idle ends the connection if its sender is gone, and otherwise tells how long
-// it may yet be silent.
+// idle ends the connection if its sender was silent for too long, and otherwise
+// returns how long it may still be silent.
 func (c *conn) idle() time.Duration {
-	if c.patient.Load() {
+	if c.mayIdle.Load() {
 		return c.h.idle
 	}
-	since, end := c.begun, endNoAudio
-	if c.audible.Load() {
-		since, end = time.Unix(0, c.heard.Load()), endNoSound
+	since, end := c.startedAt, endNoAudio
+	if c.gotAudio.Load() {
+		since, end = time.Unix(0, c.lastReceived.Load()), endIdle
 	}
 	left := c.h.idle - time.Since(since)
 	if left <= 0 {

@@ -138,8 +138,8 @@ func (in *input) Detach() {
 	in.hub.detached <- in
 }
 
-// tell has the hub say something.
-func (in *input) tell(events ...hearken.InputEvent) {
+// emit has the hub say something.
+func (in *input) emit(events ...hearken.InputEvent) {
 	for _, ev := range events {
 		in.mu.Lock()
 		if !in.closed {
@@ -162,8 +162,9 @@ func (in *input) end(last hearken.InputEvent) {
 	close(in.events)
 }
 
-// heard is how many samples of each channel came, and how they were described.
-func (in *input) heard() (pcm [][]int16, described []any) {
+// received is the samples of each channel that came, and how they were
+// described.
+func (in *input) received() (pcm [][]int16, described []any) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, c := range in.pcm {
@@ -214,7 +215,7 @@ func partial(start float64, text string) hearken.InputEvent {
 	return ev
 }
 
-func through(seconds float64) hearken.InputEvent {
+func finalUntil(seconds float64) hearken.InputEvent {
 	return hearken.InputEvent{Kind: hearken.InputProgress, Origin: hearken.Microphone, Seconds: seconds}
 }
 
@@ -237,7 +238,7 @@ func newHandler(h *hub) *Handler {
 			case "nobody":
 				return "", hearken.Errorf(hearken.Unauthorized, "Invalid credentials.")
 			case "other":
-				return "", hearken.Errorf(hearken.Forbidden, "This key is not for hearing.")
+				return "", hearken.Errorf(hearken.Forbidden, "This key may not transcribe.")
 			default:
 				return p, nil
 			}
@@ -245,7 +246,7 @@ func newHandler(h *hub) *Handler {
 	})
 }
 
-// serve runs the door in front of a stand-in hub.
+// serve runs the handler with a fake hub.
 func serve(t *testing.T) (*hub, *Handler, string) {
 	t.Helper()
 	h := newHub()
@@ -366,7 +367,7 @@ func (c *client) rest() ([]message, websocket.CloseError) {
 	}
 }
 
-func (c *client) sound(b []byte) {
+func (c *client) sendAudio(b []byte) {
 	c.t.Helper()
 	if err := c.ws.Write(c.t.Context(), websocket.MessageBinary, b); err != nil {
 		c.t.Fatal(err)
@@ -377,7 +378,7 @@ func (c *client) sound(b []byte) {
 func (c *client) seconds(n float64) {
 	c.t.Helper()
 	had := c.has()
-	c.sound(make([]byte, int(n*16000)*2))
+	c.sendAudio(make([]byte, int(n*16000)*2))
 	poll(c.t, func() bool { return c.has() >= had+int(n*16000) })
 }
 
@@ -405,7 +406,7 @@ func poll(t *testing.T, holds func() bool) {
 	defer tick.Stop()
 	for deadline := time.Now().Add(30 * time.Second); !holds(); <-tick.C {
 		if time.Now().After(deadline) {
-			t.Fatal("it did not come to pass")
+			t.Fatal("the condition never held")
 		}
 	}
 }

@@ -1,21 +1,20 @@
-// Package listen serves Deepgram's live transcription API, WS /v1/listen, by
-// whatever engine the hub has: a program written for Deepgram points its base
-// URL at the hub and works. Every stream is a session of its own that is
-// remembered; its id is the request id. A recording is taken as well, as the
-// body of POST /v1/listen; its answer holds metadata, channels and, if asked
-// for, utterances.
+// Package listen serves Deepgram's live transcription API, WS /v1/listen, with
+// any engine of the hub: a program written for Deepgram points its base URL at
+// the hub and works. Every stream is a stored session of its own; its id is the
+// request id. POST /v1/listen accepts a recording as its body; the answer holds
+// metadata, channels and, if asked for, utterances.
 //
-// Binary messages are sound; text messages are KeepAlive, Finalize and
-// CloseStream; what comes back are Results, SpeechStarted, UtteranceEnd and,
-// at the end, Metadata. Times begin at 0 with each connection. A client that
-// just goes ends its session as CloseStream does.
+// Binary messages are audio; text messages are KeepAlive, Finalize and
+// CloseStream. The hub sends Results, SpeechStarted, UtteranceEnd and, at the
+// end, Metadata. Times begin at 0 with each connection. A client that
+// disconnects ends its session as CloseStream does.
 //
 // # Model
 //
 // A model of Deepgram's (nova-3 and its kin) or none means the hub's default
 // engine. The name of one of the hub's engines, such as "local" or "openai",
 // chooses that, and "openai/whisper-1" one of its models. Deepgram's own names
-// reach Deepgram if that is the default engine, or as "deepgram/nova-2".
+// mean Deepgram if that is the default engine, or as "deepgram/nova-2".
 //
 // # Parameters
 //
@@ -24,36 +23,34 @@
 // recognised), sample_rate, channels (1 or 2), multichannel, language,
 // interim_results, endpointing, utterance_end_ms, vad_events, diarize and
 // diarize_model, punctuate and smart_format (the engines always punctuate;
-// without either the marks and capitals are taken off), keyterm, keywords
-// (their weights are cut off), tag (the session's title) and extra.
+// without either, punctuation and capitals are removed), keyterm, keywords
+// (their weights are ignored), tag (the session's title) and extra.
 //
-// Accepted without effect, because the transcript is still right without it:
+// Accepted without effect, because the transcript is still right without them:
 // alternatives, callback_method, detect_entities, dictation, filler_words,
 // measurements, mip_opt_out, no_delay, numerals, profanity_filter, replace,
-// search, tier, version, and names that are unknown.
+// search, tier, version, and unknown names.
 //
-// Refused with 400: what would break a promise if it were passed over. That is
-// redact, callback and detect_language, the encodings amr-nb, amr-wb, speex
-// and g729, more than two channels, a language that the engine does not have,
-// and values that are no values.
+// Refused with 400, because ignoring it would break a promise: redact, callback
+// and detect_language, the encodings amr-nb, amr-wb, speex and g729, more than
+// two channels, a language that the engine does not have, and invalid values.
 //
-// # Ends
+// # Close codes
 //
 //	1000            after Metadata
-//	1008 DATA-0000  sound that cannot be decoded, or text that is no JSON
+//	1008 DATA-0000  audio that cannot be decoded, or text that is not JSON
 //	1009            a text message of more than 64 KiB
 //	1011 NET-0000   the engine failed
-//	1011 NET-0001   no sound within 10 s of the start, or neither sound nor
+//	1011 NET-0001   no audio within 10 s of the start, or neither audio nor
 //	                text for 10 s after it
-//	1001            the hub ends
+//	1001            the hub is closing
 //
-// Where Deepgram's documents leave it open: an empty binary message ends the
-// stream like CloseStream, as it did in older versions of the API. A Finalize
-// is always answered by Results with from_finalize, if only by empty ones.
-// Text of an unknown type is passed over. A sender that is faster than real
-// time is made to wait before the hub would have to drop sound. Words that a
-// failing engine left behind and another heard later come as Results of their
-// own place in time.
+// Where Deepgram's documentation leaves it open: an empty binary message ends
+// the stream like CloseStream, as in older versions of the API. A Finalize is
+// always answered by Results with from_finalize, even if they are empty. Text
+// of an unknown type is ignored. A sender that is faster than real time has to
+// wait before the hub would have to drop audio. Words that were transcribed
+// late, after an engine failed, come as Results with their own times.
 package listen
 
 import (
@@ -61,16 +58,16 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/source/wsconn"
 )
 
-// Sessions is what the door needs of the hub.
+// Sessions is what a [Handler] needs of the hub.
 type Sessions interface {
-	// Start makes a session, or says why the engine would not serve it.
+	// Start makes a session, or returns why the engine would not serve it.
 	Start(ctx context.Context, req Request) (*hearken.Session, error)
 	// Attach makes the caller the sender of a session.
 	Attach(ctx context.Context, id, principal string) (hearken.Input, error)
@@ -87,34 +84,30 @@ type Request struct {
 	Principal   string
 }
 
-// Config is what a [Handler] is made of. Sessions and Principal are required.
+// Config configures a [Handler]. Sessions and Principal are required.
 type Config struct {
 	Sessions Sessions
-	// Principal names who sends a request. The door in front has let it in
-	// already; an error refuses it all the same.
+	// Principal names the sender of a request, which is authenticated already.
+	// An error still refuses it.
 	Principal func(*http.Request) (string, error)
 	// Providers are the names of the hub's engines; the first is the default.
 	Providers []string
 	// Version is the hub's, for the model_info of results.
 	Version string
-	// Ahead is how much sound may wait for the engine before a sender that is
-	// faster than real time has to wait too: less than the hub's spool takes.
-	// It is 2 minutes unless set.
+	// Ahead is how much audio may wait for the engine before a sender that is
+	// faster than real time has to wait too. It must be less than the hub can
+	// spool. The default is 2 minutes.
 	Ahead time.Duration
 	Log   *slog.Logger
 }
 
 // A Handler serves /v1/listen.
 type Handler struct {
-	cfg     Config
-	idle    time.Duration // without a sign of the sender
-	drain   time.Duration // for the last words when the hub ends
-	write   time.Duration // for one message to a reader that is slow
-	mu      sync.Mutex
-	open    int
-	closed  bool
-	closing chan struct{} // closed when the handler closes
-	empty   chan struct{} // closed when no connection is left after that
+	cfg   Config
+	idle  time.Duration // without any message
+	drain time.Duration // for the last words when the hub closes
+	write time.Duration // for one message to a slow reader
+	conns *wsconn.Set
 }
 
 // New makes a handler.
@@ -127,106 +120,66 @@ func New(cfg Config) *Handler {
 	}
 	return &Handler{
 		cfg: cfg, idle: 10 * time.Second, drain: 5 * time.Second, write: 30 * time.Second,
-		closing: make(chan struct{}), empty: make(chan struct{}),
+		conns: wsconn.NewSet(),
 	}
 }
 
 // Open is the number of connections.
-func (h *Handler) Open() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.open
-}
+func (h *Handler) Open() int { return h.conns.Open() }
 
 // Close ends every stream as if its sender had, and waits for the connections
-// to end, or for ctx. It comes before the hub's own Close, so that the last
-// words still reach who said them.
-func (h *Handler) Close(ctx context.Context) error {
-	h.mu.Lock()
-	if !h.closed {
-		h.closed = true
-		close(h.closing)
-		if h.open == 0 {
-			close(h.empty)
-		}
-	}
-	h.mu.Unlock()
-	select {
-	case <-h.empty:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+// to end, or for ctx. Call it before the hub's own Close, so that clients still
+// get the last words.
+func (h *Handler) Close(ctx context.Context) error { return h.conns.Close(ctx) }
 
-// enter counts a connection; leave must follow if it returns true.
-func (h *Handler) enter() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return false
-	}
-	h.open++
-	return true
-}
-
-func (h *Handler) leave() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.open--
-	if h.closed && h.open == 0 {
-		close(h.empty)
-	}
-}
-
-// ServeHTTP serves one stream or recording to its end. What is wrong with a request is said
-// before the upgrade, as Deepgram does.
+// ServeHTTP serves one stream or recording to its end. It refuses a wrong
+// request before the upgrade, as Deepgram does.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost && !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		w.Header().Set("Connection", "Upgrade")
 		w.Header().Set("Upgrade", "websocket")
-		Refuse(w, http.StatusUpgradeRequired, hearken.Errorf(hearken.Invalid, "Live sound comes over a WebSocket, and a recording by POST."))
+		Refuse(w, http.StatusUpgradeRequired, hearken.Errorf(hearken.Invalid, "Send live audio over a WebSocket and a recording by POST."))
 		return
 	}
-	if !h.enter() {
+	if !h.conns.Add() {
 		Refuse(w, http.StatusServiceUnavailable, errClosing)
 		return
 	}
-	defer h.leave()
+	defer h.conns.Done()
 	if r.Method == http.MethodPost {
 		h.transcribe(w, r)
 		return
 	}
 	if r.Header.Get("Sec-WebSocket-Version") != "13" || r.Header.Get("Sec-WebSocket-Key") == "" || r.ProtoMajor != 1 {
 		w.Header().Set("Sec-WebSocket-Version", "13")
-		Refuse(w, http.StatusUpgradeRequired, hearken.Errorf(hearken.Invalid, "This is no handshake of a WebSocket, version 13."))
-		return // before there is a session that nobody will use
+		Refuse(w, http.StatusUpgradeRequired, hearken.Errorf(hearken.Invalid, "This is not a WebSocket handshake of version 13."))
+		return // before it makes a session that nobody will use
 	}
 	c, err := h.begin(r)
 	if err != nil {
 		h.refuse(w, err)
 		return
 	}
-	defer c.leave()
+	defer c.close()
 	w.Header().Set("dg-request-id", c.session.ID)
 	c.ws, err = websocket.Accept(w, r, &websocket.AcceptOptions{
-		// The door in front has checked Host and Origin on every route, with
-		// rules that this library does not know.
+		// The server has checked Host and Origin already, with rules that this
+		// library does not know.
 		InsecureSkipVerify: true,
 		Subprotocols:       []string{"token", "bearer"},
-		CompressionMode:    websocket.CompressionDisabled, // sound does not compress, and memory counts
+		CompressionMode:    websocket.CompressionDisabled, // audio does not compress, and memory counts
 	})
 	if err != nil {
 		return // Accept has answered
 	}
-	c.ws.SetReadLimit(-1) // text is counted here; sound is decoded as it comes
+	c.ws.SetReadLimit(-1) // text is limited here; audio is decoded as it comes
 	defer func() { _ = c.ws.CloseNow() }()
 	c.serve()
 }
 
 var errClosing = hearken.Errorf(hearken.Busy, "The hub is shutting down.")
 
-// begin makes the session of a stream and takes the sender's place in it.
+// begin makes the session of a stream and attaches to it.
 func (h *Handler) begin(r *http.Request) (*conn, error) {
 	principal, err := h.cfg.Principal(r)
 	if err != nil {

@@ -18,13 +18,13 @@ import (
 // A whole conversation, down to the bytes.
 func TestHandler_Conversation(t *testing.T) {
 	h, _, url := serve(t)
-	h.drain = func(in *input) { in.tell(endpoint(2, "Good bye.")) }
+	h.drain = func(in *input) { in.emit(endpoint(2, "Good bye.")) }
 	c := dial(t, h, url+pcm16+"&model=nova-3&smart_format=true&interim_results=true&extra=call:7", nil)
 	if got := c.head.Get("dg-request-id"); got != c.in.id {
 		t.Errorf("dg-request-id %q, want the session's id %q", got, c.in.id)
 	}
 	c.seconds(4)
-	c.in.tell(partial(0.5, "Hello"), endpoint(0.5, "Hello, world."))
+	c.in.emit(partial(0.5, "Hello"), endpoint(0.5, "Hello, world."))
 	meta := `"metadata":{"request_id":"` + c.in.id + `","model_info":{"name":"local","version":"1.2.3","arch":"local"},"model_uuid":"` +
 		modelID("local/local/1.2.3") + `","extra":{"call":"7"}}`
 	m := c.next("Results")
@@ -69,8 +69,7 @@ func TestHandler_Conversation(t *testing.T) {
 	<-h.detached
 }
 
-// No sound within 10 s of the start ends the stream, and so does KeepAlive
-// alone.
+// Without audio within 10 s of the start the stream ends, even with KeepAlive.
 func TestHandler_NoAudio(t *testing.T) {
 	for _, alive := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -96,29 +95,29 @@ func TestHandler_NoAudio(t *testing.T) {
 	}
 }
 
-// After the first sound text keeps the stream alive, and only silence on the
-// line ends it.
+// After the first audio, text keeps the stream alive; only silence on the
+// connection ends it.
 func TestHandler_KeepAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, opts, stop := serveWire(t)
 		defer stop()
 		c := dial(t, h, "ws://wire/v1/listen"+pcm16, opts)
-		c.sound(make([]byte, 3200))
+		c.sendAudio(make([]byte, 3200))
 		start := time.Now()
 		for range 20 {
 			<-time.After(9 * time.Second)
 			c.text(`{"type":"KeepAlive"}`)
 		}
-		c.sound(make([]byte, 3200))
+		c.sendAudio(make([]byte, 3200))
 		_, ce := c.rest()
 		if ce.Code != websocket.StatusInternalError || !strings.HasPrefix(ce.Reason, "NET-0001") {
 			t.Errorf("closed with %v", ce)
 		}
 		if got := time.Since(start); got != 190*time.Second {
-			t.Errorf("closed after %v, want 10 s after the last sound", got)
+			t.Errorf("closed after %v, want 10 s after the last audio", got)
 		}
-		if pcm, _ := c.in.heard(); len(pcm[0]) != 3200 {
-			t.Errorf("heard %d samples", len(pcm[0]))
+		if pcm, _ := c.in.received(); len(pcm[0]) != 3200 {
+			t.Errorf("got %d samples", len(pcm[0]))
 		}
 	})
 }
@@ -127,7 +126,7 @@ func TestHandler_ControlAsBinary(t *testing.T) {
 	h, _, url := serve(t)
 	c := dial(t, h, url+pcm16, nil)
 	c.seconds(0.5)
-	c.sound([]byte(`{"type":"KeepAlive"}`))
+	c.sendAudio([]byte(`{"type":"KeepAlive"}`))
 	if _, ce := c.rest(); ce.Code != websocket.StatusPolicyViolation || !strings.HasPrefix(ce.Reason, "DATA-0000") {
 		t.Errorf("closed with %v", ce)
 	}
@@ -139,10 +138,10 @@ func TestHandler_ControlAsBinary(t *testing.T) {
 // An empty message is the end of the stream, and none of its words is lost.
 func TestHandler_EmptyBinary(t *testing.T) {
 	h, _, url := serve(t)
-	h.drain = func(in *input) { in.tell(final(0.1, "one")) }
+	h.drain = func(in *input) { in.emit(final(0.1, "one")) }
 	c := dial(t, h, url+pcm16, nil)
 	c.seconds(1)
-	c.sound(nil)
+	c.sendAudio(nil)
 	all, ce := c.rest()
 	if ce.Code != websocket.StatusNormalClosure || len(all) != 3 || all[0].text(t) != "one" || all[2].Type != "Metadata" {
 		t.Errorf("%v %+v", ce, all)
@@ -159,7 +158,7 @@ func TestHandler_Undecodable(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			h, _, url := serve(t)
 			c := dial(t, h, url+tt.query, nil)
-			c.sound([]byte(tt.data))
+			c.sendAudio([]byte(tt.data))
 			if _, ce := c.rest(); ce.Code != websocket.StatusPolicyViolation || !strings.HasPrefix(ce.Reason, "DATA-0000") {
 				t.Errorf("closed with %v", ce)
 			}
@@ -175,7 +174,7 @@ func TestHandler_Text(t *testing.T) {
 	for _, s := range []string{`{"type":"Sing"}`, `{"type":5}`, `[]`, `{}`, `{"type":"Finalize","channel":7}`} {
 		c.text(s) // nothing happens
 	}
-	c.in.tell(final(0, "still here"))
+	c.in.emit(final(0, "still here"))
 	if m := c.next("Results"); m.text(t) != "still here" {
 		t.Errorf("%s", m.raw)
 	}
@@ -201,10 +200,10 @@ func TestHandler_Gone(t *testing.T) {
 		func(ws *websocket.Conn) { _ = ws.Close(websocket.StatusNormalClosure, "") },
 	} {
 		c := dial(t, h, url+"?encoding=mulaw&sample_rate=8000", nil)
-		c.sound(make([]byte, 8000))
+		c.sendAudio(make([]byte, 8000))
 		leave(c.ws)
 		in := <-h.detached
-		if pcm, _ := in.heard(); !in.isFinished() || len(pcm) != 1 || len(pcm[0]) != 16000 {
+		if pcm, _ := in.received(); !in.isFinished() || len(pcm) != 1 || len(pcm[0]) != 16000 {
 			t.Errorf("finished %v after %d channels", in.isFinished(), len(pcm))
 		}
 	}
@@ -216,7 +215,7 @@ func TestHandler_Restart(t *testing.T) {
 	for range 2 {
 		c := dial(t, h, url+pcm16, nil)
 		c.seconds(1)
-		c.in.tell(final(0.2, "again"))
+		c.in.emit(final(0.2, "again"))
 		if m := c.next("Results"); m.Start != 0 || m.alternative(t).Words[0].Start != 0.2 {
 			t.Errorf("%s", m.raw)
 		}
@@ -228,8 +227,8 @@ func TestHandler_Restart(t *testing.T) {
 	}
 }
 
-// A sender that reads nothing for a while gets every final when it does, and
-// is heard meanwhile.
+// A sender that reads nothing for a while later gets every final, and its audio
+// is accepted meanwhile.
 func TestHandler_SlowReader(t *testing.T) {
 	h, _, url := serve(t)
 	c := dial(t, h, url+pcm16+"&interim_results=true", nil)
@@ -243,9 +242,9 @@ func TestHandler_SlowReader(t *testing.T) {
 		unsure := ev
 		unsure.Kind = hearken.InputPartial
 		// As the hub does: it waits for nobody.
-		for _, ev := range []hearken.InputEvent{unsure, ev, through(float64(i + 1))} {
+		for _, ev := range []hearken.InputEvent{unsure, ev, finalUntil(float64(i + 1))} {
 			poll(t, func() bool { return len(c.in.events) < cap(c.in.events) })
-			c.in.tell(ev)
+			c.in.emit(ev)
 		}
 	}
 	c.seconds(1)
@@ -262,8 +261,7 @@ func TestHandler_SlowReader(t *testing.T) {
 	}
 }
 
-// One that never reads is cut off in the end, and its session goes on to its
-// end.
+// One that never reads is cut off in the end; its session still finishes.
 func TestHandler_HopelessReader(t *testing.T) {
 	h, _, url := serve(t)
 	c := dial(t, h, url+pcm16, nil)
@@ -311,9 +309,9 @@ func TestHandler_FastSender(t *testing.T) {
 	for done := 5; done <= seconds; done += 5 {
 		poll(t, func() bool { return c.has() >= done*16000 })
 		if n := c.has() / 16000; n > done+2 {
-			t.Errorf("%d s of sound wait for the engine", n-done+5)
+			t.Errorf("%d s of audio wait for the engine", n-done+5)
 		}
-		c.in.tell(through(float64(done)))
+		c.in.emit(finalUntil(float64(done)))
 	}
 	all, ce := c.rest()
 	if err := <-sent; err != nil {
@@ -338,13 +336,13 @@ func TestHandler_FastEnd(t *testing.T) {
 	c := dial(t, h, url+pcm16, nil)
 	c.seconds(60)
 	c.text(`{"type":"CloseStream"}`)
-	c.in.tell(through(5), final(6, "one"))
+	c.in.emit(finalUntil(5), final(6, "one"))
 	c.next("Results")
 	c.next("Results")
 	if c.in.isFinished() {
-		t.Error("the session ended with 53 s of sound to go")
+		t.Error("the session ended with 53 s of audio to go")
 	}
-	c.in.tell(through(55))
+	c.in.emit(finalUntil(55))
 	if all, ce := c.rest(); ce.Code != websocket.StatusNormalClosure || all[len(all)-1].Duration != 60 {
 		t.Errorf("%v %+v", ce, all)
 	}
@@ -355,7 +353,7 @@ func TestHandler_EngineFails(t *testing.T) {
 	h, _, url := serve(t)
 	c := dial(t, h, url+pcm16, nil)
 	c.seconds(2)
-	c.in.tell(final(0, "before"), hearken.InputEvent{Kind: hearken.InputError, Err: hearken.Errorf(hearken.ProviderConnectionFailed, "gone.")})
+	c.in.emit(final(0, "before"), hearken.InputEvent{Kind: hearken.InputError, Err: hearken.Errorf(hearken.ProviderConnectionFailed, "gone.")})
 	c.in.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: hearken.StopProviderFailed})
 	all, ce := c.rest()
 	if ce.Code != websocket.StatusInternalError || !strings.HasPrefix(ce.Reason, "NET-0000") {
@@ -382,7 +380,7 @@ func TestHandler_EndedElsewhere(t *testing.T) {
 		c.in.mu.Lock()
 		c.in.finished = true
 		c.in.mu.Unlock()
-		c.sound(make([]byte, 3200)) // is not heard, and does no harm
+		c.sendAudio(make([]byte, 3200)) // ignored, without harm
 		c.in.end(tt.last)
 		if _, ce := c.rest(); ce.Code != tt.code {
 			t.Errorf("%v: closed with %v, want %v", tt.last, ce, tt.code)
@@ -394,7 +392,7 @@ func TestHandler_EndedElsewhere(t *testing.T) {
 // The hub ends: the last words still come.
 func TestHandler_Close(t *testing.T) {
 	h, handler, url := serve(t)
-	h.drain = func(in *input) { in.tell(final(0, "last words")) }
+	h.drain = func(in *input) { in.emit(final(0, "last words")) }
 	c := dial(t, h, url+pcm16, nil)
 	c.seconds(2)
 	done := make(chan error, 1)
@@ -420,7 +418,7 @@ func TestHandler_CloseInTime(t *testing.T) {
 		stuck := make(chan struct{})
 		h.drain = func(*input) { <-stuck }
 		c := dial(t, h, "ws://wire/v1/listen"+pcm16, opts)
-		c.sound(make([]byte, 3200))
+		c.sendAudio(make([]byte, 3200))
 		closed := make(chan struct{})
 		go func() {
 			defer close(closed)
@@ -434,7 +432,7 @@ func TestHandler_CloseInTime(t *testing.T) {
 	})
 }
 
-// The door in front ends a stream whose key was revoked.
+// The server ends a stream whose key was revoked.
 func TestHandler_ContextEnds(t *testing.T) {
 	h := newHub()
 	handler := newHandler(h)
@@ -453,12 +451,9 @@ func TestHandler_ContextEnds(t *testing.T) {
 }
 
 func TestHandler_LongReasons(t *testing.T) {
-	for _, e := range []*ending{endNoSound, endNoAudio, endEngine, endHub, endText, endControl, endTooBig, endTaken, endGoing} {
+	for _, e := range []*ending{endIdle, endNoAudio, endEngine, endHub, endText, endControl, endTooBig, endReplaced, endShutdown} {
 		if len(e.reason) > 123 {
 			t.Errorf("%d bytes: %s", len(e.reason), e.reason)
 		}
-	}
-	if got := reasonOf(strings.Repeat("é", 100)); len(got) > 123 {
-		t.Errorf("%d bytes", len(got))
 	}
 }

@@ -2,7 +2,7 @@ package listen
 
 import "github.com/hearken-dev/hearken"
 
-// The messages as Deepgram writes them, in its order of fields.
+// Deepgram's messages, in its order of fields.
 type (
 	results struct {
 		Type         string   `json:"type"`
@@ -49,7 +49,7 @@ type (
 		Channel   [2]int  `json:"channel"`
 		Timestamp float64 `json:"timestamp"`
 	}
-	// An answer is what a whole recording gets.
+	// An answer is the response to a whole recording.
 	answer struct {
 		Metadata summary  `json:"metadata"`
 		Results  recorded `json:"results"`
@@ -87,7 +87,7 @@ type (
 	}
 )
 
-// metadataOf is what every result of a session carries.
+// metadataOf is the metadata of every result of a session.
 func metadataOf(s *hearken.Session, version string, extra map[string]string) metadata {
 	info := modelInfo{Name: s.Provider, Version: version, Arch: s.Provider}
 	if s.Config.Model != "" {
@@ -101,13 +101,13 @@ func metadataOf(s *hearken.Session, version string, extra map[string]string) met
 	}
 }
 
-// summaryOf is what is said about a stream as a whole.
+// summaryOf describes a stream as a whole.
 func (c *conn) summaryOf(meta metadata) summary {
 	s := summary{
 		TransactionKey: "deprecated",
 		RequestID:      meta.RequestID,
-		SHA256:         c.sum(),
-		Created:        c.begun.UTC().Format("2006-01-02T15:04:05.000Z"),
+		SHA256:         c.audioHash(),
+		Created:        c.startedAt.UTC().Format("2006-01-02T15:04:05.000Z"),
 		Duration:       millis(c.seconds()),
 		Models:         []string{meta.ModelUUID},
 		ModelInfo:      map[string]modelInfo{meta.ModelUUID: meta.ModelInfo},
@@ -119,7 +119,7 @@ func (c *conn) summaryOf(meta metadata) summary {
 	return s
 }
 
-// A control is what a sender says in a text message.
+// A control is a sender's text message.
 type control struct {
 	Type    string `json:"type"`
 	Channel *int   `json:"channel"`

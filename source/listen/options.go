@@ -13,34 +13,34 @@ import (
 // options are what the query of a stream asks for.
 type options struct {
 	Request
-	form     form
-	channels int // of the results, as far as the query tells
+	audioFormat audioFormat
+	channels    int // of the results, as far as the query says
 
 	interim      bool
 	vadEvents    bool
 	diarize      bool
-	punctuate    bool // marks and capitals stay
+	punctuate    bool // punctuation and capitals stay
 	multilingual bool
 	endpointing  bool
-	pause        float64 // in seconds: it ends what somebody says
+	pause        float64 // in seconds: it ends an utterance
 	utteranceEnd float64 // in seconds; 0 for none
 	extra        map[string]string
 }
 
-// A form is how the sound comes.
-type form struct {
+// An audioFormat is how the audio is encoded.
+type audioFormat struct {
 	audio.Format
 	floats    bool // linear32; the format says linear16
-	container bool // raw sound was not declared, and is not taken for what it is not
+	container bool // only a container is accepted
 	mix       bool // two channels become one
 }
 
 // maxVocabulary is how many terms a stream may name.
 const maxVocabulary = 500
 
-// silentPause is the least pause after which a result says speech_final that
-// no engine put there: one cut for its length, and then nobody spoke.
-const silentPause = 0.5
+// minSilence is the shortest pause after which a result gets speech_final
+// although the engine found no endpoint.
+const minSilence = 0.5
 
 // parseOptions reads the query of a stream.
 func parseOptions(raw string, providers []string) (options, error) {
@@ -64,32 +64,32 @@ func parseOptions(raw string, providers []string) (options, error) {
 	case "latest", "v1", "true":
 		o.diarize = true
 	default:
-		q.wrong("diarize_model")
+		q.invalidValue("diarize_model")
 	}
 	o.Language = q.Get("language")
 	o.multilingual = strings.EqualFold(o.Language, "multi")
 	o.Title = strings.Join(q.Values["tag"], ", ")
 	o.Vocabulary = vocabulary(q.Values)
 	if len(o.Vocabulary) > maxVocabulary {
-		q.fail("%d terms are more than %d.", len(o.Vocabulary), maxVocabulary)
+		q.fail("%d terms are too many; the most are %d.", len(o.Vocabulary), maxVocabulary)
 	}
 	for _, pair := range q.Values["extra"] {
 		name, value, _ := strings.Cut(pair, ":")
 		o.extra[name] = value
 	}
-	o.timing(q)
-	o.sound(q)
-	o.refusals(q)
-	o.Provider, o.Model, err = engine(q.Get("model"), providers)
+	o.readTiming(q)
+	o.readAudio(q)
+	o.checkUnsupported(q)
+	o.Provider, o.Model, err = providerAndModel(q.Get("model"), providers)
 	if q.err == nil && err != nil {
 		q.err = err
 	}
 	return o, q.err
 }
 
-// timing reads what ends an utterance.
-func (o *options) timing(q *query) {
-	o.endpointing, o.pause = true, silentPause
+// readTiming reads what ends an utterance.
+func (o *options) readTiming(q *query) {
+	o.endpointing, o.pause = true, minSilence
 	switch s := strings.ToLower(q.Get("endpointing")); s {
 	case "", "true":
 	case "false", "0":
@@ -97,7 +97,7 @@ func (o *options) timing(q *query) {
 	default:
 		ms := q.number("endpointing", 1, 60000)
 		o.Endpointing = time.Duration(ms) * time.Millisecond
-		o.pause = max(silentPause, o.Endpointing.Seconds())
+		o.pause = max(minSilence, o.Endpointing.Seconds())
 	}
 	if q.Get("utterance_end_ms") != "" {
 		o.utteranceEnd = float64(q.number("utterance_end_ms", 1000, 5000)) / 1000
@@ -107,19 +107,19 @@ func (o *options) timing(q *query) {
 	}
 }
 
-// sound reads how the sound comes.
-func (o *options) sound(q *query) {
-	f := &o.form
+// readAudio reads how the audio is encoded.
+func (o *options) readAudio(q *query) {
+	f := &o.audioFormat
 	f.Rate = q.number("sample_rate", audio.MinRate, audio.MaxRate)
 	f.Channels = q.number("channels", 1, 1000)
 	if f.Channels > 2 {
-		q.fail("%d channels are more than this hub takes: 1 or 2.", f.Channels)
+		q.fail("%d channels are too many: use 1 or 2.", f.Channels)
 	}
 	switch encoding := q.Get("encoding"); encoding {
 	case "", "flac", "opus", "ogg-opus":
 		f.container = encoding != ""
 		if f.container {
-			f.Rate = 0 // it says so itself
+			f.Rate = 0 // the container has its own
 		}
 	case audio.Mulaw, audio.Alaw:
 		f.Encoding = encoding
@@ -131,7 +131,7 @@ func (o *options) sound(q *query) {
 	case "amr-nb", "amr-wb", "speex", "g729":
 		q.fail("This hub cannot decode %s.", encoding)
 	default:
-		q.wrong("encoding")
+		q.invalidValue("encoding")
 	}
 	o.channels = 1
 	switch {
@@ -147,23 +147,23 @@ func (o *options) sound(q *query) {
 	}
 }
 
-// refusals are what would be a broken promise if it were passed over.
-func (o *options) refusals(q *query) {
+// checkUnsupported refuses what must not be ignored silently.
+func (o *options) checkUnsupported(q *query) {
 	for _, s := range q.Values["redact"] {
 		if s != "" && s != "false" {
 			q.fail("This hub cannot redact what is said.")
 		}
 	}
 	if q.Get("callback") != "" {
-		q.fail("This hub answers on the same connection and not by callback.")
+		q.fail("This hub answers on the same connection, not by callback.")
 	}
 	if s := q.Get("detect_language"); s != "" && s != "false" {
-		q.fail("Languages are not detected in live sound; name one with language.")
+		q.fail("Languages are not detected in live audio; name one with language.")
 	}
 }
 
-// vocabulary is the names and terms to listen for. Keywords may carry a
-// weight, which no engine here has a use for; a negative one says not to.
+// vocabulary returns the names and terms to listen for. No engine here uses the
+// weight of a keyword; a negative one excludes it.
 func vocabulary(q url.Values) []string {
 	var terms []string
 	add := func(s string) {
@@ -189,14 +189,15 @@ func vocabulary(q url.Values) []string {
 	return terms
 }
 
-// families begin the names of Deepgram's models.
-var families = []string{
+// deepgramModels are the beginnings of Deepgram's model names.
+var deepgramModels = []string{
 	"nova", "enhanced", "base", "whisper", "general", "meeting", "phonecall", "voicemail", "finance",
 	"conversationalai", "video", "medical", "drivethru", "automotive", "atc",
 }
 
-// engine tells which provider a model means, and which of its models.
-func engine(name string, providers []string) (provider, model string, err error) {
+// providerAndModel returns which provider a model name means, and which of its
+// models.
+func providerAndModel(name string, providers []string) (provider, model string, err error) {
 	if name == "" {
 		return "", "", nil
 	}
@@ -207,19 +208,19 @@ func engine(name string, providers []string) (provider, model string, err error)
 		}
 	}
 	if len(providers) > 0 && providers[0] == "deepgram" {
-		return "", name, nil // it knows its own
+		return "", name, nil // it knows its own models
 	}
 	lower := strings.ToLower(name)
-	for _, f := range families {
+	for _, f := range deepgramModels {
 		if lower == f || strings.HasPrefix(lower, f+"-") {
 			return "", "", nil
 		}
 	}
-	return "", "", hearken.Errorf(hearken.Invalid, "There is no model %.60q here.", name).
+	return "", "", hearken.Errorf(hearken.Invalid, "There is no model %.60q.", name).
 		WithTry("model=nova-3 for the hub's own engine, or one of %s", strings.Join(providers, ", "))
 }
 
-// A query reads parameters and keeps the first thing that is wrong.
+// A query reads parameters and keeps the first error.
 type query struct {
 	url.Values
 	err error
@@ -231,7 +232,7 @@ func (q *query) fail(format string, args ...any) {
 	}
 }
 
-func (q *query) wrong(name string) {
+func (q *query) invalidValue(name string) {
 	q.fail("Invalid '%s' value of '%.60s'.", name, q.Get(name))
 }
 
@@ -242,19 +243,19 @@ func (q *query) flag(name string) bool {
 	case "", "false", "0":
 		return false
 	}
-	q.wrong(name)
+	q.invalidValue(name)
 	return false
 }
 
-// number is 0 if there is none.
-func (q *query) number(name string, least, most int) int {
+// number returns 0 if the parameter is missing.
+func (q *query) number(name string, lowest, highest int) int {
 	s := q.Get(name)
 	if s == "" {
 		return 0
 	}
 	n, err := strconv.Atoi(s)
-	if err != nil || n < least || n > most {
-		q.wrong(name)
+	if err != nil || n < lowest || n > highest {
+		q.invalidValue(name)
 		return 0
 	}
 	return n

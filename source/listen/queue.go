@@ -8,53 +8,52 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// maxQueued is how many bytes of events wait for a sender that reads slowly:
-// hours of speech, at most.
+// maxQueued is how many bytes of events wait for a slow reader: at most hours
+// of speech.
 const maxQueued = 4 << 20
 
-// errHopeless is why a sender is cut off that does not read at all.
-var errHopeless = errors.New("the reader is too far behind")
+// errReaderTooSlow cuts off a client that does not read.
+var errReaderTooSlow = errors.New("the reader is too far behind")
 
-// An item is an event of the hub's, or a Finalize of the sender's in its place
+// An item is an event of the hub, or a Finalize of the sender in its position
 // among them.
 type item struct {
 	hearken.InputEvent
-	finalize *request
+	finalize *finalizeRequest
 	size     int
 }
 
-// A request is a Finalize.
-type request struct {
-	at      float64 // in seconds of sound
+// A finalizeRequest is a Finalize.
+type finalizeRequest struct {
+	at      float64 // in seconds of audio
 	channel int     // negative for all
 }
 
-// A queue keeps what a sender is to be told until it takes it, however slowly.
-// The hub itself would drop words; this drops only what newer events replace.
+// A queue holds the events for a slow reader. The hub itself would drop words;
+// the queue drops only what newer events replace.
 type queue struct {
 	mu    sync.Mutex
 	items []item
 	bytes int
-	wake  chan struct{} // there is something
+	wake  chan struct{} // there is an item
 }
 
 func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
 
-// put adds an item. It fails when there is no hope that the sender takes what
-// there is.
+// put adds an item. It fails if the client is too far behind.
 func (q *queue) put(it item) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.bytes > maxQueued {
-		return errHopeless
+		return errReaderTooSlow
 	}
 	it.size = sizeOf(it.InputEvent)
-	if !q.replaced(it) {
+	if !q.replaceObsolete(it) {
 		q.items = append(q.items, it)
 		q.bytes += it.size
 	}
 	if q.bytes > maxQueued {
-		return errHopeless
+		return errReaderTooSlow
 	}
 	select {
 	case q.wake <- struct{}{}:
@@ -63,10 +62,9 @@ func (q *queue) put(it item) error {
 	return nil
 }
 
-// replaced puts an item in the place of one that it makes obsolete: what is
-// unconfirmed, and how far the words are final, is only of interest in its
-// newest form. A final ends what was unconfirmed.
-func (q *queue) replaced(it item) bool {
+// replaceObsolete replaces an older item by a newer one of its kind: only the
+// newest partial and progress matter. A final removes the partials before it.
+func (q *queue) replaceObsolete(it item) bool {
 	switch it.Kind {
 	case hearken.InputFinal:
 		q.items = slices.DeleteFunc(q.items, func(old item) bool {
@@ -92,8 +90,8 @@ func (q *queue) replaced(it item) bool {
 	return false
 }
 
-// take returns everything there is.
-func (q *queue) take() []item {
+// takeAll removes and returns all items.
+func (q *queue) takeAll() []item {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	items := q.items
@@ -101,7 +99,7 @@ func (q *queue) take() []item {
 	return items
 }
 
-// sizeOf is about as much memory as an event takes.
+// sizeOf estimates the memory that an event takes.
 func sizeOf(ev hearken.InputEvent) int {
 	size := 256
 	if s := ev.Segment; s != nil {

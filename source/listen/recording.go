@@ -10,55 +10,57 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/source/wsconn"
 )
 
-// A recording collects what was heard in one.
+// A recording collects the results for one request.
 type recording struct {
-	c    *conn
-	said [2][]spoken
-	over chan string // gets the reason for which the session stopped
-	less bool        // some of the sound was not transcribed; settled when over has it
+	c          *conn
+	segments   [2][]spokenSegment
+	stopped    chan string // gets the reason for which the session stopped
+	incomplete bool        // some audio was not transcribed; final once stopped has a value
 }
 
-// spoken is one segment.
-type spoken struct {
+// A spokenSegment is a segment with words.
+type spokenSegment struct {
 	alternative
 	start, end float64
 	speaker    *int
 	id         string
 }
 
-// transcribe serves POST: the body is sound, and the answer its text. The
-// sound takes the same way as that of a stream.
+// transcribe serves POST: the body is audio and the answer its text. The audio
+// is handled like that of a stream.
 func (h *Handler) transcribe(w http.ResponseWriter, r *http.Request) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "application/json" {
-		Refuse(w, http.StatusUnsupportedMediaType, hearken.Errorf(hearken.Invalid, "This hub fetches no recordings from elsewhere; send the sound itself as the body."))
+		Refuse(w, http.StatusUnsupportedMediaType, hearken.Errorf(hearken.Invalid, "This hub does not fetch recordings; send the audio itself as the body."))
 		return
 	}
 	body := bufio.NewReader(r.Body)
 	if _, err := body.Peek(1); err != nil {
-		Refuse(w, http.StatusBadRequest, hearken.Errorf(hearken.Invalid, "There is no sound in this request."))
-		return // before there is a session without any
+		Refuse(w, http.StatusBadRequest, hearken.Errorf(hearken.Invalid, "There is no audio in this request."))
+		return // before it makes a session without audio
 	}
 	c, err := h.begin(r)
 	if err != nil {
 		h.refuse(w, err)
 		return
 	}
-	defer c.leave()
+	defer c.close()
 	w.Header().Set("dg-request-id", c.session.ID)
-	c.receive()
-	rec := &recording{c: c, over: make(chan string, 1)}
+	c.startEvents()
+	rec := &recording{c: c, stopped: make(chan string, 1)}
 	stop := make(chan struct{})
 	defer close(stop)
-	hurry := func() { // a body that hangs does not hold up the end
+	stopReading := func() { // a body that hangs must not delay the end
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
 	}
-	go rec.collect(stop, hurry)
-	if err := rec.hear(body); err != nil {
+	go rec.collect(stop, stopReading)
+	if err := rec.sendAll(body); err != nil {
 		if errors.Is(err, errClosing) {
-			hurry() // collect may not have come to it
+			stopReading() // collect may not have noticed yet
 		}
 		h.refuse(w, err)
 		return
@@ -67,19 +69,19 @@ func (h *Handler) transcribe(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(rec.answer(r.URL.Query().Get("utterances") == "true"))
 }
 
-// hear gives all sound to the hub and waits for the last word.
-func (rec *recording) hear(body io.Reader) error {
+// sendAll gives all audio to the hub and waits for the last words.
+func (rec *recording) sendAll(body io.Reader) error {
 	c := rec.c
-	buf := buffers.Get().(*[32 << 10]byte)
-	defer buffers.Put(buf)
+	buf := wsconn.Buffers.Get().(*wsconn.Buffer)
+	defer wsconn.Buffers.Put(buf)
 	for ended := false; !ended; {
 		n, err := body.Read(buf[:])
 		if err := c.decode(buf[:n]); err != nil {
 			return recordingError(err)
 		}
-		c.wait(c.h.cfg.Ahead, nil)
+		c.throttle(c.h.cfg.Ahead, nil)
 		select {
-		case <-c.h.closing:
+		case <-c.h.conns.Closing():
 			return errClosing
 		default:
 		}
@@ -87,36 +89,36 @@ func (rec *recording) hear(body io.Reader) error {
 		case errors.Is(err, io.EOF):
 			ended = true
 		case err != nil:
-			return hearken.Errorf(hearken.Invalid, "The sound ended before it was complete: %w.", err)
+			return hearken.Errorf(hearken.Invalid, "The audio ended before it was complete: %w.", err)
 		}
 	}
-	if err := c.complete(); err != nil {
+	if err := c.finishAudio(); err != nil {
 		return recordingError(err)
 	}
 	if c.samples.Load() == 0 {
-		return hearken.Errorf(hearken.Invalid, "There is no sound in it.")
+		return hearken.Errorf(hearken.Invalid, "There is no audio in it.")
 	}
 	select {
-	case reason := <-rec.over:
+	case reason := <-rec.stopped:
 		switch reason {
 		case hearken.StopProviderFailed:
 			return hearken.Errorf(hearken.ProviderConnectionFailed, "The engine failed.").WithTry("again later")
 		case hearken.StopShutdown:
 			return errClosing
 		}
-		if rec.less { // an error, and never a shorter text
+		if rec.incomplete { // an error, never a shorter text
 			return hearken.Errorf(hearken.ProviderConnectionFailed, "Some of the recording was not transcribed in time; the session gets the rest later.").
 				WithTry("get_transcription of session %s", c.session.ID)
 		}
 		return nil
-	case <-c.h.closing:
+	case <-c.h.conns.Closing():
 		return errClosing
-	case <-c.left:
+	case <-c.requestDone:
 		return errClosing
 	}
 }
 
-// recordingError is why sound was not taken, in a client's terms.
+// recordingError explains to a client why audio was not accepted.
 func recordingError(err error) error {
 	if hearken.CodeOf(err) == hearken.Undecodable {
 		return hearken.Errorf(hearken.Invalid, "%w", err)
@@ -124,25 +126,25 @@ func recordingError(err error) error {
 	return err
 }
 
-// collect takes events until the session has ended, or nobody wants to know.
-// When the hub ends it calls hurry.
-func (rec *recording) collect(stop chan struct{}, hurry func()) {
-	closing := rec.c.h.closing
+// collect takes events until the session or stop ends. It calls stopReading
+// when the hub closes.
+func (rec *recording) collect(stop chan struct{}, stopReading func()) {
+	closing := rec.c.h.conns.Closing()
 	for {
 		select {
 		case <-closing:
 			closing = nil
-			hurry()
+			stopReading()
 		case <-rec.c.queue.wake:
-			for _, it := range rec.c.queue.take() {
+			for _, it := range rec.c.queue.takeAll() {
 				switch it.Kind {
 				case hearken.InputFinal:
 					rec.add(it.Segment)
-					rec.less = rec.less || it.Segment.EventKind() == hearken.EventGap
+					rec.incomplete = rec.incomplete || it.Segment.EventKind() == hearken.EventGap
 				case hearken.InputDropped:
-					rec.less = true
+					rec.incomplete = true
 				case hearken.InputClosed:
-					rec.over <- it.Reason
+					rec.stopped <- it.Reason
 					return
 				}
 			}
@@ -160,11 +162,11 @@ func (rec *recording) add(seg *hearken.Segment) {
 	if seg.Origin == hearken.System {
 		i = 1
 	}
-	s := spoken{alternative: rec.c.opts.alternativeOf(seg), start: millis(seg.StartTime), end: millis(seg.EndTime), id: newID()}
+	s := spokenSegment{alternative: rec.c.opts.alternativeOf(seg), start: millis(seg.StartTime), end: millis(seg.EndTime), id: uuid.NewString()}
 	if rec.c.opts.diarize {
 		s.speaker = seg.Speaker
 	}
-	rec.said[i] = append(rec.said[i], s)
+	rec.segments[i] = append(rec.segments[i], s)
 }
 
 func (rec *recording) answer(utterances bool) answer {
@@ -172,13 +174,13 @@ func (rec *recording) answer(utterances bool) answer {
 	meta := metadataOf(c.session, c.h.cfg.Version, c.opts.extra)
 	a := answer{Metadata: c.summaryOf(meta)}
 	for i := range int(c.channels.Load()) {
-		slices.SortStableFunc(rec.said[i], func(a, b spoken) int {
+		slices.SortStableFunc(rec.segments[i], func(a, b spokenSegment) int {
 			return int(a.start*1000) - int(b.start*1000)
 		})
 		var ch channel
-		ch.Alternatives[0] = joined(rec.said[i])
+		ch.Alternatives[0] = joined(rec.segments[i])
 		a.Results.Channels = append(a.Results.Channels, ch)
-		for _, s := range rec.said[i] {
+		for _, s := range rec.segments[i] {
 			if utterances {
 				a.Results.Utterances = append(a.Results.Utterances, utterance{
 					Start: s.start, End: s.end, Confidence: s.Confidence, Channel: i,
@@ -193,8 +195,8 @@ func (rec *recording) answer(utterances bool) answer {
 	return a
 }
 
-// joined is all that was said on a channel.
-func joined(all []spoken) alternative {
+// joined is everything that was said on a channel.
+func joined(all []spokenSegment) alternative {
 	a := alternative{Words: []word{}}
 	sum := 0.0
 	for _, s := range all {

@@ -37,7 +37,7 @@ func post(t *testing.T, url, kind string, body io.Reader) *http.Response {
 func TestRecording(t *testing.T) {
 	h, _, url := serve(t)
 	h.drain = func(in *input) {
-		in.tell(final(0.5, "Good morning."), partial(2, "never mind"), far(final(1, "Hi.")), final(4, "Third."), final(2, "Second."))
+		in.emit(final(0.5, "Good morning."), partial(2, "never mind"), far(final(1, "Hi.")), final(4, "Third."), final(2, "Second."))
 	}
 	wav := audio.EncodeWAV(16000, make([]int16, 160000), make([]int16, 160000))
 	response := post(t, url+"?multichannel=true&smart_format=true&utterances=true&model=nova-3", "audio/wav", bytes.NewReader(wav))
@@ -75,16 +75,16 @@ func TestRecording(t *testing.T) {
 
 func TestRecording_Refusals(t *testing.T) {
 	h, _, url := serve(t)
-	sound := strings.Repeat("\x00\x01", 16000)
+	pcm := strings.Repeat("\x00\x01", 16000)
 	for _, tt := range []struct {
 		name, query, kind, body string
 		status                  int
 		code, says              string
 	}{
 		{"URL", "", "application/json", `{"url":"http://127.0.0.1/"}`, 415, "Unsupported Media Type", "as the body"},
-		{"Query", "?encoding=linear16", "audio/raw", sound, 400, "Bad Request", "sample_rate"},
-		{"NoSound", "", "audio/wav", "", 400, "Bad Request", "no sound"},
-		{"Picture", "", "audio/wav", "\x89PNG\r\n\x1a\n" + sound, 400, "Bad Request", "PNG"},
+		{"Query", "?encoding=linear16", "audio/raw", pcm, 400, "Bad Request", "sample_rate"},
+		{"NoAudio", "", "audio/wav", "", 400, "Bad Request", "no audio"},
+		{"Picture", "", "audio/wav", "\x89PNG\r\n\x1a\n" + pcm, 400, "Bad Request", "PNG"},
 		{"Short", "?encoding=flac", "audio/flac", "fLaC", 400, "Bad Request", "FLAC"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestRecording_EngineFails(t *testing.T) {
 	checkRefusal(t, response, http.StatusServiceUnavailable, "Service Unavailable", "engine failed")
 }
 
-// A text that is shorter than the sound is no success.
+// A text that is shorter than the audio is an error.
 func TestRecording_Incomplete(t *testing.T) {
 	h, _, url := serve(t)
 	h.drain = func(in *input) {
@@ -145,7 +145,7 @@ func TestRecording_Abandoned(t *testing.T) {
 	}
 }
 
-// The hub ends while sound still comes, and while words still do.
+// The hub closes while audio still comes, or while words still do.
 func TestRecording_Close(t *testing.T) {
 	for _, complete := range []bool{false, true} {
 		h, handler, url := serve(t)

@@ -1,24 +1,23 @@
 package listen
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/hearken-dev/hearken"
 )
 
-// Refuse answers a request with an error in Deepgram's form. It is what the
-// door in front uses too, so that clients find a 401 where they look for it.
-// Only a [*hearken.Error] is shown; another is the hub's own affair.
+// Refuse answers a request with an error in Deepgram's form. The server uses it
+// too, so that clients find a 401 where they look for it. Only the text of a
+// [*hearken.Error] is shown.
 func Refuse(w http.ResponseWriter, status int, err error) {
 	id := w.Header().Get("dg-request-id")
 	if id == "" {
-		id = newID()
+		id = uuid.NewString()
 	}
 	message := "The hub failed; its log says why."
 	if e, ok := errors.AsType[*hearken.Error](err); ok {
@@ -36,7 +35,7 @@ func Refuse(w http.ResponseWriter, status int, err error) {
 	}{errorCode(status), message, id})
 }
 
-// refuse answers what begin returned.
+// refuse answers with an error that begin returned.
 func (h *Handler) refuse(w http.ResponseWriter, err error) {
 	status := statusOf(err)
 	if status == http.StatusInternalServerError {
@@ -60,8 +59,8 @@ func errorCode(status int) string {
 	return http.StatusText(status)
 }
 
-// statusOf is the status for an error of the hub's. Clients repeat what fails
-// with 429 and 5xx, and nothing else.
+// statusOf is the status for an error of the hub. Clients retry only 429 and
+// 5xx.
 func statusOf(err error) int {
 	if errors.Is(err, errClosing) {
 		return http.StatusServiceUnavailable
@@ -84,7 +83,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// headerText makes a sentence fit for a header: one line of ASCII.
+// headerText makes a sentence one line of ASCII for a header.
 func headerText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
@@ -94,22 +93,11 @@ func headerText(s string) string {
 	}, s)
 }
 
-// newID makes a random UUID.
-func newID() string {
-	var b [16]byte
-	rand.Read(b[:])
-	return formatID(b, 4)
-}
-
-// modelID makes the UUID of a model out of what it is called, so that it is
-// the same wherever the model is.
+// modelID derives a UUID from a model's name, so that it is the same everywhere.
 func modelID(name string) string {
 	sum := sha256.Sum256([]byte(name))
-	return formatID([16]byte(sum[:16]), 8)
-}
-
-func formatID(b [16]byte, version byte) string {
-	b[6] = b[6]&0x0f | version<<4
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	id := uuid.UUID(sum[:16])
+	id[6] = id[6]&0x0f | 8<<4 // version 8: of our own making
+	id[8] = id[8]&0x3f | 0x80
+	return id.String()
 }

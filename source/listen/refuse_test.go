@@ -133,7 +133,7 @@ func TestHandler_Request(t *testing.T) {
 }
 
 func TestEngine_DeepgramIsDefault(t *testing.T) {
-	provider, model, err := engine("nova-2-medical", []string{"deepgram", "local"})
+	provider, model, err := providerAndModel("nova-2-medical", []string{"deepgram", "local"})
 	if provider != "" || model != "nova-2-medical" || err != nil {
 		t.Errorf("%q %q %v", provider, model, err)
 	}

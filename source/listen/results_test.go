@@ -25,26 +25,26 @@ func newServer(t *testing.T, handler *Handler, front http.Handler) string {
 	return "ws" + strings.TrimPrefix(server.URL, "http") + "/v1/listen"
 }
 
-// play has the engine say something about ten seconds of sound and returns
-// all that the client is told, up to the end.
+// play has the engine report on ten seconds of audio and returns all messages
+// up to the end.
 func play(t *testing.T, query string, events ...hearken.InputEvent) []message {
 	t.Helper()
 	h, _, url := serve(t)
 	c := dial(t, h, url+query, nil)
 	if strings.Contains(query, "channels=2") {
-		c.sound(make([]byte, 4*160000))
+		c.sendAudio(make([]byte, 4*160000))
 		poll(t, func() bool { return c.has() == 160000 })
 	} else {
 		c.seconds(10)
 	}
 	var all []message
 	for _, ev := range events {
-		c.in.tell(ev)
+		c.in.emit(ev)
 		if ev.Kind == "" {
 			continue
 		}
 		// A partial that waits behind another would be replaced by it: the
-		// writer is to have each of them.
+		// writer must get each of them.
 		poll(t, func() bool { return len(c.in.events) == 0 })
 	}
 	c.text(`{"type":"CloseStream"}`)
@@ -54,20 +54,20 @@ func play(t *testing.T, query string, events ...hearken.InputEvent) []message {
 	return all
 }
 
-// lanes plays events without a connection, where the order of every single one
+// builderMessages plays events without a connection, where the order of every single one
 // matters.
-func lanes(t *testing.T, query string, events ...any) []message {
+func builderMessages(t *testing.T, query string, events ...any) []message {
 	t.Helper()
 	o, err := parseOptions(strings.TrimPrefix(query, "?"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := lane{o: &o, total: func() int { return 1 }}
+	l := resultBuilder{opts: &o, total: func() int { return 1 }}
 	for _, ev := range events {
 		switch ev := ev.(type) {
 		case hearken.InputEvent:
 			l.event(ev)
-		case request:
+		case finalizeRequest:
 			l.finalize(ev.at)
 		case float64:
 			l.finish(ev)
@@ -90,7 +90,7 @@ func TestResults_Interim(t *testing.T) {
 		partial(0.5, "one"), partial(0.5, "one two three"), partial(0.5, "one two too"),
 		final(0.5, "one two"), partial(1.7, "free"), partial(1.7, "free beer"), endpoint(1.7, "three"),
 	}
-	all := lanes(t, pcm16+"&interim_results=true", events...)
+	all := builderMessages(t, pcm16+"&interim_results=true", events...)
 	checkGapless(t, all)
 	if got := words(t, all); got != "one two three" {
 		t.Errorf("finals say %q: a word is missing, doubled or was retracted", got)
@@ -106,7 +106,7 @@ func TestResults_Interim(t *testing.T) {
 	if !near(all[4].Start, 1.6) {
 		t.Errorf("the next begins at %v", all[4].Start)
 	}
-	for _, m := range lanes(t, pcm16, events...) {
+	for _, m := range builderMessages(t, pcm16, events...) {
 		if !m.IsFinal {
 			t.Errorf("nobody asked for %s", m.raw)
 		}
@@ -121,7 +121,7 @@ func TestResults_Formatting(t *testing.T) {
 		{"&smart_format=true", seg.Text, "Don't"},
 		{"", "don't pay $3.50 dr o'neil please", ""},
 	} {
-		all := lanes(t, pcm16+tt.query, ev)
+		all := builderMessages(t, pcm16+tt.query, ev)
 		a := all[0].alternative(t)
 		if a.Transcript != tt.text || a.Words[0].Word != "don't" || a.Words[0].Punctuated != tt.first {
 			t.Errorf("%s: %s", tt.query, all[0].raw)
@@ -137,7 +137,7 @@ func TestResults_Formatting(t *testing.T) {
 
 // An engine that gives no words gets some; most clients want them.
 func TestResults_NoWords(t *testing.T) {
-	all := lanes(t, pcm16, hearken.InputEvent{Kind: hearken.InputFinal, Origin: hearken.Microphone, Segment: &hearken.Segment{
+	all := builderMessages(t, pcm16, hearken.InputEvent{Kind: hearken.InputFinal, Origin: hearken.Microphone, Segment: &hearken.Segment{
 		Origin: hearken.Microphone, Status: hearken.Confirmed, Text: "Olá, mundo inteiro.", StartTime: 1, EndTime: 3,
 	}})
 	a := all[0].alternative(t)
@@ -160,7 +160,7 @@ func TestResults_Endpoints(t *testing.T) {
 		{"&endpointing=false", []bool{false, false, false, false}},
 	} {
 		var got []bool
-		for _, m := range lanes(t, pcm16+tt.query, events...) {
+		for _, m := range builderMessages(t, pcm16+tt.query, events...) {
 			got = append(got, m.SpeechFinal)
 		}
 		if !slices.Equal(got, tt.want) {
@@ -168,22 +168,22 @@ func TestResults_Endpoints(t *testing.T) {
 		}
 	}
 	// What was cut for its length, and then nobody spoke, ends all the same.
-	all := lanes(t, pcm16+"&endpointing=800", final(0, "one"), through(1.2), through(1.4), through(1.6))
+	all := builderMessages(t, pcm16+"&endpointing=800", final(0, "one"), finalUntil(1.2), finalUntil(1.4), finalUntil(1.6))
 	if len(all) != 2 || !all[1].SpeechFinal || all[1].text(t) != "" || !near(all[1].end(), 1.4) {
 		t.Errorf("%+v", all)
 	}
-	if all := lanes(t, pcm16+"&endpointing=false", final(0, "one"), through(4)); all[1].SpeechFinal {
+	if all := builderMessages(t, pcm16+"&endpointing=false", final(0, "one"), finalUntil(4)); all[1].SpeechFinal {
 		t.Errorf("%s", all[1].raw)
 	}
 }
 
-// Silence is told about once a second, and never over words that are shown.
+// Silence is reported about once a second, and never over words that are shown.
 func TestResults_Silence(t *testing.T) {
 	var events []any
 	for i := range 50 {
-		events = append(events, through(float64(i)/10))
+		events = append(events, finalUntil(float64(i)/10))
 	}
-	all := lanes(t, pcm16+"&interim_results=true", events...)
+	all := builderMessages(t, pcm16+"&interim_results=true", events...)
 	checkGapless(t, all)
 	if len(all) != 4 {
 		t.Errorf("%d results for five seconds", len(all))
@@ -193,17 +193,17 @@ func TestResults_Silence(t *testing.T) {
 			t.Errorf("%s", m.raw)
 		}
 	}
-	all = lanes(t, pcm16+"&interim_results=true", partial(3, "word"), through(2.8), final(3, "word"))
+	all = builderMessages(t, pcm16+"&interim_results=true", partial(3, "word"), finalUntil(2.8), final(3, "word"))
 	if len(all) != 2 || all[1].Start != 0 {
 		t.Errorf("silence before a word that is shown: %+v", all)
 	}
 	// It was not speech after all.
-	all = lanes(t, pcm16+"&interim_results=true", partial(3, "word"), through(4.5))
+	all = builderMessages(t, pcm16+"&interim_results=true", partial(3, "word"), finalUntil(4.5))
 	if len(all) != 2 || all[1].text(t) != "" || all[1].end() != 4.5 {
 		t.Errorf("%+v", all)
 	}
 	none := hearken.InputEvent{Kind: hearken.InputFinal, Origin: hearken.Microphone, Segment: &hearken.Segment{Status: hearken.NoSpeech, EndTime: 0.7}}
-	if all := lanes(t, pcm16, none, none); len(all) != 1 || all[0].text(t) != "" || all[0].end() != 0.7 {
+	if all := builderMessages(t, pcm16, none, none); len(all) != 1 || all[0].text(t) != "" || all[0].end() != 0.7 {
 		t.Errorf("%+v", all)
 	}
 }
@@ -227,25 +227,25 @@ func TestResults_UtteranceEnd(t *testing.T) {
 		events []any
 		want   []float64
 	}{
-		{"Once", []any{endpoint(0, "one two"), through(2), through(2.1), through(5), through(9)}, []float64{1.1}},
-		{"TooEarly", []any{endpoint(0, "one"), through(1.4)}, nil},
-		{"NothingSaid", []any{through(5), through(9)}, nil},
-		{"Each", []any{endpoint(0, "one"), through(3), endpoint(3, "two"), through(6)}, []float64{0.5, 3.5}},
-		{"ShortPause", []any{final(0, "one"), final(1.2, "two"), through(9)}, []float64{1.7}},
+		{"Once", []any{endpoint(0, "one two"), finalUntil(2), finalUntil(2.1), finalUntil(5), finalUntil(9)}, []float64{1.1}},
+		{"TooEarly", []any{endpoint(0, "one"), finalUntil(1.4)}, nil},
+		{"NothingSaid", []any{finalUntil(5), finalUntil(9)}, nil},
+		{"Each", []any{endpoint(0, "one"), finalUntil(3), endpoint(3, "two"), finalUntil(6)}, []float64{0.5, 3.5}},
+		{"ShortPause", []any{final(0, "one"), final(1.2, "two"), finalUntil(9)}, []float64{1.7}},
 		{"NextWordTells", []any{final(0, "one"), partial(1.6, "two"), final(1.6, "two")}, []float64{0.5}},
 		{"NextSpeechTells", []any{final(0, "one"), speechAt(1.6)}, []float64{0.5}},
 		{"NextSpeechIsSoon", []any{final(0, "one"), speechAt(1.2)}, nil},
 		{"AtTheEnd", []any{final(0, "one"), 1.6}, []float64{0.5}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			all := lanes(t, query, tt.events...)
+			all := builderMessages(t, query, tt.events...)
 			if diff := cmp.Diff(tt.want, ends(all)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			checkGapless(t, all)
 		})
 	}
-	if got := ends(lanes(t, pcm16, endpoint(0, "one"), through(9))); got != nil {
+	if got := ends(builderMessages(t, pcm16, endpoint(0, "one"), finalUntil(9))); got != nil {
 		t.Errorf("nobody asked for %v", got)
 	}
 }
@@ -268,7 +268,7 @@ func TestResults_SpeechStarted(t *testing.T) {
 
 func TestResults_Multichannel(t *testing.T) {
 	all := play(t, pcm16+"&channels=2&multichannel=true",
-		endpoint(1, "left one"), far(endpoint(0.5, "right")), through(5), far(endpoint(3, "right again")), endpoint(6, "left two"))
+		endpoint(1, "left one"), far(endpoint(0.5, "right")), finalUntil(5), far(endpoint(3, "right again")), endpoint(6, "left two"))
 	var said [2]string
 	for _, m := range all {
 		if m.Type != "Results" {
@@ -292,12 +292,12 @@ func TestResults_Diarize(t *testing.T) {
 	ev := final(0, "yes no")
 	ev.Segment.Speaker, ev.Segment.Words[1].Speaker = &one, &two
 	for _, query := range []string{"&diarize=true", "&diarize_model=latest"} {
-		w := lanes(t, pcm16+query, ev)[0].alternative(t).Words
+		w := builderMessages(t, pcm16+query, ev)[0].alternative(t).Words
 		if w[0].Speaker == nil || *w[0].Speaker != 1 || w[1].Speaker == nil || *w[1].Speaker != 2 {
 			t.Errorf("%s: %+v", query, w)
 		}
 	}
-	if m := lanes(t, pcm16, ev)[0]; strings.Contains(m.raw, "speaker") {
+	if m := builderMessages(t, pcm16, ev)[0]; strings.Contains(m.raw, "speaker") {
 		t.Errorf("nobody asked for a speaker: %s", m.raw)
 	}
 }
@@ -305,15 +305,15 @@ func TestResults_Diarize(t *testing.T) {
 func TestResults_Multilingual(t *testing.T) {
 	ev := final(0, "Bom dia")
 	ev.Segment.Language = "pt"
-	a := lanes(t, pcm16+"&language=multi", ev)[0].alternative(t)
+	a := builderMessages(t, pcm16+"&language=multi", ev)[0].alternative(t)
 	if !slices.Equal(a.Languages, []string{"pt"}) || a.Words[0].Language != "pt" || a.Words[1].Language != "pt" {
 		t.Errorf("%+v", a)
 	}
 }
 
-// What a failing engine left out and another heard later is not lost.
+// Words that came late, after an engine failed, are not lost.
 func TestResults_Late(t *testing.T) {
-	all := lanes(t, pcm16, final(0, "one"), final(5, "three"), final(2, "two"), final(8, "four"))
+	all := builderMessages(t, pcm16, final(0, "one"), final(5, "three"), final(2, "two"), final(8, "four"))
 	if got := words(t, all); got != "one three two four" {
 		t.Errorf("%q", got)
 	}
@@ -323,7 +323,7 @@ func TestResults_Late(t *testing.T) {
 }
 
 // What the hub notes is not what somebody said.
-func TestResults_Happenings(t *testing.T) {
+func TestResults_Events(t *testing.T) {
 	note := final(0, "[gap: 1.0 s of audio was lost]")
 	note.Origin, note.Segment.Origin = hearken.EventOrigin, hearken.EventOrigin
 	translated := final(0, "Good morning")
@@ -350,19 +350,19 @@ func TestFinalize(t *testing.T) {
 		want   []int
 		count  int
 	}{
-		{"FinalCovers", []any{request{at: 1.05}, final(0.5, "one")}, []int{0}, 1},
-		{"FinalSaysSo", []any{request{at: 2}, complete}, []int{0}, 1},
-		{"SilenceAfter", []any{request{at: 2}, final(0.5, "one"), through(1.2), through(2)}, []int{1}, 2},
-		{"OnlyTheLast", []any{request{at: 3}, final(0.5, "one"), final(1.1, "two"), final(2.5, "three")}, []int{2}, 3},
-		{"Nothing", []any{request{at: 0}}, []int{0}, 1},
-		{"AllFinal", []any{through(2), request{at: 2}, through(2.5)}, []int{1}, 2},
-		{"StaysUsable", []any{request{at: 1}, final(0.5, "one"), final(2, "two"), request{at: 2.5}}, []int{0, 2}, 3},
-		{"Twice", []any{request{at: 1}, request{at: 1.2}, final(0.5, "one"), through(1.2)}, []int{0, 1}, 2},
-		{"TwiceAtOnce", []any{request{at: 1}, request{at: 1}, final(0.5, "one")}, []int{0, 1}, 2},
-		{"ByTheEnd", []any{request{at: 2}, 2.0}, []int{0}, 1},
+		{"FinalCovers", []any{finalizeRequest{at: 1.05}, final(0.5, "one")}, []int{0}, 1},
+		{"FinalSaysSo", []any{finalizeRequest{at: 2}, complete}, []int{0}, 1},
+		{"SilenceAfter", []any{finalizeRequest{at: 2}, final(0.5, "one"), finalUntil(1.2), finalUntil(2)}, []int{1}, 2},
+		{"OnlyTheLast", []any{finalizeRequest{at: 3}, final(0.5, "one"), final(1.1, "two"), final(2.5, "three")}, []int{2}, 3},
+		{"Nothing", []any{finalizeRequest{at: 0}}, []int{0}, 1},
+		{"AllFinal", []any{finalUntil(2), finalizeRequest{at: 2}, finalUntil(2.5)}, []int{1}, 2},
+		{"StaysUsable", []any{finalizeRequest{at: 1}, final(0.5, "one"), final(2, "two"), finalizeRequest{at: 2.5}}, []int{0, 2}, 3},
+		{"Twice", []any{finalizeRequest{at: 1}, finalizeRequest{at: 1.2}, final(0.5, "one"), finalUntil(1.2)}, []int{0, 1}, 2},
+		{"TwiceAtOnce", []any{finalizeRequest{at: 1}, finalizeRequest{at: 1}, final(0.5, "one")}, []int{0, 1}, 2},
+		{"ByTheEnd", []any{finalizeRequest{at: 2}, 2.0}, []int{0}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			all := lanes(t, pcm16, tt.events...)
+			all := builderMessages(t, pcm16, tt.events...)
 			checkGapless(t, all)
 			if got := marks(all); !slices.Equal(got, tt.want) || len(all) != tt.count {
 				t.Errorf("%v of %d are marked, want %v of %d", got, len(all), tt.want, tt.count)
@@ -381,13 +381,13 @@ func TestHandler_Finalize(t *testing.T) {
 			t.Errorf("%s", m.raw)
 		}
 	}
-	c.sound(make([]byte, 2*64000))
+	c.sendAudio(make([]byte, 2*64000))
 	c.text(`{"type":"Finalize","channel":1}`)
 	poll(t, func() bool { return len(c.in.asked()) == 2 })
 	if diff := cmp.Diff([][]hearken.Origin{nil, {hearken.System}}, c.in.asked()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	c.in.tell(final(1, "left so far"), far(final(1.2, "right")), far(through(2)))
+	c.in.emit(final(1, "left so far"), far(final(1.2, "right")), far(finalUntil(2)))
 	for _, want := range []struct {
 		index int
 		text  string
@@ -442,11 +442,11 @@ func TestHandler_Formats(t *testing.T) {
 			h, _, url := serve(t)
 			c := dial(t, h, url+tt.query, nil)
 			for chunk := range slices.Chunk(tt.data, 997) {
-				c.sound(chunk)
+				c.sendAudio(chunk)
 			}
 			c.text(`{"type":"CloseStream"}`)
 			all, _ := c.rest()
-			pcm, described := c.in.heard()
+			pcm, described := c.in.received()
 			if diff := cmp.Diff(tt.described, described); diff != "" {
 				t.Fatalf("described (-want +got):\n%s", diff)
 			}
@@ -457,7 +457,7 @@ func TestHandler_Formats(t *testing.T) {
 			}
 			last := all[len(all)-1]
 			if len(pcm[0]) != len(left) || last.Duration != 0.3 || last.Channels != tt.described[2] {
-				t.Errorf("heard %d samples; %s", len(pcm[0]), last.raw)
+				t.Errorf("got %d samples; %s", len(pcm[0]), last.raw)
 			}
 		})
 	}

@@ -9,23 +9,23 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// unknownConfidence is what a word gets whose engine tells none: clients drop
-// words of 0, and 1 would be a lie.
+// unknownConfidence is for words without a confidence. Clients drop words of 0,
+// and 1 would be false.
 const unknownConfidence = 0.5
 
-// alternativeOf is the text of a segment as the stream asked for it.
+// alternativeOf is a segment's text as the stream asked for it.
 func (o *options) alternativeOf(seg *hearken.Segment) alternative {
 	text := strings.TrimSpace(seg.Text)
-	spoken := seg.Words
-	if len(spoken) == 0 {
-		spoken = spread(text, seg.StartTime, seg.EndTime)
+	spokenSegment := seg.Words
+	if len(spokenSegment) == 0 {
+		spokenSegment = spread(text, seg.StartTime, seg.EndTime)
 	}
-	words := make([]word, 0, len(spoken))
+	words := make([]word, 0, len(spokenSegment))
 	sum := 0.0
-	for i := range spoken {
-		w := o.wordOf(&spoken[i], seg)
+	for i := range spokenSegment {
+		w := o.wordOf(&spokenSegment[i], seg)
 		if w.Word == "" {
-			continue // a mark that stands alone
+			continue // punctuation that stands alone
 		}
 		words = append(words, w)
 		sum += w.Confidence
@@ -73,8 +73,8 @@ func (o *options) wordOf(from *hearken.Word, seg *hearken.Segment) word {
 	return w
 }
 
-// spread gives the words of a text times in proportion to their length: most
-// clients take a result without words for one without speech.
+// spread gives the words of a text times in proportion to their length. Most
+// clients take a result without words for silence.
 func spread(text string, start, end float64) []hearken.Word {
 	fields := strings.Fields(text)
 	total := 0
@@ -92,8 +92,8 @@ func spread(text string, start, end float64) []hearken.Word {
 	return words
 }
 
-// plain takes capitals and punctuation off a text. What belongs to a word
-// stays: the apostrophe in "don't", the point in "3.5".
+// plain removes capitals and punctuation from a text. It keeps what belongs to
+// a word: the apostrophe in "don't", the point in "3.5".
 func plain(text string) string {
 	fields := strings.Fields(text)
 	kept := fields[:0]
@@ -123,7 +123,7 @@ func plainWord(in []rune) string {
 	return b.String()
 }
 
-// millis rounds a time to milliseconds, which is more than any engine knows.
+// millis rounds a time to milliseconds; no engine is more precise.
 func millis(t float64) float64 { return math.Round(t*1000) / 1000 }
 
 func round4(v float64) float64 { return math.Round(v*10000) / 10000 }

@@ -5,60 +5,56 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/audio"
+	"github.com/hearken-dev/hearken/source/wsconn"
 )
 
 const (
-	maxMessage = 1 << 20  // of sound
-	maxText    = 64 << 10 // of text
-	maxWrong   = 16       // wrong frames before the connection ends
+	maxMessage   = 1 << 20  // bytes of audio
+	maxText      = 64 << 10 // bytes of text
+	maxBadFrames = 16       // before the connection ends
 )
 
-// settleTime is how long the writer has to say a last word.
-const settleTime = 5 * time.Second
+// lastMessageTimeout is how long the writer may take for its last message.
+const lastMessageTimeout = 5 * time.Second
 
 // A conn is one sender's connection. The goroutine that serves the request
-// reads; one more writes. A timer looks after both.
+// reads, and one more writes. A timer watches both.
 type conn struct {
 	h  *Handler
 	ws *websocket.Conn
 	in hearken.Input
 
-	// The reader's own.
-	format    audio.Format
-	decoder   *audio.Decoder // nil before the first sound
-	described bool
-	finished  bool
-	late      bool // sound came after that
-	wrong     int  // frames so far
+	// Used only by the reader.
+	format       audio.Format
+	decoder      *audio.Decoder // nil before the first audio
+	described    bool
+	finished     bool
+	ignoredAudio bool // the sender knows that audio after finish is ignored
+	badFrames    int  // so far
 
-	rate  atomic.Int64 // in which samples are counted
-	heard atomic.Int64 // when the sender last gave a sign of life
+	rate         atomic.Int64 // in which samples are counted
+	lastReceived atomic.Int64 // when the sender last sent anything
 
-	acking  atomic.Bool // an ack is due when ack fires
-	ack     *time.Timer
-	notes   chan error    // errors that do not end the connection
-	fail    chan error    // the one that does
-	gone    chan struct{} // closed when the reader has ended
-	written chan struct{} // closed when the writer has ended
+	acking     atomic.Bool // an ack is due when ack fires
+	ack        *time.Timer
+	warnings   chan error    // errors that do not end the connection
+	failure    chan error    // the error that ends it
+	readerDone chan struct{} // closed when the reader has ended
+	writerDone chan struct{} // closed when the writer has ended
 }
-
-// buffers are what sound is read into. They are only held while a message is
-// being read, so a thousand quiet senders need none.
-var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 func (c *conn) attach(r *http.Request) error {
 	principal, err := c.h.cfg.Principal(r)
 	if err != nil {
 		return err
 	}
-	if c.format, err = declared(r.URL.Query()); err != nil {
+	if c.format, err = parseFormat(r.URL.Query()); err != nil {
 		return err
 	}
 	c.rate.Store(int64(c.format.CountRate()))
@@ -70,102 +66,80 @@ func (c *conn) attach(r *http.Request) error {
 	return err
 }
 
-// farewell says why a connection ends that has not begun.
-func (c *conn) farewell(err error) {
-	timer := time.AfterFunc(settleTime, func() { _ = c.ws.CloseNow() })
+// refuseAndClose ends a connection that could not attach.
+func (c *conn) refuseAndClose(err error) {
+	timer := time.AfterFunc(lastMessageTimeout, func() { _ = c.ws.CloseNow() })
 	defer timer.Stop()
 	c.logFailure(err)
 	f := errorOf(err)
 	if c.send(f) == nil {
-		_ = c.ws.Close(closeCode(err), reasonOf(f.Message))
+		_ = c.ws.Close(closeCode(err), wsconn.CloseReason(f.Message))
 	}
 }
 
-// serve reads until the connection ends, one way or the other.
+// serve reads until the connection ends.
 func (c *conn) serve() {
 	c.ack = time.NewTimer(time.Hour)
 	c.ack.Stop()
-	c.notes, c.fail = make(chan error, 4), make(chan error, 1)
-	c.gone, c.written = make(chan struct{}), make(chan struct{})
-	c.hear()
+	c.warnings, c.failure = make(chan error, 4), make(chan error, 1)
+	c.readerDone, c.writerDone = make(chan struct{}), make(chan struct{})
+	c.touch()
 	watch := c.watch()
 	go c.write()
 
-	err := c.read()
+	err := wsconn.Read(c.ws, c.touch, c.binary, c.text)
 	if hearken.CodeOf(err) != "" || errors.Is(err, errHub) {
-		c.settle(err)
+		c.endWith(err)
 	}
 	watch()
-	close(c.gone)
+	close(c.readerDone)
 	_ = c.ws.CloseNow()
-	<-c.written
+	<-c.writerDone
 	c.ack.Stop()
 	if c.decoder != nil && !c.finished {
-		_ = c.decoder.Close() // what has come is heard to its last sample
+		_ = c.decoder.Close() // everything that came is transcribed
 	}
 	c.in.Detach()
 }
 
-// settle lets the writer say why the connection ends. The hub may have told it
-// already, and then that is the better answer.
-func (c *conn) settle(err error) {
+// endWith makes the writer say why the connection ends. If the hub has told the
+// writer already, that reason is better.
+func (c *conn) endWith(err error) {
 	switch hearken.CodeOf(err) {
 	case hearken.SessionAlreadyStopped, hearken.AudioWebSocketClosed:
-		if c.writerEnds(time.Second) {
+		if c.waitForWriter(time.Second) {
 			return
 		}
 	}
 	c.logFailure(err)
-	c.fail <- err
-	c.writerEnds(2 * settleTime)
+	c.failure <- err
+	c.waitForWriter(2 * lastMessageTimeout)
 }
 
-func (c *conn) writerEnds(within time.Duration) bool {
+func (c *conn) waitForWriter(within time.Duration) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()
 	select {
-	case <-c.written:
+	case <-c.writerDone:
 		return true
 	case <-timer.C:
 		return false
 	}
 }
 
-// logFailure logs what senders are not told.
+// logFailure logs errors whose text senders do not get.
 func (c *conn) logFailure(err error) {
 	if hearken.CodeOf(err) == "" {
 		c.h.cfg.Log.Error("audio connection failed", "error", err)
 	}
 }
 
-// errHub marks a plain error of the hub's, in contrast to one of the
+// errHub marks an error of the hub without a code, as opposed to one of the
 // connection.
 var errHub = errors.New("hub")
 
-// read takes messages. An error without a code is that of the connection.
-func (c *conn) read() error {
-	// No context: it would cost a watcher for each message. CloseNow ends a
-	// read as well.
-	ctx := context.Background()
-	for {
-		kind, r, err := c.ws.Reader(ctx)
-		if err != nil {
-			return err
-		}
-		c.hear()
-		if kind == websocket.MessageBinary {
-			err = c.sound(r)
-		} else {
-			err = c.text(r)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// sound decodes one message as it comes in.
-func (c *conn) sound(r io.Reader) error {
+// binary decodes one message as it comes in.
+func (c *conn) binary(r io.Reader) error {
 	if c.finished {
 		return c.ignore(r)
 	}
@@ -176,14 +150,14 @@ func (c *conn) sound(r io.Reader) error {
 		}
 		c.decoder = decoder
 	}
-	buf := buffers.Get().(*[32 << 10]byte)
-	defer buffers.Put(buf)
+	buf := wsconn.Buffers.Get().(*wsconn.Buffer)
+	defer wsconn.Buffers.Put(buf)
 	for total := 0; ; {
 		n, err := r.Read(buf[:])
 		if n > 0 {
-			c.hear()
+			c.touch()
 			if total += n; total > maxMessage {
-				return hearken.Errorf(codeTooBig, "a message holds at most %d bytes of sound; send it in smaller ones.", maxMessage)
+				return hearken.Errorf(codeTooBig, "a message holds at most %d bytes of audio; send smaller ones.", maxMessage)
 			}
 			if _, err := c.decoder.Write(buf[:n]); err != nil {
 				return hubError(err)
@@ -202,19 +176,19 @@ func (c *conn) sound(r io.Reader) error {
 	return nil
 }
 
-// ignore passes over sound that comes after finish, and says so once.
+// ignore skips audio after finish, and warns once.
 func (c *conn) ignore(r io.Reader) error {
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return err
 	}
-	if c.late {
+	if c.ignoredAudio {
 		return nil
 	}
-	c.late = true
-	return c.complain(hearken.Errorf(hearken.Invalid, "sound after finish is not heard."))
+	c.ignoredAudio = true
+	return c.warn(hearken.Errorf(hearken.Invalid, "audio after finish is ignored."))
 }
 
-// deliver hands decoded sound to the hub.
+// deliver gives decoded audio to the hub.
 func (c *conn) deliver(channels ...[]int16) error {
 	if !c.described {
 		f, _ := c.decoder.Format()
@@ -226,24 +200,24 @@ func (c *conn) deliver(channels ...[]int16) error {
 	return c.in.Write(channels...)
 }
 
-// text takes one frame.
+// text handles one frame.
 func (c *conn) text(r io.Reader) error {
 	b, err := io.ReadAll(io.LimitReader(r, maxText+1))
 	if err != nil {
 		return err
 	}
 	if len(b) > maxText {
-		return hearken.Errorf(codeTooBig, "a text message of more than %d bytes: %s", maxText, expected)
+		return hearken.Errorf(codeTooBig, "a text message of more than %d bytes: %s", maxText, frameHelp)
 	}
 	ctl, err := parseControl(b)
 	if err != nil {
-		return c.complain(err)
+		return c.warn(err)
 	}
 	if ctl.Type == "finish" {
 		return c.finish()
 	}
 	if c.decoder != nil {
-		return c.complain(hearken.Errorf(hearken.Invalid, "a config frame comes before the first sound."))
+		return c.warn(hearken.Errorf(hearken.Invalid, "a config frame must come before the first audio."))
 	}
 	f := audio.Format{Encoding: ctl.Encoding, Rate: ctl.SampleRate, Channels: ctl.Channels}
 	if err := f.Check(); err != nil {
@@ -254,15 +228,16 @@ func (c *conn) text(r io.Reader) error {
 	return nil
 }
 
-// finish ends the sound; the session drains, and the writer tells the rest.
+// finish ends the audio. The session then drains, and the writer sends the
+// rest.
 func (c *conn) finish() error {
 	if c.finished {
-		return c.complain(hearken.Errorf(hearken.Invalid, "the sound is finished already."))
+		return c.warn(hearken.Errorf(hearken.Invalid, "the audio is finished already."))
 	}
 	c.finished = true
 	if c.decoder != nil {
 		if err := c.decoder.Close(); err != nil {
-			if err := c.complain(err); err != nil {
+			if err := c.warn(err); err != nil {
 				return err
 			}
 		}
@@ -270,14 +245,14 @@ func (c *conn) finish() error {
 	return hubError(c.in.Finish())
 }
 
-// complain tells the sender about a mistake that costs nothing but itself.
-func (c *conn) complain(err error) error {
-	if c.wrong++; c.wrong >= maxWrong {
+// warn tells the sender about a mistake that does not end the connection.
+func (c *conn) warn(err error) error {
+	if c.badFrames++; c.badFrames >= maxBadFrames {
 		return err
 	}
 	select {
-	case c.notes <- err:
-	default: // it does not read what it is told
+	case c.warnings <- err:
+	default: // the sender does not read
 	}
 	return nil
 }
@@ -290,16 +265,16 @@ func hubError(err error) error {
 	return errors.Join(errHub, err)
 }
 
-func (c *conn) hear() { c.heard.Store(time.Now().UnixNano()) }
+func (c *conn) touch() { c.lastReceived.Store(time.Now().UnixNano()) }
 
-// watch looks now and then whether the sender is still there, until the
-// function it returns is called. A sender that sends needs no ping.
+// watch pings a silent sender and closes the connection if it does not answer,
+// until stop is called. A sender that sends needs no ping.
 func (c *conn) watch() (stop func()) {
-	every := c.h.alive
+	every := c.h.pingEvery
 	ctx, cancel := context.WithCancel(context.Background())
 	var timer *time.Timer
 	timer = time.AfterFunc(time.Hour, func() {
-		quiet := time.Since(time.Unix(0, c.heard.Load()))
+		quiet := time.Since(time.Unix(0, c.lastReceived.Load()))
 		if quiet >= 2*every {
 			_ = c.ws.CloseNow()
 			return
@@ -313,7 +288,7 @@ func (c *conn) watch() (stop func()) {
 	return func() { timer.Stop(); cancel() }
 }
 
-// samples is what the hub has safe, in the sender's samples.
+// samples is how much audio the hub has safely, in the sender's samples.
 func (c *conn) samples() int64 {
 	return c.in.Received() * c.rate.Load() / hearken.SampleRate
 }

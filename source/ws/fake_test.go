@@ -136,8 +136,8 @@ func (h *hub) sender() *input {
 	return h.input
 }
 
-// heard returns a copy of what was heard.
-func (h *hub) heard() [][]int16 {
+// audio returns a copy of the audio that came.
+func (h *hub) audio() [][]int16 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	out := make([][]int16, len(h.pcm))
@@ -147,8 +147,8 @@ func (h *hub) heard() [][]int16 {
 	return out
 }
 
-// serve runs the door in front of a stand-in hub. The principal is what the
-// header X-Principal says.
+// serve runs the handler with a fake hub. The header X-Principal names the
+// principal.
 func serve(t *testing.T, alive time.Duration) (h *hub, handler *Handler, url string) {
 	t.Helper()
 	h = &hub{detached: make(chan struct{}, 100)}
@@ -161,7 +161,7 @@ func serve(t *testing.T, alive time.Duration) (h *hub, handler *Handler, url str
 		}
 	}})
 	if alive > 0 {
-		handler.alive = alive
+		handler.pingEvery = alive
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/audio/{sessionId}", handler)
@@ -236,7 +236,7 @@ func (c *client) closed() websocket.CloseError {
 	}
 }
 
-func (c *client) sound(b []byte) {
+func (c *client) sendAudio(b []byte) {
 	c.t.Helper()
 	if err := c.ws.Write(c.t.Context(), websocket.MessageBinary, b); err != nil {
 		c.t.Fatal(err)

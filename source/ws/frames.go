@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/coder/websocket"
 	"github.com/hearken-dev/hearken"
@@ -51,8 +50,8 @@ type (
 	}
 )
 
-// errorOf is the frame for an error. What went wrong inside the hub is not
-// told to senders.
+// errorOf is the frame for an error. Senders do not learn what went wrong
+// inside the hub.
 func errorOf(err error) errorFrame {
 	code := hearken.CodeOf(err)
 	if code == "" {
@@ -61,14 +60,14 @@ func errorOf(err error) errorFrame {
 	return errorFrame{"error", code, err.Error()}
 }
 
-// eventFrame is the frame for an event that is only passed on.
+// eventFrame is the frame for an event, or nil if it has none.
 func eventFrame(ev hearken.InputEvent) any {
 	kind := string(ev.Kind)
 	switch ev.Kind {
 	case hearken.InputPartial, hearken.InputFinal:
 		s := *ev.Segment
 		if s.Words == nil {
-			s.Words = []hearken.Word{} // a list to every client, if an empty one
+			s.Words = []hearken.Word{} // clients get a list, even if it is empty
 		}
 		return segmentFrame{kind, &s}
 	case hearken.InputSpeechStarted:
@@ -108,7 +107,7 @@ func closeCode(err error) websocket.StatusCode {
 const codeTooBig hearken.Code = "message_too_big"
 
 // closeCodeOf is the code with which a connection ends because its session
-// did.
+// stopped.
 func closeCodeOf(reason string) websocket.StatusCode {
 	switch reason {
 	case hearken.StopShutdown:
@@ -119,15 +118,7 @@ func closeCodeOf(reason string) websocket.StatusCode {
 	return websocket.StatusNormalClosure
 }
 
-// reasonOf makes a close reason of a sentence: at most 123 bytes fit.
-func reasonOf(s string) string {
-	if len(s) > 123 {
-		s = strings.ToValidUTF8(s[:120], "") + "..."
-	}
-	return s
-}
-
-// A control is what a sender says in a text message.
+// A control is a sender's text message.
 type control struct {
 	Type       string `json:"type"`
 	Encoding   string `json:"encoding"`
@@ -135,21 +126,21 @@ type control struct {
 	Channels   int    `json:"channels"`
 }
 
-const expected = `sound goes into binary messages; text is one of {"type":"config","encoding":"linear16","sampleRate":16000,"channels":1} before the first sound, and {"type":"finish"} after the last.`
+const frameHelp = `audio goes into binary messages; text is one of {"type":"config","encoding":"linear16","sampleRate":16000,"channels":1} before the first audio, and {"type":"finish"} after the last.`
 
 func parseControl(b []byte) (control, error) {
 	var c control
 	if err := json.Unmarshal(b, &c); err != nil {
-		return c, hearken.Errorf(hearken.Invalid, "this text is not a frame: %s", expected)
+		return c, hearken.Errorf(hearken.Invalid, "this text is not a frame: %s", frameHelp)
 	}
 	if c.Type != "config" && c.Type != "finish" {
-		return c, hearken.Errorf(hearken.Invalid, "there is no frame of this type: %s", expected)
+		return c, hearken.Errorf(hearken.Invalid, "there is no frame of this type: %s", frameHelp)
 	}
 	return c, nil
 }
 
-// declared reads a declaration of raw sound from a query.
-func declared(q url.Values) (audio.Format, error) {
+// parseFormat reads a declaration of raw audio from a query.
+func parseFormat(q url.Values) (audio.Format, error) {
 	f := audio.Format{Encoding: q.Get("encoding")}
 	for _, p := range []struct {
 		name string

@@ -8,13 +8,14 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/source/wsconn"
 )
 
-// write tells the sender what it is to know, until the connection or the
-// session ends. A sender that does not read holds up only this: the hub then
-// drops what it could not tell, partials first, and its sound is still heard.
+// write sends frames until the connection or the session ends. A sender that
+// does not read delays only this goroutine: the hub then drops events, partials
+// first, and still takes the audio.
 func (c *conn) write() {
-	defer close(c.written)
+	defer close(c.writerDone)
 	if c.send(readyFrame{"ready", c.samples(), c.in.Epoch()}) != nil {
 		return
 	}
@@ -26,7 +27,7 @@ func (c *conn) write() {
 	}
 }
 
-// writeNext waits for one thing to tell. It reports whether it was the last.
+// writeNext waits for one thing to send. It reports whether it was the last.
 func (c *conn) writeNext() (done bool, err error) {
 	select {
 	case ev, ok := <-c.in.Events():
@@ -37,20 +38,20 @@ func (c *conn) writeNext() (done bool, err error) {
 	case <-c.ack.C:
 		c.acking.Store(false)
 		return false, c.sendAck()
-	case err := <-c.notes:
+	case err := <-c.warnings:
 		return false, c.send(errorOf(err))
-	case err := <-c.fail:
+	case err := <-c.failure:
 		f := errorOf(err)
 		if err := c.send(f); err != nil {
 			return true, err
 		}
-		return true, c.ws.Close(closeCode(err), reasonOf(f.Message))
-	case <-c.h.closing:
+		return true, c.ws.Close(closeCode(err), wsconn.CloseReason(f.Message))
+	case <-c.h.conns.Closing():
 		if err := c.send(closedFrame{"closed", hearken.StopShutdown}); err != nil {
 			return true, err
 		}
 		return true, c.ws.Close(websocket.StatusGoingAway, hearken.StopShutdown)
-	case <-c.gone:
+	case <-c.readerDone:
 		return true, nil
 	}
 }
@@ -58,7 +59,7 @@ func (c *conn) writeNext() (done bool, err error) {
 func (c *conn) event(ev hearken.InputEvent) (done bool, err error) {
 	switch ev.Kind {
 	case hearken.InputReplaced:
-		return true, c.ws.Close(closeReplaced, "the same sender came again.")
+		return true, c.ws.Close(closeReplaced, "the same sender connected again.")
 	case hearken.InputClosed:
 		if err := c.sendAck(); err != nil {
 			return true, err
@@ -66,7 +67,7 @@ func (c *conn) event(ev hearken.InputEvent) (done bool, err error) {
 		if err := c.send(closedFrame{"closed", ev.Reason}); err != nil {
 			return true, err
 		}
-		return true, c.ws.Close(closeCodeOf(ev.Reason), reasonOf(ev.Reason))
+		return true, c.ws.Close(closeCodeOf(ev.Reason), wsconn.CloseReason(ev.Reason))
 	case hearken.InputError:
 		c.logFailure(ev.Err)
 	}

@@ -23,7 +23,7 @@ import (
 
 func asClose(err error, ce *websocket.CloseError) bool { return errors.As(err, ce) }
 
-// ramp is sound in which every sample is another.
+// ramp is audio in which every sample differs.
 func ramp(n int) []int16 {
 	out := make([]int16, n)
 	for i := range out {
@@ -41,12 +41,12 @@ func TestHandler_Conversation(t *testing.T) {
 	c.text(`{"type":"config","encoding":"linear16","sampleRate":16000,"channels":1}`)
 	pcm := ramp(16000)
 	for chunk := range slices.Chunk(audio.AppendBytes(nil, pcm), 3201) { // odd on purpose
-		c.sound(chunk)
+		c.sendAudio(chunk)
 	}
 	if diff := cmp.Diff(message{"type": "ack", "samples": 16000.0}, c.next()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := h.heard(); len(got) != 1 || !slices.Equal(got[0], pcm) {
+	if got := h.audio(); len(got) != 1 || !slices.Equal(got[0], pcm) {
 		t.Error("what was heard is not what was sent")
 	}
 	if diff := cmp.Diff([]any{"linear16", 16000, 1}, h.declared); diff != "" {
@@ -59,6 +59,7 @@ func TestHandler_Conversation(t *testing.T) {
 		{Kind: hearken.InputSpeechStarted, Seconds: 0.5},
 		{Kind: hearken.InputPartial, Segment: segment},
 		{Kind: hearken.InputFinal, Segment: segment},
+		{Kind: hearken.InputFinal, Segment: &hearken.Segment{Text: "Olá", StartTime: 0.5, Event: hearken.EventGap}},
 		{Kind: hearken.InputLag, Seconds: 1.5},
 		{Kind: hearken.InputDropped, Seconds: 2},
 		{Kind: hearken.InputError, Err: hearken.Errorf(hearken.ProviderConnectionFailed, "no engine.")},
@@ -70,6 +71,7 @@ func TestHandler_Conversation(t *testing.T) {
 		{"type": "speechStarted", "time": 0.5},
 		{"type": "partial"},
 		{"type": "final"},
+		{"type": "final", "event": "gap"},
 		{"type": "lag", "seconds": 1.5},
 		{"type": "dropped", "seconds": 2.0},
 		{"type": "error", "code": "provider_connection_failed", "message": "no engine."},
@@ -81,6 +83,9 @@ func TestHandler_Conversation(t *testing.T) {
 				t.Errorf("segment %v", s)
 			}
 			delete(got, "segment")
+			if kind, ok := s["event"]; ok {
+				got["event"] = kind
+			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -124,7 +129,7 @@ func TestHandler_Formats(t *testing.T) {
 			c := dial(t, url+known+tt.query, "a")
 			c.until("ready")
 			for chunk := range slices.Chunk(tt.data, 999) {
-				c.sound(chunk)
+				c.sendAudio(chunk)
 			}
 			c.text(`{"type":"finish"}`)
 			if got := c.until("ack")["samples"]; got != tt.ack {
@@ -134,7 +139,7 @@ func TestHandler_Formats(t *testing.T) {
 			if diff := cmp.Diff(tt.declared, h.declared); diff != "" {
 				t.Errorf("described (-want +got):\n%s", diff)
 			}
-			got := h.heard()
+			got := h.audio()
 			if len(got) != tt.declared[2] || len(got[0]) != tt.samples {
 				t.Errorf("heard %d channels of %d samples", len(got), len(got[0]))
 			}
@@ -150,11 +155,11 @@ func TestHandler_Return(t *testing.T) {
 	h, _, url := serve(t, 0)
 	c := dial(t, url+known+"?encoding=mulaw&sample_rate=8000", "a")
 	c.until("ready")
-	c.sound(make([]byte, 8000))
+	c.sendAudio(make([]byte, 8000))
 	_ = c.ws.CloseNow() // in the middle of an utterance
 	<-h.detached
-	if got := h.heard(); len(got[0]) != 16000 {
-		t.Errorf("heard %d samples, want all 16000", len(got[0]))
+	if got := h.audio(); len(got[0]) != 16000 {
+		t.Errorf("got %d samples, want all 16000", len(got[0]))
 	}
 	c = dial(t, url+known+"?encoding=mulaw&sample_rate=8000", "a")
 	if got := c.until("ready")["receivedSamples"]; got != 8000.0 {
@@ -197,7 +202,7 @@ func TestHandler_Refusals(t *testing.T) {
 		})
 	}
 	// Nothing of this has disturbed the one who sends.
-	first.sound(make([]byte, 3200))
+	first.sendAudio(make([]byte, 3200))
 	if got := first.until("ack")["samples"]; got != 1600.0 {
 		t.Errorf("acknowledged %v", got)
 	}
@@ -213,12 +218,12 @@ func TestHandler_Replaced(t *testing.T) {
 		t.Errorf("closed with %v, want 4409", ce)
 	}
 	<-h.detached
-	c.sound(make([]byte, 3200))
+	c.sendAudio(make([]byte, 3200))
 	c.text(`{"type":"finish"}`)
 	c.until("closed")
 }
 
-func TestHandler_TextWhereSoundBelongs(t *testing.T) {
+func TestHandler_TextWhereAudioBelongs(t *testing.T) {
 	h, _, url := serve(t, 0)
 	c := dial(t, url+known, "a")
 	c.until("ready")
@@ -229,15 +234,15 @@ func TestHandler_TextWhereSoundBelongs(t *testing.T) {
 			t.Errorf("%q: %v", text, m)
 		}
 	}
-	c.sound(make([]byte, 3200))
+	c.sendAudio(make([]byte, 3200))
 	c.text(`{"type":"config","encoding":"mulaw"}`)
-	if m := c.until("error"); !strings.Contains(m["message"].(string), "before the first sound") {
+	if m := c.until("error"); !strings.Contains(m["message"].(string), "before the first audio") {
 		t.Errorf("%v", m)
 	}
-	if got := h.heard(); len(got[0]) != 1600 {
-		t.Errorf("heard %d samples", len(got[0]))
+	if got := h.audio(); len(got[0]) != 1600 {
+		t.Errorf("got %d samples", len(got[0]))
 	}
-	for range maxWrong {
+	for range maxBadFrames {
 		_ = c.ws.Write(t.Context(), websocket.MessageText, []byte("hello"))
 	}
 	if ce := c.closed(); ce.Code != 4400 {
@@ -262,7 +267,7 @@ func TestHandler_Undecodable(t *testing.T) {
 	h, _, url := serve(t, 0)
 	c := dial(t, url+known, "a")
 	c.until("ready")
-	c.sound([]byte("\x00\x00\x00\x20ftypM4A \x00\x00\x00\x00"))
+	c.sendAudio([]byte("\x00\x00\x00\x20ftypM4A \x00\x00\x00\x00"))
 	if m := c.next(); m["code"] != "undecodable" || !strings.Contains(m["message"].(string), "send PCM16") {
 		t.Errorf("%v", m)
 	}
@@ -288,14 +293,14 @@ func TestHandler_StoppedMeanwhile(t *testing.T) {
 	}
 }
 
-func TestHandler_SoundToStopped(t *testing.T) {
+func TestHandler_AudioToStopped(t *testing.T) {
 	h, _, url := serve(t, 0)
 	c := dial(t, url+known, "a")
 	c.until("ready")
 	h.mu.Lock()
 	h.finished = true // and no event says so
 	h.mu.Unlock()
-	c.sound(make([]byte, 3200))
+	c.sendAudio(make([]byte, 3200))
 	if m := c.until("error"); m["code"] != "session_already_stopped" {
 		t.Errorf("%v", m)
 	}
@@ -334,7 +339,7 @@ func TestHandler_HugeMessage(t *testing.T) {
 	<-h.detached
 	<-wrote
 	runtime.ReadMemStats(&after)
-	if heard := len(h.heard()[0]) * 2; heard > maxMessage {
+	if heard := len(h.audio()[0]) * 2; heard > maxMessage {
 		t.Errorf("%d bytes of it were heard", heard)
 	}
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 16<<20 {
@@ -395,7 +400,7 @@ func TestHandler_Quiet(t *testing.T) {
 	c.until("closed")
 }
 
-// A sender that never reads is heard all the same.
+// The audio of a sender that never reads is still accepted.
 func TestHandler_SlowReader(t *testing.T) {
 	h, _, url := serve(t, 0)
 	c := dial(t, url+known+"?encoding=linear16", "a")
@@ -410,7 +415,7 @@ func TestHandler_SlowReader(t *testing.T) {
 		}
 	}
 	for range 20 {
-		c.sound(make([]byte, 3200))
+		c.sendAudio(make([]byte, 3200))
 	}
 	poll(t, func() bool { return in.Received() == 20*1600 })
 	_ = c.ws.CloseNow()

@@ -12,13 +12,13 @@ import (
 // Whatever an engine says, in an order that engines may say it: results follow
 // each other without a gap, every final word comes exactly once, no utterance
 // ends twice, and each Finalize has its answer.
-func TestLane_Invariants(t *testing.T) {
+func TestResultBuilder_Invariants(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		o := options{interim: rapid.Bool().Draw(rt, "interim"), endpointing: rapid.Bool().Draw(rt, "endpointing"), pause: silentPause}
+		o := options{interim: rapid.Bool().Draw(rt, "interim"), endpointing: rapid.Bool().Draw(rt, "endpointing"), pause: minSilence}
 		if rapid.Bool().Draw(rt, "ends") {
 			o.interim, o.utteranceEnd = true, 1
 		}
-		l := lane{o: &o, total: func() int { return 1 }}
+		l := resultBuilder{opts: &o, total: func() int { return 1 }}
 		var spoken []string
 		now, asked := 0.0, 0
 		step := func(name string) float64 { return float64(rapid.IntRange(0, 300).Draw(rt, name)) / 100 }
@@ -36,7 +36,7 @@ func TestLane_Invariants(t *testing.T) {
 				l.event(partial(now+step("ahead"), "maybe this"))
 			case 2:
 				now += step("silence")
-				l.event(through(now))
+				l.event(finalUntil(now))
 			case 3:
 				end := now + step("none")
 				l.event(hearken.InputEvent{Kind: hearken.InputFinal, Segment: &hearken.Segment{Status: hearken.NoSpeech, StartTime: now, EndTime: end}})
@@ -47,11 +47,11 @@ func TestLane_Invariants(t *testing.T) {
 			}
 		}
 		l.finish(now + 4)
-		checkLane(rt, &o, l.out, spoken, asked, now+4)
+		checkMessages(rt, &o, l.out, spoken, asked, now+4)
 	})
 }
 
-func checkLane(t *rapid.T, o *options, out []any, spoken []string, asked int, total float64) {
+func checkMessages(t *rapid.T, o *options, out []any, spoken []string, asked int, total float64) {
 	end, ended, answers := 0.0, -1.0, 0
 	var heard []string
 	for _, m := range out {

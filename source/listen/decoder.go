@@ -8,31 +8,31 @@ import (
 	"github.com/hearken-dev/hearken/audio"
 )
 
-// A sound decodes what a stream sends, in the form that its query declared.
-type sound struct {
-	form
-	decoder *audio.Decoder
-	sink    func(channels ...[]int16) error
-	head    []byte // of a container that is still to be recognised
-	rest    []byte // of a floating-point sample that is not complete
-	pcm     []byte // floating-point samples as PCM16
-	mixed   []int16
+// A streamDecoder decodes a stream in the format that its query declared.
+type streamDecoder struct {
+	audioFormat
+	inner *audio.Decoder
+	sink  func(channels ...[]int16) error
+	head  []byte // of a container that is not recognised yet
+	rest  []byte // of an incomplete floating-point sample
+	pcm   []byte // floating-point samples as PCM16
+	mixed []int16
 }
 
-// headBytes tell what kind of container a stream is.
+// headBytes are enough to recognise a container.
 const headBytes = 16
 
-// newSound makes a decoder; sink is called with sound at
+// newStreamDecoder makes a decoder that calls sink with audio at
 // [hearken.SampleRate].
-func newSound(f form, sink func(channels ...[]int16) error) (*sound, error) {
-	s := &sound{form: f, sink: sink}
+func newStreamDecoder(f audioFormat, sink func(channels ...[]int16) error) (*streamDecoder, error) {
+	s := &streamDecoder{audioFormat: f, sink: sink}
 	var err error
-	s.decoder, err = audio.NewDecoder(f.Format, s.deliver)
+	s.inner, err = audio.NewDecoder(f.Format, s.deliver)
 	return s, err
 }
 
 // write decodes the next bytes.
-func (s *sound) write(b []byte) error {
+func (s *streamDecoder) write(b []byte) error {
 	if s.container {
 		s.head = append(s.head, b...)
 		if len(s.head) < headBytes {
@@ -46,22 +46,22 @@ func (s *sound) write(b []byte) error {
 	if s.floats {
 		b = s.linear16(b)
 	}
-	_, err := s.decoder.Write(b)
+	_, err := s.inner.Write(b)
 	return err
 }
 
-var errNoContainer = hearken.Errorf(hearken.Undecodable, "this is no Ogg, WebM or FLAC; packets without a container cannot be decoded.")
+var errNoContainer = hearken.Errorf(hearken.Undecodable, "this is not Ogg, WebM or FLAC; packets without a container cannot be decoded.")
 
-// close hands on what is still held.
-func (s *sound) close() error {
+// close delivers what is still held.
+func (s *streamDecoder) close() error {
 	if len(s.head) > 0 {
 		return errNoContainer
 	}
-	return s.decoder.Close()
+	return s.inner.Close()
 }
 
 // linear16 converts whole floating-point samples and keeps what is left over.
-func (s *sound) linear16(b []byte) []byte {
+func (s *streamDecoder) linear16(b []byte) []byte {
 	s.pcm = s.pcm[:0]
 	if len(s.rest) > 0 {
 		n := min(len(b), 4-len(s.rest))
@@ -79,7 +79,7 @@ func (s *sound) linear16(b []byte) []byte {
 	return s.pcm
 }
 
-func (s *sound) convert(b []byte) {
+func (s *streamDecoder) convert(b []byte) {
 	for ; len(b) >= 4; b = b[4:] {
 		f := float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 		if f != f {
@@ -90,7 +90,7 @@ func (s *sound) convert(b []byte) {
 	}
 }
 
-func (s *sound) deliver(channels ...[]int16) error {
+func (s *streamDecoder) deliver(channels ...[]int16) error {
 	if !s.mix || len(channels) < 2 {
 		return s.sink(channels...)
 	}

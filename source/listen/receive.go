@@ -1,0 +1,178 @@
+package listen
+
+import (
+	"bytes"
+	"encoding/hex"
+	"io"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/source/wsconn"
+)
+
+// binary decodes one message as it comes in. An empty one ends the stream.
+func (c *conn) binary(r io.Reader) error {
+	buf := wsconn.Buffers.Get().(*wsconn.Buffer)
+	defer wsconn.Buffers.Put(buf)
+	total := 0
+	for {
+		n, err := r.Read(buf[:])
+		if n > 0 {
+			c.touch()
+			if total == 0 && isControl(buf[:n]) {
+				return endControl
+			}
+			total += n
+			if err := c.decodeOrEnd(buf[:n]); err != nil {
+				return err
+			}
+			c.throttle(c.h.cfg.Ahead, c.writerDone)
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if total == 0 {
+		return c.closeStream()
+	}
+	return nil
+}
+
+// isControl reports whether a binary message is a control message that should
+// have been sent as text.
+func isControl(b []byte) bool {
+	return bytes.HasPrefix(b, []byte(`{"type"`)) || bytes.HasPrefix(b, []byte(`{ "type"`))
+}
+
+// decodeOrEnd decodes bytes and gives their audio to the hub, or returns how
+// the connection ends.
+func (c *conn) decodeOrEnd(b []byte) error {
+	err := c.decode(b)
+	switch hearken.CodeOf(err) {
+	case "":
+		if err == nil {
+			return nil
+		}
+		c.h.cfg.Log.Error("audio not accepted", "session", c.session.ID, "error", err)
+	case hearken.SessionAlreadyStopped, hearken.AudioWebSocketClosed:
+		c.mayIdle.Store(true) // the writer learns why and ends the connection
+		return nil
+	case hearken.Undecodable, hearken.Invalid:
+		return &ending{websocket.StatusPolicyViolation, wsconn.CloseReason("DATA-0000: " + err.Error())}
+	}
+	return endHub
+}
+
+func (c *conn) decode(b []byte) (err error) {
+	if c.finished || c.refused {
+		return nil
+	}
+	c.gotAudio.Store(true)
+	c.hashAudio(b)
+	if c.decoder == nil {
+		c.decoder, err = newStreamDecoder(c.opts.audioFormat, c.deliver)
+	}
+	if err == nil {
+		err = c.decoder.write(b)
+	}
+	c.refused = err != nil
+	return err
+}
+
+// hashAudio adds bytes to the hash of the received audio.
+func (c *conn) hashAudio(b []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, _ = c.digest.Write(b)
+}
+
+// audioHash is the SHA-256 of the audio so far, in hexadecimal.
+func (c *conn) audioHash() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return hex.EncodeToString(c.digest.Sum(nil))
+}
+
+// deliver gives decoded audio to the hub.
+func (c *conn) deliver(channels ...[]int16) error {
+	if c.samples.Load() == 0 {
+		f, _ := c.decoder.inner.Format()
+		if c.decoder.floats {
+			f.Encoding = "linear32"
+		}
+		if err := c.in.Describe(f.Encoding, f.Rate, len(channels)); err != nil {
+			return err
+		}
+		c.channels.Store(int32(len(channels)))
+	}
+	if err := c.in.Write(channels...); err != nil {
+		return err
+	}
+	c.samples.Add(int64(len(channels[0])))
+	return nil
+}
+
+// setFinalUntil records how far a channel's words are final.
+func (c *conn) setFinalUntil(o hearken.Origin, seconds float64) {
+	var place = &c.finalUntil[0]
+	switch o {
+	case hearken.System:
+		place = &c.finalUntil[1]
+	case hearken.EventOrigin:
+		return
+	}
+	pos := int64(seconds * hearken.SampleRate)
+	if pos <= place.Load() {
+		return
+	}
+	place.Store(pos) // only forwardEvents writes it
+	select {
+	case c.progress <- struct{}{}:
+	default:
+	}
+}
+
+// throttle makes a sender wait that is ahead of both the engine and real time,
+// before the hub would have to drop audio. It returns when either has caught
+// up, or when gone, the request or the hub ends.
+func (c *conn) throttle(maxAhead time.Duration, gone <-chan struct{}) {
+	if c.finished || c.refused {
+		return
+	}
+	for {
+		sent := c.samples.Load()
+		behind := c.finalUntil[0].Load()
+		if c.channels.Load() == 2 {
+			behind = min(behind, c.finalUntil[1].Load())
+		}
+		ahead := time.Duration(sent-behind) * time.Second / hearken.SampleRate
+		early := time.Duration(sent)*time.Second/hearken.SampleRate - time.Since(c.startedAt)
+		if ahead <= maxAhead || early <= 0 {
+			return
+		}
+		c.mayIdle.Store(true)
+		timer := time.NewTimer(early)
+		select {
+		case <-c.progress:
+		case <-timer.C:
+		case <-gone:
+			early = 0
+		case <-c.requestDone:
+			early = 0
+		case <-c.h.conns.Closing():
+			early = 0
+		}
+		timer.Stop()
+		if early == 0 {
+			return
+		}
+		c.touch()
+		if !c.closing.Load() {
+			c.mayIdle.Store(false)
+		}
+	}
+}
