@@ -34,7 +34,7 @@ func TestHandler_Refusals(t *testing.T) {
 		code, says             string
 	}{
 		{"WrongKey", pcm16, "nobody", nil, 401, "INVALID_AUTH", "Invalid credentials."},
-		{"WrongRight", pcm16, "other", nil, 403, "INSUFFICIENT_PERMISSIONS", "not for hearing"},
+		{"WrongRight", pcm16, "other", nil, 403, "INSUFFICIENT_PERMISSIONS", "may not transcribe"},
 		{"TooMany", pcm16, "a", hearken.Errorf(hearken.Busy, "2000 sessions are active."), 429, "TOO_MANY_REQUESTS", "2000"},
 		{"Language", pcm16 + "&language=xx", "a", hearken.Errorf(hearken.ProviderNotConfigured, "The engine does not have the language xx."), 400, "Bad Request", "xx"},
 		{"EngineGone", pcm16, "a", hearken.Errorf(hearken.ProviderConnectionFailed, "The engine is gone."), 503, "Service Unavailable", "gone"},
