@@ -13,25 +13,25 @@ import (
 	"github.com/hearken-dev/hearken/export"
 )
 
-// answer hears an upload and writes what was heard.
+// answer transcribes an upload and writes the result.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, f *form, o *options) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	hearing := newHearing(&h.cfg, o.request, f.path)
+	job := newJob(&h.cfg, o.request, f.path)
 	done := make(chan error, 1)
-	go func() { done <- hearing.run(ctx) }()
+	go func() { done <- job.run(ctx) }()
 
-	out := &output{w: w, hearing: hearing, diarized: o.format == "diarized_json"}
+	out := &eventWriter{w: w, job: job, diarized: o.format == "diarized_json"}
 	var alive <-chan time.Time
 	if o.stream {
-		ticker := time.NewTicker(h.alive)
+		ticker := time.NewTicker(h.keepAliveEvery)
 		defer ticker.Stop()
 		alive = ticker.C
 	}
 	for {
 		var err error
 		select {
-		case <-hearing.news:
+		case <-job.newSegments:
 			if o.stream {
 				err = out.deltas()
 			}
@@ -42,20 +42,20 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, f *form, o *opt
 			return
 		}
 		if err != nil {
-			cancel() // the client is gone; wait for the session to be ended
+			cancel() // the client is gone; wait for the session to end
 			o.stream, alive = false, nil
 		}
 	}
 }
 
-// finish says the last thing: all the words, or why there are none.
-func (h *Handler) finish(w http.ResponseWriter, r *http.Request, o *options, out *output, err error) {
+// finish writes the end of the answer: all the words, or an error.
+func (h *Handler) finish(w http.ResponseWriter, r *http.Request, o *options, out *eventWriter, err error) {
 	if r.Context().Err() != nil {
-		return // nobody listens
+		return // the client is gone
 	}
-	out.identify()
+	out.setRequestID()
 	switch {
-	case err != nil && out.begun:
+	case err != nil && out.headerSent:
 		f := failureOf(err)
 		if f.status == http.StatusInternalServerError {
 			h.cfg.Log.Error("upload failed", "err", err)
@@ -65,10 +65,10 @@ func (h *Handler) finish(w http.ResponseWriter, r *http.Request, o *options, out
 		h.fail(w, err)
 	case o.stream:
 		if out.deltas() == nil {
-			_ = out.done(newTranscript(out.hearing))
+			_ = out.done(newTranscript(out.job))
 		}
 	default:
-		kind, body, err := render(newTranscript(out.hearing), o)
+		kind, body, err := render(newTranscript(out.job), o)
 		if err != nil {
 			h.fail(w, err)
 			return
@@ -80,10 +80,10 @@ func (h *Handler) finish(w http.ResponseWriter, r *http.Request, o *options, out
 func respond(w http.ResponseWriter, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // a client that is gone needs none
+	_, _ = w.Write(body) // the client may be gone
 }
 
-// usage says for how much a client would be charged, in whole seconds.
+// usage says for how much audio a client would be charged, in whole seconds.
 type usage struct {
 	Type    string  `json:"type"`
 	Seconds float64 `json:"seconds"`
@@ -91,7 +91,7 @@ type usage struct {
 
 func (t *transcript) usage() usage { return usage{"duration", math.Ceil(t.duration)} }
 
-// The shapes of the JSON formats.
+// The JSON formats.
 type (
 	plainAnswer struct {
 		Text  string `json:"text"`
@@ -135,7 +135,7 @@ type (
 	}
 )
 
-// render writes a transcript in the format that was asked for.
+// render writes a transcript in the requested format.
 func render(t *transcript, o *options) (kind string, body []byte, err error) {
 	switch o.format {
 	case "text":
@@ -151,7 +151,7 @@ func render(t *transcript, o *options) (kind string, body []byte, err error) {
 	return "application/json", encode(plainAnswer{t.text(), t.usage()}), nil
 }
 
-// cues are subtitles. A translation is what was said here.
+// cues returns subtitles. A translation counts as confirmed text here.
 func (t *transcript) cues(format string) ([]byte, error) {
 	segments := slices.Clone(t.segments)
 	for i := range segments {
@@ -182,7 +182,7 @@ func (t *transcript) verbose(o *options) verboseAnswer {
 		text := oneLine(s.Text)
 		a.Segments = append(a.Segments, verboseSegment{
 			ID: i, Seek: int(s.StartTime * 100), Start: milliseconds(s.StartTime), End: milliseconds(s.EndTime),
-			Text:   between(".", text, t.language) + text, // clients put them together as they are
+			Text:   separator(".", text, t.language) + text, // clients join them without a separator
 			Tokens: []int{}, AvgLogprob: logprob(s.Confidence), CompressionRatio: compression(text),
 		})
 	}

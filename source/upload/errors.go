@@ -13,22 +13,22 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A failure is an error as OpenAI's clients know them.
+// A failure is an error in the form of OpenAI's API.
 type failure struct {
-	status  int
-	message string
-	kind    string // "invalid_request_error", "requests" or "server_error"
-	param   string // the field that is wrong; may be empty
-	code    string // may be empty
-	after   time.Duration
-	settled bool // the same request would fail again: clients that retry by themselves should not
-	cause   error
+	status     int
+	message    string
+	kind       string // "invalid_request_error", "requests" or "server_error"
+	param      string // the wrong field; may be empty
+	code       string // may be empty
+	retryAfter time.Duration
+	noRetry    bool // the same request would fail again, so clients should not retry
+	cause      error
 }
 
 func (f *failure) Error() string { return f.message }
 func (f *failure) Unwrap() error { return f.cause }
 
-// invalid is a mistake of the client's.
+// invalid is a mistake of the client.
 func invalid(param, code, format string, args ...any) *failure {
 	return &failure{
 		status: http.StatusBadRequest, kind: "invalid_request_error", param: param, code: code,
@@ -36,18 +36,18 @@ func invalid(param, code, format string, args ...any) *failure {
 	}
 }
 
-// unavailable is trouble of ours that may pass.
+// unavailable is a failure of the hub that may pass.
 func unavailable(code, format string, args ...any) *failure {
 	return &failure{
-		status: http.StatusServiceUnavailable, kind: "server_error", code: code, after: 10 * time.Second,
+		status: http.StatusServiceUnavailable, kind: "server_error", code: code, retryAfter: 10 * time.Second,
 		message: fmt.Sprintf(format, args...),
 	}
 }
 
-// busyFor is when a hub without room may be asked again.
+// busyFor is how long clients should wait for a busy hub.
 const busyFor = 5 * time.Second
 
-// failureOf says an error of the hub in OpenAI's words.
+// failureOf converts an error of the hub to OpenAI's form.
 func failureOf(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
@@ -73,20 +73,20 @@ func failureOf(err error) *failure {
 	case hearken.NotFound, hearken.SessionNotFound:
 		f.status = http.StatusNotFound
 	case hearken.Busy:
-		f.status, f.kind, f.code, f.after = http.StatusTooManyRequests, "requests", "rate_limit_exceeded", busyFor
-	case hearken.APIKeyMissing: // the engine's, which the client cannot mend
-		f.status, f.kind, f.settled = http.StatusServiceUnavailable, "server_error", true
+		f.status, f.kind, f.code, f.retryAfter = http.StatusTooManyRequests, "requests", "rate_limit_exceeded", busyFor
+	case hearken.APIKeyMissing: // the engine's key, which the client cannot change
+		f.status, f.kind, f.noRetry = http.StatusServiceUnavailable, "server_error", true
 	case hearken.ProviderConnectionFailed:
-		f.status, f.kind, f.after = http.StatusServiceUnavailable, "server_error", 10*time.Second
+		f.status, f.kind, f.retryAfter = http.StatusServiceUnavailable, "server_error", 10*time.Second
 	default:
 		f.status, f.kind = http.StatusInternalServerError, "server_error"
 	}
 	return f
 }
 
-// WriteError answers with an error in the form that OpenAI's clients read. It
-// is for whoever refuses a request before the [Handler] sees it; the status
-// may be 0 to follow from the error's code.
+// WriteError answers with an error in OpenAI's form. The server uses it for
+// requests that it refuses before the [Handler] sees them. If status is 0, it
+// follows from the error's code.
 func WriteError(w http.ResponseWriter, status int, err error) {
 	f := *failureOf(err)
 	if status != 0 && status != f.status {
@@ -107,10 +107,10 @@ func WriteError(w http.ResponseWriter, status int, err error) {
 func (f *failure) write(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
-	if f.after > 0 && h.Get("Retry-After") == "" {
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.after.Seconds()))))
+	if f.retryAfter > 0 && h.Get("Retry-After") == "" {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.retryAfter.Seconds()))))
 	}
-	if f.settled {
+	if f.noRetry {
 		h.Set("X-Should-Retry", "false")
 	}
 	w.WriteHeader(f.status)
@@ -135,7 +135,7 @@ func (f *failure) body() []byte {
 	return encode(map[string]detail{"error": d})
 }
 
-// encode is JSON as people like to read it, with a final newline.
+// encode returns JSON with a final newline.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -144,7 +144,7 @@ func encode(v any) []byte {
 	return b.Bytes()
 }
 
-// fail answers with an error; what clients are not told is logged.
+// fail answers with an error, and logs it if clients do not get its text.
 func (h *Handler) fail(w http.ResponseWriter, err error) {
 	f := failureOf(err)
 	if f.status == http.StatusInternalServerError {
@@ -153,8 +153,8 @@ func (h *Handler) fail(w http.ResponseWriter, err error) {
 	f.write(w)
 }
 
-// notHere answers requests that are no part of the API.
-func notHere(w http.ResponseWriter, r *http.Request) {
+// unknownRoute answers requests that are not part of the API.
+func unknownRoute(w http.ResponseWriter, r *http.Request) {
 	f := invalid("", "unknown_url", "Unknown request URL: %s %.200s.", r.Method, r.URL.Path)
 	f.status = http.StatusNotFound
 	switch r.URL.Path {

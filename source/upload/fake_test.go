@@ -26,30 +26,30 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const session = "11111111-2222-3333-4444-555555555555"
 
-// A hub is a small stand-in with one engine that follows a script.
+// A hub is a small fake with one engine that follows a script.
 type hub struct {
-	script  []hearken.Segment // said when the engine has heard them to their end
-	steps   chan float64      // seconds that the engine may hear next; nil for all it has
-	start   error             // of Start
-	attach  error             // of Attach
-	dies    float64           // the second at which the session ends by itself
-	reason  string            // for which it ends then, or when it is finished
-	cause   error             // told before that
-	drops   bool              // sound
-	untold  bool              // no progress is told beyond the last words
-	replace bool              // another sender comes in place of the end
-	crowded bool              // every other final is lost, as where there is no room for it
+	script     []hearken.Segment // said when the engine has processed them to their end
+	steps      chan float64      // seconds that the engine may process next; nil for all it has
+	start      error             // of Start
+	attach     error             // of Attach
+	dies       float64           // the second at which the session ends by itself
+	reason     string            // for which it ends then, or when it is finished
+	cause      error             // sent before that
+	drops      bool              // audio
+	noProgress bool              // no progress is reported beyond the last words
+	replace    bool              // another sender takes over instead of the end
+	crowded    bool              // every other final is lost, as if its queue were full
 
-	mu       sync.Mutex
-	requests []Request
-	encoding string
-	pcm      []int16
-	heard    int64 // samples
-	ahead    int64 // the most samples that were not heard yet
-	finished int
-	detached int
-	asked    int // for the last words
-	lost     int // finals that nobody took
+	mu        sync.Mutex
+	requests  []Request
+	encoding  string
+	pcm       []int16
+	processed int64 // samples
+	ahead     int64 // the most samples that were not processed yet
+	finished  int
+	detached  int
+	asked     int // for the last words
+	lost      int // finals that nobody took
 }
 
 func (h *hub) Start(_ context.Context, req Request) (string, error) {
@@ -64,7 +64,7 @@ func (h *hub) Attach(_ context.Context, id, principal string) (hearken.Input, er
 		return nil, h.attach
 	}
 	h.mu.Lock()
-	h.pcm, h.heard, h.finished = nil, 0, 0 // of the session before
+	h.pcm, h.processed, h.finished = nil, 0, 0 // of the session before
 	h.mu.Unlock()
 	in := &input{hub: h, events: make(chan hearken.InputEvent, 32), wake: make(chan struct{}, 1), gone: make(chan struct{})}
 	go in.engine()
@@ -77,7 +77,7 @@ func (h *hub) seen(f func() bool) bool {
 	return f()
 }
 
-// An input is as the hub's: its events have little room and do not wait.
+// An input is like the hub's: its queue of events is short and does not wait.
 type input struct {
 	hub    *hub
 	events chan hearken.InputEvent
@@ -108,7 +108,7 @@ func (in *input) Write(channels ...[]int16) error {
 		return hearken.Errorf(hearken.SessionAlreadyStopped, "the session is stopped.")
 	}
 	h.pcm = append(h.pcm, channels[0]...)
-	h.ahead = max(h.ahead, int64(len(h.pcm))-h.heard)
+	h.ahead = max(h.ahead, int64(len(h.pcm))-h.processed)
 	signal(in.wake)
 	return nil
 }
@@ -182,7 +182,7 @@ func (in *input) end(last hearken.InputEvent) {
 	close(in.gone)
 }
 
-// engine hears the sound and says what its script holds.
+// engine processes the audio and says what its script holds.
 func (in *input) engine() {
 	next, allowed := 0, math.Inf(1)
 	if in.hub.steps != nil {
@@ -208,14 +208,14 @@ func (in *input) listen(next int, allowed float64) int {
 	defer h.mu.Unlock()
 	total := float64(len(h.pcm)) / hearken.SampleRate
 	now := min(total, allowed)
-	h.heard = int64(now * hearken.SampleRate)
+	h.processed = int64(now * hearken.SampleRate)
 	for ; next < len(h.script) && h.script[next].EndTime <= now; next++ {
 		s := h.script[next]
 		s.Line = cmp.Or(s.Line, next+1)
 		in.push(hearken.InputEvent{Kind: hearken.InputPartial, Segment: &hearken.Segment{Text: "wrong", Status: hearken.Unconfirmed}})
 		in.push(hearken.InputEvent{Kind: hearken.InputFinal, Segment: &s})
 	}
-	if !h.untold {
+	if !h.noProgress {
 		in.push(hearken.InputEvent{Kind: hearken.InputProgress, Seconds: now})
 	}
 	if h.drops {
@@ -253,15 +253,15 @@ func decode(ctx context.Context, path string, sink func(channels ...[]int16) err
 	return d.Close()
 }
 
-// A door is a handler that is served.
-type door struct {
+// A server is a handler that is served.
+type server struct {
 	*Handler
 	t   *testing.T
 	url string
 	dir string // of uploads
 }
 
-func open(t *testing.T, h *hub, change ...func(*Config)) *door {
+func open(t *testing.T, h *hub, change ...func(*Config)) *server {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "uploads")
 	cfg := Config{
@@ -277,7 +277,7 @@ func open(t *testing.T, h *hub, change ...func(*Config)) *door {
 	for _, c := range change {
 		c(&cfg)
 	}
-	d := &door{Handler: New(cfg), t: t, dir: dir}
+	d := &server{Handler: New(cfg), t: t, dir: dir}
 	server := httptest.NewServer(d)
 	t.Cleanup(func() {
 		server.Close()
@@ -322,7 +322,7 @@ func (u upload) encode(t *testing.T) (contentType string, b *bytes.Buffer) {
 }
 
 // request makes a request of an upload.
-func (d *door) request(ctx context.Context, path string, u upload) *http.Request {
+func (d *server) request(ctx context.Context, path string, u upload) *http.Request {
 	d.t.Helper()
 	kind, body := u.encode(d.t)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url+path, body)
@@ -334,12 +334,12 @@ func (d *door) request(ctx context.Context, path string, u upload) *http.Request
 }
 
 // post uploads and returns the whole answer.
-func (d *door) post(path string, u upload) (*http.Response, string) {
+func (d *server) post(path string, u upload) (*http.Response, string) {
 	d.t.Helper()
 	return d.do(d.request(d.t.Context(), path, u))
 }
 
-func (d *door) do(r *http.Request) (*http.Response, string) {
+func (d *server) do(r *http.Request) (*http.Response, string) {
 	d.t.Helper()
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {

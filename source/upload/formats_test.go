@@ -11,8 +11,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// talk is what most tests hear: words, silence, something that happened, a
-// translation, words.
+// talk is what most tests transcribe: words, silence, an event, a translation,
+// words.
 func talk() []hearken.Segment {
 	return []hearken.Segment{
 		said(0.5, 1.5, "Hello", "there."),
@@ -118,7 +118,7 @@ func TestTranslation(t *testing.T) {
 	}
 }
 
-// TestSpeakers has an engine that tells who speaks, of segments and of words.
+// TestSpeakers has an engine that names speakers, of segments and of words.
 func TestSpeakers(t *testing.T) {
 	both := with(said(1, 2, "yes", "no", "maybe"), func(s *hearken.Segment) {
 		s.Words[0].Speaker, s.Words[1].Speaker, s.Words[2].Speaker = new(0), new(1), new(1)
@@ -152,7 +152,7 @@ func TestBetween(t *testing.T) {
 		{"สวัสดี", "ครับ", "", ""},
 		{"你好", "Ken", "zh-Hant-TW", ""},
 	} {
-		if got := between(tt.last, tt.next, tt.language); got != tt.want {
+		if got := separator(tt.last, tt.next, tt.language); got != tt.want {
 			t.Errorf("between %q and %q (%s): %q", tt.last, tt.next, tt.language, got)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A model is an engine as OpenAI's clients list them.
+// A model is an engine in the form of OpenAI's API.
 type model struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
@@ -36,20 +36,20 @@ func (h *Handler) showModel(w http.ResponseWriter, r *http.Request) {
 	respond(w, "application/json", encode(newModel(name)))
 }
 
-// common reports whether a model is one of OpenAI's own for this, or a Whisper
-// of somebody else's, which clients name without knowing who answers.
-func common(name string) bool {
+// genericModel reports whether a model name stands for any engine: one of
+// OpenAI's own, or a Whisper, which clients name without knowing who answers.
+func genericModel(name string) bool {
 	return name == "whisper" || strings.HasPrefix(name, "whisper-") ||
 		strings.HasPrefix(name, "gpt-") && strings.Contains(name, "transcribe")
 }
 
-// engine finds who is meant by a model: a provider, empty for the hub's
-// default, and its own model, empty for that one's default.
+// engine returns the provider that a model name means, or "" for the hub's
+// default, and its own model, or "" for its default.
 func (h *Handler) engine(name string, translate bool) (provider, own string, err error) {
 	if name == "" {
 		return "", "", invalid("model", "missing_required_parameter", "you must provide a model parameter")
 	}
-	if common(name) {
+	if genericModel(name) {
 		if !translate || len(h.cfg.Engines) > 0 && h.cfg.Engines[0].Translates {
 			return "", "", nil
 		}

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 // options are what a form asks for.
@@ -22,7 +23,7 @@ type options struct {
 
 var (
 	formats = []string{"json", "text", "srt", "verbose_json", "vtt", "diarized_json"}
-	// streamed are the formats that can come in pieces.
+	// streamed are the formats that can be streamed.
 	streamed = []string{"json", "text", "diarized_json"}
 )
 
@@ -49,11 +50,11 @@ func (h *Handler) options(f *form, translate bool) (*options, error) {
 	return o, nil
 }
 
-// title makes a file's name one line of decent length.
+// title makes one short line of a file's name.
 func title(name string) string {
 	name = path.Base(strings.ReplaceAll(strings.ToValidUTF8(name, ""), `\`, "/"))
 	name = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
+		if safetext.ClassOf(r) != safetext.Visible {
 			return -1
 		}
 		return r
@@ -61,16 +62,13 @@ func title(name string) string {
 	if name == "." || name == "/" {
 		return ""
 	}
-	if runes := []rune(name); len(runes) > 200 {
-		name = string(runes[:200])
-	}
-	return name
+	return safetext.Clip(name, 200)
 }
 
 var tag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 
-// readLanguage takes language, or the first of languages[]: an engine listens
-// for one.
+// readLanguage reads language, or the first of languages[]: an engine takes
+// only one.
 func (o *options) readLanguage(f *form) error {
 	field, v := "language", f.value("language")
 	if all := f.fields["languages"]; v == "" && len(all) > 0 {
@@ -83,7 +81,7 @@ func (o *options) readLanguage(f *form) error {
 		return invalid(field, "invalid_language_format", "Invalid language '%.40s'. Language parameter must be specified in ISO-639-1 format.", v)
 	}
 	if v == "" && o.request.Translate {
-		v = "auto" // it is another one than the hub's own
+		v = "auto" // it is not the hub's default language
 	}
 	o.request.Language = v
 	return nil
@@ -161,9 +159,9 @@ func (o *options) readVocabulary(f *form) error {
 	return nil
 }
 
-// terms are the names in a prompt that is a list of them, such as "Glossary:
-// Aimee, Shawn, BBQ". Other prompts are sentences: what is in them is known to
-// no engine of ours, and taking each word for a name would do harm.
+// terms returns the names in a prompt that is a list, such as "Glossary: Aimee,
+// Shawn, BBQ". Other prompts are sentences, whose words must not be taken for
+// names.
 func terms(prompt string) []string {
 	if before, after, found := strings.Cut(prompt, ":"); found && len(strings.Fields(before)) <= 3 {
 		prompt = after
@@ -189,8 +187,8 @@ func terms(prompt string) []string {
 	return out
 }
 
-// checkUnused checks what changes nothing here, so that a mistake is told
-// here as it is there; and what would be expected to change something.
+// checkUnused checks fields that have no effect here, so that mistakes are
+// reported as OpenAI does, and refuses those that must not be ignored.
 func checkUnused(f *form) error {
 	if v := f.value("temperature"); v != "" {
 		if t, err := strconv.ParseFloat(v, 64); err != nil || !(t >= 0 && t <= 1) {
@@ -204,7 +202,7 @@ func checkUnused(f *form) error {
 	}
 	for _, field := range []string{"known_speaker_names", "known_speaker_references"} {
 		if len(f.fields[field]) > 0 {
-			return invalid(field, "unsupported_parameter", "Unsupported parameter: '%s'. The engines here do not know speakers by name.", field)
+			return invalid(field, "unsupported_parameter", "Unsupported parameter: '%s'. No engine of this hub knows speakers by name.", field)
 		}
 	}
 	v := f.value("chunking_strategy")

@@ -16,22 +16,22 @@ const (
 	maxField  = 64 << 10 // bytes of one field
 	maxFields = 256
 	maxForm   = 1 << 20 // bytes of everything but the file
-	// slowest is how many bytes per second a client must send on the whole.
-	slowest = 64 << 10
-	// politely is how much of an upload that is refused is still read.
-	politely = 256 << 20
+	// minBytesPerSecond is how fast a client must send on average.
+	minBytesPerSecond = 64 << 10
+	// maxDiscard is how much of a refused upload is still read.
+	maxDiscard = 256 << 20
 )
 
 // A form is what a client sent.
 type form struct {
-	path   string // of the file; empty if there was none
-	name   string // as the client calls it
-	size   int64
-	fields map[string][]string
-	held   int // bytes of the fields
+	path       string // of the file; empty if there was none
+	name       string // the client's name for it
+	size       int64
+	fields     map[string][]string
+	fieldBytes int // bytes of the fields
 }
 
-// remove deletes the file. It works on nil too.
+// remove deletes the file. The form may be nil.
 func (f *form) remove(log *slog.Logger) {
 	if f == nil || f.path == "" {
 		return
@@ -50,7 +50,7 @@ func (f *form) value(name string) string {
 	return strings.TrimSpace(v[len(v)-1])
 }
 
-// receive reads the request. The form is not nil if a file was begun.
+// receive reads the request. The form is not nil if there is a file to remove.
 func (h *Handler) receive(r *http.Request, b *body) (*form, error) {
 	if r.ContentLength > h.cfg.MaxBytes+maxForm {
 		return nil, h.tooLarge()
@@ -92,11 +92,11 @@ func (h *Handler) tooLarge() *failure {
 	return f
 }
 
-// parts takes one part after the other.
+// parts reads all parts of the form.
 func (h *Handler) parts(reader *multipart.Reader, f *form) error {
 	for n := 0; ; n++ {
 		part, err := reader.NextPart()
-		if err == io.EOF { // it wraps the one of a form that was cut off
+		if err == io.EOF { // a form that was cut off has a wrapped EOF
 			return nil
 		}
 		if err != nil {
@@ -109,7 +109,7 @@ func (h *Handler) parts(reader *multipart.Reader, f *form) error {
 		case name == "file" && f.path != "":
 			return invalid("file", "", "One recording at a time: there are two files.")
 		case name == "file":
-			if err := h.keep(part, f); err != nil {
+			if err := h.saveFile(part, f); err != nil {
 				return err
 			}
 		default:
@@ -120,7 +120,7 @@ func (h *Handler) parts(reader *multipart.Reader, f *form) error {
 	}
 }
 
-// formError tells a form that is wrong from one that is too large.
+// formError converts an error of the form, unless it is too large.
 func formError(err error) error {
 	if errors.Is(err, errTooLarge) {
 		return err
@@ -128,13 +128,13 @@ func formError(err error) error {
 	return notForm(err)
 }
 
-// add takes a field. Lists are written as name, name[] or name[0].
+// add reads a field. Lists are written as name, name[] or name[0].
 func (f *form) add(name string, r io.Reader) error {
 	b, err := io.ReadAll(io.LimitReader(r, maxField+1))
 	if err != nil {
 		return formError(err)
 	}
-	if f.held += len(b); f.held > maxForm {
+	if f.fieldBytes += len(b); f.fieldBytes > maxForm {
 		return invalid("", "", "The fields of the form have more than %d bytes.", maxForm)
 	}
 	if open := strings.LastIndexByte(name, '['); open > 0 && strings.HasSuffix(name, "]") &&
@@ -148,8 +148,9 @@ func (f *form) add(name string, r io.Reader) error {
 	return nil
 }
 
-// keep writes the recording to a file of its own, which nobody else can read.
-func (h *Handler) keep(part *multipart.Part, f *form) (err error) {
+// saveFile writes the recording to a temporary file that only this user can
+// read.
+func (h *Handler) saveFile(part *multipart.Part, f *form) (err error) {
 	if h.cfg.TempDir != "" {
 		if err := os.MkdirAll(h.cfg.TempDir, 0o700); err != nil {
 			return fmt.Errorf("make directory for uploads: %w", err)
@@ -183,31 +184,31 @@ func (h *Handler) keep(part *multipart.Part, f *form) (err error) {
 	}
 }
 
-// A body is a request's body, bounded in size and time.
+// A body is a request's body with limits on size and time.
 type body struct {
 	io.ReadCloser
-	control *http.ResponseController
-	within  time.Duration // for each read
-	waits   bool          // the client sends only when it is read
-	left    int64
-	end     time.Time
-	err     error // of the connection
+	control         *http.ResponseController
+	readTimeout     time.Duration // for each read
+	expectsContinue bool          // the client sends only when the body is read
+	left            int64
+	endEvent        time.Time
+	err             error // of the connection
 }
 
 func (h *Handler) newBody(w http.ResponseWriter, r *http.Request) *body {
 	limit := h.cfg.MaxBytes + maxForm
 	return &body{
-		ReadCloser: r.Body, control: http.NewResponseController(w), within: h.patience, left: limit,
-		waits: r.Header.Get("Expect") != "",
-		end:   time.Now().Add(h.patience + time.Duration(limit/slowest)*time.Second),
+		ReadCloser: r.Body, control: http.NewResponseController(w), readTimeout: h.readTimeout, left: limit,
+		expectsContinue: r.Header.Get("Expect") != "",
+		endEvent:        time.Now().Add(h.readTimeout + time.Duration(limit/minBytesPerSecond)*time.Second),
 	}
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	b.waits = false
-	deadline := time.Now().Add(b.within)
-	if deadline.After(b.end) {
-		deadline = b.end
+	b.expectsContinue = false
+	deadline := time.Now().Add(b.readTimeout)
+	if deadline.After(b.endEvent) {
+		deadline = b.endEvent
 	}
 	_ = b.control.SetReadDeadline(deadline) // not every writer can
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), max(1, b.left))])
@@ -221,17 +222,16 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// drain reads what is left of a request that is refused. A client that looks
-// at the answer only when it has sent everything sees one then, and no broken
-// connection.
+// drain reads the rest of a refused request. A client that reads the answer
+// only after it has sent everything then gets one, and no broken connection.
 func (b *body) drain() {
-	if b.waits || b.err != nil {
+	if b.expectsContinue || b.err != nil {
 		return
 	}
-	b.left, b.end = politely, time.Now().Add(b.within)
+	b.left, b.endEvent = maxDiscard, time.Now().Add(b.readTimeout)
 	_, _ = io.Copy(io.Discard, b)
 }
 
-// done takes the deadline off: the server goes on reading to notice when the
-// client hangs up.
+// done removes the deadline: the server keeps reading to notice when the client
+// hangs up.
 func (b *body) done() { _ = b.control.SetReadDeadline(time.Time{}) }

@@ -15,20 +15,20 @@ import (
 
 // A transcript is a recording with all its words.
 type transcript struct {
-	segments []hearken.Segment // in the order of their time, with text
+	segments []hearken.Segment // in the order in which they were said
 	language string            // a tag; may be empty
 	duration float64           // in seconds
 }
 
-// newTranscript makes a transcript of what a hearing heard. Words of a gap
-// that was filled later come where they were said.
-func newTranscript(h *hearing) *transcript {
-	h.mu.Lock()
-	segments := slices.Clone(h.segments)
-	h.mu.Unlock()
+// newTranscript makes a transcript of a job's segments. Words that were
+// transcribed late come where they were said.
+func newTranscript(j *job) *transcript {
+	j.mu.Lock()
+	segments := slices.Clone(j.segments)
+	j.mu.Unlock()
 	slices.SortStableFunc(segments, func(a, b hearken.Segment) int { return cmp.Compare(a.StartTime, b.StartTime) })
-	t := &transcript{segments: segments, language: h.request.Language, duration: milliseconds(h.seconds())}
-	if h.request.Translate {
+	t := &transcript{segments: segments, language: j.request.Language, duration: milliseconds(j.seconds())}
+	if j.request.Translate {
 		t.language = "en"
 	} else if i := slices.IndexFunc(segments, func(s hearken.Segment) bool { return s.Language != "" }); i >= 0 {
 		t.language = segments[i].Language
@@ -42,25 +42,25 @@ func (t *transcript) text() string {
 	last := ""
 	for _, s := range t.segments {
 		text := oneLine(s.Text)
-		b.WriteString(between(last, text, t.language))
+		b.WriteString(separator(last, text, t.language))
 		b.WriteString(text)
 		last = text
 	}
 	return b.String()
 }
 
-// oneLine is a text without breaks and without space around it.
+// oneLine is a text with single spaces and without line breaks.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// between is what goes between two texts: a space, or nothing before the first
-// and in languages that do not part their words.
-func between(last, next, language string) string {
+// separator is what goes between two texts: a space, or nothing before the
+// first and in languages without spaces.
+func separator(last, next, language string) string {
 	if last == "" || unspaced(language) {
 		return ""
 	}
 	before, _ := utf8.DecodeLastRuneInString(last)
 	after, _ := utf8.DecodeRuneInString(next)
-	if dense(before) && dense(after) {
+	if unspacedScript(before) && unspacedScript(after) {
 		return ""
 	}
 	return " "
@@ -72,21 +72,21 @@ func unspaced(language string) bool {
 	return slices.Contains([]string{"ja", "zh", "yue", "th", "lo", "km", "my", "bo"}, primary)
 }
 
-// dense reports whether a character belongs to a script without spaces.
-func dense(r rune) bool {
+// unspacedScript reports whether a character belongs to a script without spaces.
+func unspacedScript(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan) ||
 		r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xff65
 }
 
-// A word is one with its time, as it is written.
+// A word is a word with its time.
 type word struct {
 	Word  string  `json:"word"`
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
 }
 
-// words are those of a segment. Where the engine gave no times, each gets its
-// share of the segment's.
+// words returns the words of a segment. Without times from the engine, each
+// gets its share of the segment's.
 func words(s *hearken.Segment) []word {
 	var out []word
 	for _, w := range s.Words {
@@ -109,8 +109,8 @@ func words(s *hearken.Segment) []word {
 	return out
 }
 
-// turns cuts a segment where another speaker goes on, which the words tell if
-// the segment as a whole does not.
+// turns splits a segment where the speaker changes, if only its words have
+// speakers.
 func turns(s hearken.Segment) []hearken.Segment {
 	fields := strings.Fields(s.Text)
 	if s.Speaker != nil || len(fields) != len(s.Words) || len(fields) == 0 {
@@ -118,7 +118,7 @@ func turns(s hearken.Segment) []hearken.Segment {
 	}
 	var out []hearken.Segment
 	for from, i := 0, 1; i <= len(fields); i++ {
-		if i < len(fields) && same(s.Words[i].Speaker, s.Words[from].Speaker) {
+		if i < len(fields) && sameSpeaker(s.Words[i].Speaker, s.Words[from].Speaker) {
 			continue
 		}
 		t := s
@@ -135,7 +135,7 @@ func turns(s hearken.Segment) []hearken.Segment {
 	return out
 }
 
-func same(a, b *int) bool {
+func sameSpeaker(a, b *int) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
@@ -151,8 +151,8 @@ func speaker(n *int) string {
 	return name
 }
 
-// compression is how well a text compresses: repeated words, which Whisper
-// falls into, do so too well.
+// compression is how well a text compresses. Repetitions, a known failure of
+// Whisper, compress too well.
 func compression(text string) float64 {
 	if text == "" {
 		return 0
@@ -164,7 +164,7 @@ func compression(text string) float64 {
 	return milliseconds(float64(len(text)) / float64(b.Len()))
 }
 
-// logprob is a confidence as Whisper tells it.
+// logprob is a confidence in Whisper's form.
 func logprob(confidence *float64) float64 {
 	if confidence == nil {
 		return 0

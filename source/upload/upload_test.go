@@ -72,7 +72,7 @@ func TestBadInput(t *testing.T) {
 		{"chunking fields", "", upload{"a.wav", good, []string{"model", "local", "chunking_strategy[type]", "hammer"}}, 400,
 			"Invalid value: 'hammer'. Supported values are: 'auto' and 'server_vad'.", "chunking_strategy", "invalid_value"},
 		{"speakers", "", upload{"a.wav", good, []string{"model", "local", "known_speaker_names[]", "Ann"}}, 400,
-			"Unsupported parameter: 'known_speaker_names'. The engines here do not know speakers by name.", "known_speaker_names", "unsupported_parameter"},
+			"Unsupported parameter: 'known_speaker_names'. No engine of this hub knows speakers by name.", "known_speaker_names", "unsupported_parameter"},
 		{"keyword", "", upload{"a.wav", good, []string{"model", "local", "keywords[]", strings.Repeat("x", 201)}}, 400, "A keyword has at most 200 bytes.", "keywords", "invalid_value"},
 		{"field", "", upload{"a.wav", good, []string{"model", "local", "prompt", strings.Repeat("x", maxField+1)}}, 400, "The field prompt has more than 65536 bytes.", "prompt", ""},
 		{"long fields", "", upload{"a.wav", good, append(strings.Fields(strings.Repeat("x "+strings.Repeat("y", maxField)+" ", maxForm/maxField)), "model", "local")}, 400,
@@ -236,7 +236,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestFile looks at the file while it is heard.
+// TestFile looks at the file during transcription.
 func TestFile(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "hearken-upload-123")
@@ -282,7 +282,7 @@ func TestTooLarge(t *testing.T) {
 	exact := append(wav(1), make([]byte, 100<<10)...)[:100<<10]
 	for name, tt := range map[string]struct {
 		data   []byte
-		chunks bool // no length is told
+		chunks bool // without a length
 		expect bool // the client waits for a go-ahead
 		status int
 	}{

@@ -38,8 +38,8 @@ func events(t *testing.T, r io.Reader) (next func() string) {
 	}
 }
 
-// TestStream has each segment told as soon as it is confirmed: the engine
-// hears the next only when the one before has been seen.
+// TestStream has each segment sent as soon as it is confirmed: the engine
+// continues only when the one before has been seen.
 func TestStream(t *testing.T) {
 	h := &hub{steps: make(chan float64), script: talk()}
 	d := open(t, h)
@@ -100,7 +100,7 @@ data: {"type":"transcript.text.done","text":"Yes. No.","usage":{"type":"duration
 func TestStream_Quiet(t *testing.T) {
 	h := &hub{steps: make(chan float64)}
 	d := open(t, h)
-	d.alive = time.Millisecond
+	d.keepAliveEvery = time.Millisecond
 	res, err := http.DefaultClient.Do(d.request(t.Context(), transcriptions, upload{"a.wav", wav(1), []string{"model", "local", "stream", "true"}}))
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func TestPace(t *testing.T) {
 	}
 	d := open(t, h, func(c *Config) {
 		c.Ahead = 20 * time.Second
-		// No real engine is as fast as this one, which tells more at once than
+		// No real engine is as fast as this one, which sends more at once than
 		// anybody can take.
 		c.Read = func(context.Context, string) ([]hearken.Segment, error) { return h.script, nil }
 	})
@@ -164,7 +164,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestCrowded has a hub that tells more at once than there is room for.
+// TestCrowded has a hub that sends more at once than there is space for.
 func TestCrowded(t *testing.T) {
 	h := &hub{steps: make(chan float64), crowded: true}
 	for i := range 100 {
@@ -222,17 +222,17 @@ func TestSettle(t *testing.T) {
 	wait.Wait()
 }
 
-// TestSettle_Untold has an engine that does not tell that the end is silent.
-func TestSettle_Untold(t *testing.T) {
+// TestWaitForWords_NoProgress has an engine that does not report that the end is silent.
+func TestWaitForWords_NoProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &hub{untold: true, script: []hearken.Segment{said(0, 1, "one")}}
+		h := &hub{noProgress: true, script: []hearken.Segment{said(0, 1, "one")}}
 		cfg := Config{Sessions: h, Ahead: time.Minute, Log: slog.New(slog.DiscardHandler)}
 		cfg.Decode = func(_ context.Context, _ string, sink func(...[]int16) error) error {
 			return sink(make([]int16, 40*hearken.SampleRate))
 		}
 		start := time.Now()
-		hearing := newHearing(&cfg, Request{}, "")
-		if err := hearing.run(t.Context()); err != nil {
+		job := newJob(&cfg, Request{}, "")
+		if err := job.run(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(start); took < 39*time.Second || took > 40*time.Second { // on the bubble's clock
@@ -298,14 +298,14 @@ func TestHangUp_Upload(t *testing.T) {
 		return len(left) == 0
 	})
 	if len(h.requests) > 0 {
-		t.Error("half a file was heard")
+		t.Error("half a file was transcribed")
 	}
 }
 
 // TestSlow has a client that stops sending and stays.
 func TestSlow(t *testing.T) {
 	d := open(t, &hub{})
-	d.patience = 50 * time.Millisecond
+	d.readTimeout = 50 * time.Millisecond
 	kind, body := upload{"a.wav", wav(10), []string{"model", "local"}}.encode(t)
 	reader, writer := io.Pipe()
 	defer writer.Close()
@@ -322,10 +322,10 @@ func TestSlow(t *testing.T) {
 func TestAlive(t *testing.T) {
 	h := &hub{steps: make(chan float64)}
 	d := open(t, h)
-	d.patience = 50 * time.Millisecond
+	d.readTimeout = 50 * time.Millisecond
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		timer := time.NewTimer(4 * d.patience)
+		timer := time.NewTimer(4 * d.readTimeout)
 		defer timer.Stop()
 		<-timer.C
 		h.steps <- 5
@@ -357,9 +357,9 @@ func TestFailures(t *testing.T) {
 		{"store", &hub{start: errors.New("secret detail")}, 500, "The server had an error", "", ""},
 		{"attach", &hub{attach: hearken.Errorf(hearken.SessionAlreadyStopped, "session is stopped.")}, 500, `"session_already_stopped"`, "", ""},
 		{"engine failed", &hub{script: hello, dies: 1.5, reason: hearken.StopProviderFailed, cause: hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram does not answer.").WithTry("hearken doctor")},
-			503, "The recording could not be transcribed: Deepgram does not answer. Try: hearken doctor. What was heard of it is in session " + session, "10", ""},
+			503, "The recording could not be transcribed: Deepgram does not answer. Try: hearken doctor. The words so far are in session " + session, "10", ""},
 		{"engine refused", &hub{script: hello, dies: 1.5, reason: hearken.StopProviderFailed, cause: hearken.Errorf(hearken.Unauthorized, "Deepgram refuses the key.")}, 503, `"unauthorized"`, "", "false"},
-		{"engine broke", &hub{script: hello, dies: 1.5, reason: hearken.StopProviderFailed, cause: errors.New("secret detail")}, 503, "the engine failed. What was heard", "10", ""},
+		{"engine broke", &hub{script: hello, dies: 1.5, reason: hearken.StopProviderFailed, cause: errors.New("secret detail")}, 503, "the engine failed. The words so far", "10", ""},
 		{"stopped", &hub{script: hello, steps: make(chan float64), dies: 1.5, reason: hearken.StopRequested}, 409, "its session ended: requested", "", "false"},
 		{"deleted", &hub{script: hello, steps: make(chan float64), dies: 1.5, reason: "deleted"}, 409, "its session ended: deleted", "", "false"},
 		{"replaced", &hub{script: hello, dies: 1.5, replace: true}, 409, "another sender took over", "", "false"},
@@ -457,7 +457,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestConcurrent has more uploads than there is room for.
+// TestConcurrent has more uploads than there is space for.
 func TestConcurrent(t *testing.T) {
 	h := &hub{steps: make(chan float64)}
 	d := open(t, h, func(c *Config) { c.Concurrent = 1 })
@@ -471,7 +471,7 @@ func TestConcurrent(t *testing.T) {
 			res.Body.Close()
 		}
 	})
-	until(t, "the first is heard", func() bool { return h.seen(func() bool { return len(h.pcm) > 0 }) })
+	until(t, "the first has begun", func() bool { return h.seen(func() bool { return len(h.pcm) > 0 }) })
 	if res, body := d.post(transcriptions, u); res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") != "5" {
 		t.Errorf("the second: %d %s", res.StatusCode, body)
 	}
