@@ -1,9 +1,9 @@
-// Package audio turns the sound that people really send (raw PCM, WAV, Opus
-// in Ogg or WebM, FLAC, MP3, at any rate) into the one kind that the hub
-// works with: 16-bit samples at 16 kHz, one slice for each channel.
+// Package audio decodes what senders use (raw PCM, WAV, Opus in Ogg or WebM,
+// FLAC, MP3, at any rate) into what the hub works with: 16-bit samples at
+// 16 kHz, one slice per channel.
 //
-// A [Decoder] is an [io.WriteCloser] that is fed with bytes in pieces of any
-// size and calls a function with what they sound like:
+// A [Decoder] is an [io.WriteCloser] that takes bytes in pieces of any size and
+// calls a function with the audio in them:
 //
 //	dec, err := audio.NewDecoder(audio.Format{}, input.Write)
 //	...
@@ -11,16 +11,16 @@
 //	...
 //	err = dec.Close()
 //
-// The package is pure: it opens nothing, starts nothing and keeps a bounded
-// amount of memory whatever it is fed with. What comes out does not depend on
-// how the bytes were cut.
+// The package is pure: it opens no files, starts no goroutines and uses a
+// bounded amount of memory for any input. The output does not depend on how the
+// bytes were split.
 package audio
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 // Encodings. The raw ones are declared by the sender, in Deepgram's words; the
@@ -38,7 +38,7 @@ const (
 	MP3      = "mp3"
 )
 
-// Rates that raw sound may have.
+// Sample rates that raw audio may have.
 const (
 	MinRate = 8000
 	MaxRate = 48000
@@ -47,31 +47,30 @@ const (
 // maxFileRate is the highest rate that a container may name.
 const maxFileRate = 384000
 
-// A Format says what sound is like. As the declaration of a sender its zero
-// value means that nothing was declared.
+// A Format describes how audio is encoded. The zero value declares nothing.
 type Format struct {
-	// Encoding is [Linear16], [Mulaw] or [Alaw] for raw sound, which is then
-	// taken as it is. If it is empty the container is recognised by its first
-	// bytes, and what is no container is taken for [Linear16].
+	// Encoding is [Linear16], [Mulaw] or [Alaw] for raw audio. If it is empty,
+	// a container is recognised by its first bytes, and anything else is taken
+	// for [Linear16].
 	Encoding string
-	// Rate is in samples per second. It is 16000 for [Linear16] and 8000 for
-	// the others unless declared. Containers bring their own.
+	// Rate is in samples per second. The default for raw audio is 16000 for
+	// [Linear16] and 8000 for the others. Containers have their own.
 	Rate int
-	// Channels is 1 for raw sound unless declared. For a container, 1 mixes
-	// all channels and 2 keeps two apart. If it is 0, two channels stay apart
-	// in WAV and FLAC; in the others they are mixed, because browsers record
-	// one microphone into both and joint coding blends them.
+	// Channels is 1 for raw audio by default. For a container, 1 mixes all
+	// channels and 2 keeps two apart. If it is 0, two channels stay apart in
+	// WAV and FLAC. In the others they are mixed, because browsers record one
+	// microphone into both and joint coding blends them.
 	Channels int
 }
 
-// Check reports what is wrong with a declaration, as an [*hearken.Error] with
-// [hearken.Invalid].
+// Check returns an [*hearken.Error] with [hearken.Invalid] if the declaration
+// is wrong.
 func (f Format) Check() error {
 	switch f.Encoding {
 	case "", Linear16, Mulaw, Alaw:
 	default:
 		return hearken.Errorf(hearken.Invalid,
-			"encoding %q is not one of linear16, mulaw and alaw; leave it out for WAV, Ogg or WebM, which are recognised by their first bytes.", clip(f.Encoding))
+			"encoding %q is not one of linear16, mulaw and alaw; leave it out for WAV, Ogg or WebM, which are recognised by their first bytes.", safetext.Clip(f.Encoding, 40))
 	}
 	if f.Rate != 0 && (f.Rate < MinRate || f.Rate > MaxRate) {
 		return hearken.Errorf(hearken.Invalid, "a sample rate of %d is outside of %d to %d.", f.Rate, MinRate, MaxRate)
@@ -82,7 +81,7 @@ func (f Format) Check() error {
 	return nil
 }
 
-// raw fills the gaps of a declaration of raw sound.
+// raw fills in the defaults of raw audio.
 func (f Format) raw() Format {
 	if f.Encoding == "" {
 		f.Encoding = Linear16
@@ -99,23 +98,15 @@ func (f Format) raw() Format {
 	return f
 }
 
-// undecodable makes the error for sound that cannot be decoded.
+// undecodable is the error for audio that cannot be decoded.
 func undecodable(format string, args ...any) error {
 	what := fmt.Errorf(format, args...)
 	return hearken.Errorf(hearken.Undecodable,
 		"this is not decodable audio (%w); send PCM16 at 8 to 48 kHz, WAV, Ogg/Opus or WebM/Opus.", what)
 }
 
-// clip shortens what a stranger sent before it is shown.
-func clip(s string) string {
-	if len(s) > 40 {
-		s = strings.ToValidUTF8(s[:40], "") + "..."
-	}
-	return s
-}
-
-// CountRate is the rate in which a sender with this declaration counts its
-// samples: its own if it declared raw sound, and otherwise that of the hub.
+// CountRate is the rate at which a sender with this declaration counts its
+// samples: its own for declared raw audio, otherwise the hub's.
 func (f Format) CountRate() int {
 	if f.Encoding == "" && f.Rate == 0 {
 		return hearken.SampleRate

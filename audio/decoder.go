@@ -7,29 +7,28 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A Decoder turns a stream of bytes into sound. It is fed by Write with
-// pieces of any size and hands on what they hold before Write returns. It is
-// for one goroutine at a time.
+// A Decoder decodes a stream of bytes. Write takes pieces of any size and
+// delivers their audio before it returns. It is for one goroutine at a time.
 type Decoder struct {
 	declared Format
 	found    Format
 	out      output
 	parser   parser // nil until the kind of stream is known
 	head     []byte // what came until then
-	err      error  // the first failure, which is also every later one
+	err      error  // the first error, which later calls return too
 }
 
-// A parser takes apart one kind of stream.
+// A parser decodes one kind of stream.
 type parser interface {
 	// write takes the next bytes, all of them.
 	write(p []byte) error
-	// close takes the end of the stream.
+	// close ends the stream.
 	close() error
 }
 
-// NewDecoder makes a decoder for what a sender declared. The sink is called
-// with sound at [hearken.SampleRate], one slice for each channel, all of the
-// same length; it may not keep them. Its error ends the decoding.
+// NewDecoder makes a decoder for the declared format. It calls sink with audio
+// at [hearken.SampleRate], one slice per channel, all of the same length. Sink
+// may not keep them; its error ends the decoding.
 func NewDecoder(declared Format, sink func(channels ...[]int16) error) (*Decoder, error) {
 	if err := declared.Check(); err != nil {
 		return nil, err
@@ -43,30 +42,26 @@ func NewDecoder(declared Format, sink func(channels ...[]int16) error) (*Decoder
 	return d, nil
 }
 
-// Format is what the sound turned out to be, with its own rate and the number
-// of channels that are handed on. It is known before the sink is first called
-// and reported as false until then.
+// Format is the format of the stream, with its own rate and the number of
+// channels that are delivered. It is known before the first call of sink; until
+// then it returns false.
 func (d *Decoder) Format() (Format, bool) {
 	f := d.found
-	f.Rate, f.Channels = d.out.rate, d.out.kept
+	f.Rate, f.Channels = d.out.rate, d.out.outChannels
 	if f.Encoding == OggOpus || f.Encoding == WebMOpus {
-		f.Rate = opusRate // it is decoded at 16 kHz without a detour
+		f.Rate = opusRate // it is decoded directly at 16 kHz
 	}
-	return f, d.out.kept != 0
+	return f, d.out.outChannels != 0
 }
 
-// Samples is how much sound was handed on, in samples of each channel at
-// [hearken.SampleRate].
-func (d *Decoder) Samples() int64 { return d.out.samples }
-
 // Write decodes p. Bytes that cannot be decoded give an [*hearken.Error] with
-// [hearken.Undecodable]; an error of the sink is returned as it is.
+// [hearken.Undecodable]. It returns an error of sink unchanged.
 func (d *Decoder) Write(p []byte) (int, error) {
 	if d.err != nil {
 		return 0, d.err
 	}
 	if raw, ok := d.parser.(*pcmParser); ok {
-		d.err = raw.write(p) // the busy path: no guard needed, no work wasted
+		d.err = raw.write(p) // the busy path needs no guard
 	} else {
 		d.err = d.guard(func() error { return d.parse(p) })
 	}
@@ -76,12 +71,12 @@ func (d *Decoder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close takes the end of the stream: what is still held is handed on. A stream
-// of nothing at all is no error; one that ended before any sound is.
+// Close ends the stream and delivers what is still held. An empty stream is not
+// an error; one that ends before any audio is.
 func (d *Decoder) Close() error {
 	if d.err != nil {
 		if d.parser != nil {
-			_ = d.guard(d.parser.close) // lets go of what it holds
+			_ = d.guard(d.parser.close) // releases what it holds
 		}
 		if errors.Is(d.err, errClosed) {
 			return nil
@@ -121,18 +116,18 @@ func (d *Decoder) parse(p []byte) error {
 		if len(p) == 0 {
 			return nil
 		}
-		n := min(len(p), maxHead-len(d.head))
+		n := min(len(p), HeadSize-len(d.head))
 		d.head = append(d.head, p[:n]...)
 		p = p[n:]
-		if err := d.recognise(len(d.head) == maxHead); err != nil {
+		if err := d.recognise(len(d.head) == HeadSize); err != nil {
 			return err
 		}
 	}
 	return d.parser.write(p)
 }
 
-// recognise chooses the parser once the head tells enough; last says that no
-// more of it will come.
+// recognise chooses the parser once the head is long enough. Last says that no
+// more will come.
 func (d *Decoder) recognise(last bool) error {
 	kind, err := sniff(d.head, last)
 	if err != nil || kind == "" {
@@ -151,9 +146,9 @@ func (d *Decoder) recognise(last bool) error {
 	case WebMOpus:
 		d.parser = &webmParser{d: d}
 	case FLAC:
-		d.parser = newPuller(d, decodeFLAC)
+		d.parser = newPullParser(d, decodeFLAC)
 	case MP3:
-		d.parser = newPuller(d, decodeMP3)
+		d.parser = newPullParser(d, decodeMP3)
 	}
 	head := d.head
 	d.head = nil
@@ -176,17 +171,17 @@ func (d *Decoder) setRaw() error {
 	return d.out.set(f.Rate, f.Channels, f.Channels)
 }
 
-// keep is how many of a container's channels are handed on, if it may have two
-// sides.
-func (d *Decoder) keep(sides bool) int {
+// outputChannels is how many of a container's channels are delivered. Sides
+// says that two channels may be two sides of a call.
+func (d *Decoder) outputChannels(sides bool) int {
 	if d.declared.Channels == 0 && sides {
 		return 2
 	}
 	return d.declared.Channels
 }
 
-// guard runs f and makes an error of a panic: codecs written by others are fed
-// with whatever strangers send.
+// guard runs f and turns a panic into an error: codecs written by others get
+// untrusted bytes.
 func (d *Decoder) guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -210,11 +205,11 @@ func codecError(err error) error {
 	return fmt.Errorf("%w: %w", errCodec, err)
 }
 
-// A pcmParser takes samples that lie there plainly.
+// A pcmParser decodes uncompressed samples.
 type pcmParser struct {
 	out  *output
 	kind sampleKind
-	rest []byte // the beginning of a frame that is not complete
+	rest []byte // of an incomplete frame
 	pcm  []int16
 }
 
@@ -229,7 +224,7 @@ func (p *pcmParser) write(b []byte) error {
 		}
 		p.pcm = p.kind.append(p.pcm[:0], p.rest)
 		p.rest = p.rest[:0]
-		// The first frame goes together with the others, if they are few.
+		// Deliver the first frame together with the others, if they are few.
 		if len(b) > frame*blockSamples {
 			if err := p.out.interleaved(p.pcm); err != nil {
 				return err
@@ -255,5 +250,5 @@ func (p *pcmParser) write(b []byte) error {
 	return nil
 }
 
-// close leaves half a frame behind: there is no sample in it.
+// close drops an incomplete frame.
 func (p *pcmParser) close() error { return nil }

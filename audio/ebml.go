@@ -7,7 +7,7 @@ import "math/bits"
 const unknownSize = -1
 
 // ebmlHead reads the identifier and size at the start of b. The length of the
-// two is 0 if b is too short and negative if they are nonsense.
+// two is 0 if b is too short and negative if they are invalid.
 func ebmlHead(b []byte) (id uint32, size int64, length int) {
 	if len(b) == 0 {
 		return 0, 0, 0
@@ -81,7 +81,7 @@ func ebmlInt(b []byte) int64 {
 	return int64(ebmlUint(b)<<shift) >> shift
 }
 
-// unlace cuts a block's body into its frames; lacing is the block's flag. It
+// unlace splits a block's body into its frames; lacing is the block's flag. It
 // returns nil if the sizes do not add up.
 func unlace(b []byte, lacing byte) [][]byte {
 	if lacing == 0 {

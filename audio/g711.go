@@ -1,7 +1,6 @@
 package audio
 
-// The two laws of G.711, as tables: telephones send them, and 256 values are
-// all there is to know about each.
+// The two codings of G.711 as tables of all their values. Telephones use them.
 var mulawTable, alawTable = func() (mu, a [256]int16) {
 	for i := range 256 {
 		mu[i], a[i] = mulawSample(byte(i)), alawSample(byte(i))

@@ -2,16 +2,16 @@ package audio
 
 import "math"
 
-// Silence is the level of no sound at all, in dBFS: below what 16 bits hold.
+// Silence is the level of digital silence, in dBFS: below what 16 bits hold.
 const Silence = -96.0
 
-// A Level is how loud a stretch of sound is, in dB relative to full scale.
+// A Level is how loud audio is, in dB relative to full scale.
 type Level struct {
 	RMS  float64
 	Peak float64
 }
 
-// Measure finds the level of samples.
+// Measure returns the level of samples.
 func Measure(samples []int16) Level {
 	var sum int64
 	var peak int32

@@ -8,35 +8,35 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// maxPacket bounds one packet of an Ogg stream: the tags may hold a picture,
-// but nobody needs more than this of anything.
+// maxPacket limits one packet of an Ogg stream. The tags may hold a picture,
+// but nothing needs more than this.
 const maxPacket = 1 << 20
 
-// maxJunk is how much is passed over in search of the next page: two lost ones.
+// maxJunk is how much is skipped in search of the next page: two lost ones.
 const maxJunk = 128 << 10
 
-// An oggParser takes apart Ogg pages and feeds the packets of the first Opus
-// stream in them to a decoder. Streams may follow one another.
+// An oggParser splits Ogg pages and feeds the packets of the first Opus stream
+// to a decoder. Streams may follow one another.
 type oggParser struct {
 	opus   opusStream
-	page   []byte // what has come of the current page
+	page   []byte // the current page so far
 	serial uint32
-	stage  int    // 0: head wanted, 1: tags wanted, 2: sound
-	part   []byte // a packet that goes on in the next page
+	stage  int    // expected: 0 the head, 1 the tags, 2 audio
+	part   []byte // a packet that continues in the next page
 	broken bool   // it began in a page that was lost
 	seen   bool   // a page
 	last   int64  // granule position of the page before
-	junk   int    // bytes passed over in search of a page
+	junk   int    // bytes skipped in search of a page
 }
 
 func (o *oggParser) write(p []byte) error {
 	for len(p) > 0 {
-		// A page is at most 27+255+255*255 bytes: it is collected whole.
+		// A page is at most 27+255+255*255 bytes, so it is collected whole.
 		n := min(len(p), o.missing())
 		o.page = append(o.page, p[:n]...)
 		p = p[n:]
 		for len(o.page) > 0 && o.missing() == 0 {
-			if err := o.take(); err != nil {
+			if err := o.parsePage(); err != nil {
 				return err
 			}
 		}
@@ -64,9 +64,9 @@ func (o *oggParser) missing() int {
 	return max(0, size-len(o.page))
 }
 
-// take deals with the page that is complete, or finds the next one if this is
+// parsePage handles a complete page, or searches for the next one if this is
 // none.
-func (o *oggParser) take() error {
+func (o *oggParser) parsePage() error {
 	if len(o.page) < 27 || string(o.page[:4]) != "OggS" || o.page[4] != 0 || !oggSumOK(o.page) {
 		return o.resync()
 	}
@@ -76,7 +76,7 @@ func (o *oggParser) take() error {
 	return err
 }
 
-// resync passes over what is no page.
+// resync skips what is not a page.
 func (o *oggParser) resync() error {
 	for i := 1; i < len(o.page); i++ {
 		if o.page[i] == 'O' && string(o.page[i:min(i+4, len(o.page))]) == "OggS"[:min(4, len(o.page)-i)] {
@@ -98,7 +98,7 @@ func (o *oggParser) tooMuchJunk() error {
 	return nil
 }
 
-// read takes the packets out of a page.
+// read handles the packets of a page.
 func (o *oggParser) read(page []byte) error {
 	flags := page[5]
 	granule := int64(binary.LittleEndian.Uint64(page[6:]))
@@ -134,7 +134,7 @@ func (o *oggParser) read(page []byte) error {
 			return undecodable("ogg: a packet of more than %d bytes", maxPacket)
 		}
 		if lace == 255 {
-			continue // the packet goes on
+			continue // the packet continues
 		}
 		if !o.broken {
 			if err := o.packet(o.part); err != nil {
@@ -160,8 +160,8 @@ func (o *oggParser) packet(p []byte) error {
 	return o.opus.packet(p)
 }
 
-// finishPage hands on the sound of a page. On the last page the granule
-// position says where within the last packet the sound ends.
+// finishPage delivers the audio of a page. On the last page the granule
+// position says where the audio ends within the last packet.
 func (o *oggParser) finishPage(granule int64, last bool) error {
 	if o.stage != 2 {
 		return nil
@@ -190,8 +190,8 @@ func oggSumOK(page []byte) bool {
 	return oggSum(page) == binary.LittleEndian.Uint32(page[22:])
 }
 
-// oggSum is a page's check sum: CRC-32 with the usual polynomial, but with the
-// bits the other way round, nothing inverted, and itself taken for zero.
+// oggSum is a page's checksum: CRC-32 with the usual polynomial, but with
+// reversed bits, nothing inverted, and its own field taken for zero.
 func oggSum(page []byte) uint32 {
 	sum := uint32(0)
 	for i, b := range page {

@@ -7,26 +7,25 @@ import (
 	"github.com/pion/opus"
 )
 
-// opusRate is the rate in which Opus counts, whatever it is decoded at.
+// opusRate is the rate at which Opus counts samples, whatever the output rate.
 const opusRate = 48000
 
 // maxOpusPacket is the longest packet, in samples at 16 kHz: 120 ms.
 const maxOpusPacket = hearken.SampleRate * 120 / 1000
 
-// An opusStream decodes the packets of one Opus stream, whichever container
-// they come in.
+// An opusStream decodes the packets of one Opus stream, from any container.
 type opusStream struct {
 	d        *Decoder
 	decoder  opus.Decoder
 	channels int // 0 until the head has come
-	skip     int // samples at 16 kHz still to leave out at the start
+	skip     int // samples at 16 kHz still to skip at the start
 	good     int // packets decoded
 	bad      int // packets in a row that were not
 	pcm      []int16
-	pending  []int16 // decoded, not yet handed on: the end may have to be cut
+	pending  []int16 // decoded, not yet delivered: the end may have to be cut
 }
 
-// start takes the identification header.
+// start reads the identification header.
 func (s *opusStream) start(head []byte) error {
 	if len(head) < 19 || string(head[:8]) != "OpusHead" {
 		return undecodable("no Opus header")
@@ -41,9 +40,9 @@ func (s *opusStream) start(head []byte) error {
 	if s.d.found.Encoding == "" {
 		s.d.found.Encoding = OggOpus
 	}
-	// Opus mixes by itself when it is asked for one channel.
+	// The Opus decoder itself mixes to one channel.
 	keep := 1
-	if channels == 2 && s.d.keep(false) == 2 {
+	if channels == 2 && s.d.outputChannels(false) == 2 {
 		keep = 2
 	}
 	decoder, err := opus.NewDecoderWithOutput(hearken.SampleRate, keep)
@@ -66,11 +65,11 @@ func (s *opusStream) packet(p []byte) error {
 	}
 	length := opusDuration(p)
 	if length == 0 || length > maxOpusPacket {
-		return s.lost(0, "a packet of impossible length")
+		return s.concealPacket(0, "a packet of impossible length")
 	}
 	n, err := s.decoder.DecodeToInt16(p, s.pcm)
 	if err != nil || n > length {
-		return s.lost(length, "packets that do not decode")
+		return s.concealPacket(length, "packets that do not decode")
 	}
 	s.good++
 	s.bad = 0
@@ -78,9 +77,9 @@ func (s *opusStream) packet(p []byte) error {
 	return nil
 }
 
-// lost puts silence in the place of a packet that does not decode, so that
-// what follows keeps its time. A stream of nothing else is given up.
-func (s *opusStream) lost(length int, why string) error {
+// concealPacket puts silence in the place of a packet that does not decode, so
+// that later audio keeps its time. It gives up if nothing decodes.
+func (s *opusStream) concealPacket(length int, why string) error {
 	s.bad++
 	if s.good == 0 && s.bad > 3 || s.bad > 250 {
 		return undecodable("opus: %s", why)
@@ -90,7 +89,7 @@ func (s *opusStream) lost(length int, why string) error {
 	return nil
 }
 
-// held is the number of samples in each channel that emit would hand on.
+// held is the number of samples per channel that emit would deliver.
 func (s *opusStream) held() int {
 	if s.channels == 0 {
 		return 0
@@ -98,7 +97,7 @@ func (s *opusStream) held() int {
 	return len(s.pending) / s.channels
 }
 
-// emit hands on what was decoded, except for cut samples at the end.
+// emit delivers what was decoded, except for cut samples at the end.
 func (s *opusStream) emit(cut int) error {
 	pcm := s.pending
 	s.pending = s.pending[:0]
@@ -108,8 +107,8 @@ func (s *opusStream) emit(cut int) error {
 	return s.d.out.interleaved(pcm[n*s.channels:])
 }
 
-// opusDuration is the length of a packet as its first bytes tell it, in
-// samples at 16 kHz, or 0 if they are nonsense.
+// opusDuration is the length of a packet according to its first bytes, in
+// samples at 16 kHz, or 0 if they are invalid.
 func opusDuration(p []byte) int {
 	var frame int // in units of 2.5 ms
 	switch config := p[0] >> 3; {

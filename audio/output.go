@@ -2,34 +2,33 @@ package audio
 
 import "github.com/hearken-dev/hearken"
 
-// blockSamples is how much sound is handed on at a time at most.
+// blockSamples is the most audio that is delivered at a time.
 const blockSamples = hearken.SampleRate / 2
 
-// An output takes samples as a codec gives them and hands them on at 16 kHz,
-// one slice for each channel.
+// An output takes decoded samples and delivers them at 16 kHz, one slice per
+// channel.
 type output struct {
-	sink     func(channels ...[]int16) error
-	rate     int // of what comes in
-	channels int // of what comes in
-	kept     int // channels that go out: 1 or 2
-	lanes    [2]lane
-	out      [2][]int16 // the lanes' buffers, as the sink gets them
-	samples  int64      // handed on, each channel
-	changes  int        // of what comes in
+	sink        func(channels ...[]int16) error
+	rate        int // of the input
+	channels    int // of the input
+	outChannels int // that are delivered: 1 or 2
+	tracks      [2]track
+	out         [2][]int16 // of the tracks, as the sink gets them
+	changes     int        // of the input format
 }
 
-// maxChanges is how often the format may change: each time costs a filter.
+// maxChanges is how often the format may change: each change costs a filter.
 const maxChanges = 64
 
-// A lane is one channel on its way out.
-type lane struct {
+// A track is one delivered channel.
+type track struct {
 	in        []int16
 	out       []int16
 	resampler *Resampler // nil at 16 kHz
 }
 
-// set says what comes next. want is the number of channels to keep; what is
-// more than that is mixed.
+// set declares the format of the next samples. If want is 2, two channels stay
+// apart; otherwise all are mixed.
 func (o *output) set(rate, channels, want int) error {
 	if rate < 1000 || rate > maxFileRate {
 		return undecodable("a sample rate of %d", rate)
@@ -37,15 +36,15 @@ func (o *output) set(rate, channels, want int) error {
 	if channels < 1 || channels > 255 {
 		return undecodable("%d channels", channels)
 	}
-	kept := 1
+	outChannels := 1
 	if want == 2 && channels == 2 {
-		kept = 2
+		outChannels = 2
 	}
-	if o.rate == rate && o.channels == channels && o.kept == kept {
-		return nil // a second file like the first one goes on without a seam
+	if o.rate == rate && o.channels == channels && o.outChannels == outChannels {
+		return nil // a second file like the first one continues seamlessly
 	}
-	if o.kept != 0 && kept != o.kept {
-		return undecodable("the number of channels changed from %d to %d", o.kept, kept)
+	if o.outChannels != 0 && outChannels != o.outChannels {
+		return undecodable("the number of channels changed from %d to %d", o.outChannels, outChannels)
 	}
 	if o.changes++; o.changes > maxChanges {
 		return undecodable("its format changes all the time")
@@ -53,22 +52,21 @@ func (o *output) set(rate, channels, want int) error {
 	if err := o.flush(); err != nil {
 		return err
 	}
-	o.rate, o.channels, o.kept = rate, channels, kept
-	for i := range o.lanes[:kept] {
-		o.lanes[i].resampler = nil
+	o.rate, o.channels, o.outChannels = rate, channels, outChannels
+	for i := range o.tracks[:outChannels] {
+		o.tracks[i].resampler = nil
 		if rate != hearken.SampleRate {
-			o.lanes[i].resampler = NewResampler(rate)
+			o.tracks[i].resampler = NewResampler(rate)
 		}
 	}
 	return nil
 }
 
-// mono takes samples of the only channel and hands them on. The sink may not
-// keep them.
+// mono takes samples of the only channel and delivers them.
 func (o *output) mono(samples []int16) error {
 	for len(samples) > 0 {
 		n := min(len(samples), o.block())
-		o.lane(0, samples[:n])
+		o.resample(0, samples[:n])
 		if err := o.emit(); err != nil {
 			return err
 		}
@@ -77,7 +75,7 @@ func (o *output) mono(samples []int16) error {
 	return nil
 }
 
-// interleaved takes whole frames of samples, one for each channel in turn.
+// interleaved takes whole frames, with one sample per channel in turn.
 func (o *output) interleaved(samples []int16) error {
 	if o.channels == 1 {
 		return o.mono(samples)
@@ -93,11 +91,11 @@ func (o *output) interleaved(samples []int16) error {
 	return nil
 }
 
-// split deals frames out to the lanes, mixing them where only one is kept.
+// split splits frames into the tracks, or mixes them into one.
 func (o *output) split(samples []int16) {
-	for i := range o.lanes[:o.kept] {
-		in := o.lanes[i].in[:0]
-		if o.kept == 2 {
+	for i := range o.tracks[:o.outChannels] {
+		in := o.tracks[i].in[:0]
+		if o.outChannels == 2 {
 			for j := i; j < len(samples); j += 2 {
 				in = append(in, samples[j])
 			}
@@ -110,14 +108,14 @@ func (o *output) split(samples []int16) {
 				in = append(in, int16(sum/int32(o.channels)))
 			}
 		}
-		o.lanes[i].in = in
-		o.lane(i, in)
+		o.tracks[i].in = in
+		o.resample(i, in)
 	}
 }
 
-// lane puts samples through one lane.
-func (o *output) lane(i int, samples []int16) {
-	l := &o.lanes[i]
+// resample puts samples through the resampler of one track.
+func (o *output) resample(i int, samples []int16) {
+	l := &o.tracks[i]
 	if l.resampler == nil {
 		o.out[i] = samples
 		return
@@ -127,12 +125,10 @@ func (o *output) lane(i int, samples []int16) {
 }
 
 func (o *output) emit() error {
-	n := len(o.out[0])
-	if n == 0 {
+	if len(o.out[0]) == 0 {
 		return nil
 	}
-	o.samples += int64(n)
-	return o.sink(o.out[:o.kept]...)
+	return o.sink(o.out[:o.outChannels]...)
 }
 
 // block is how many frames of input make one block of output.
@@ -140,13 +136,13 @@ func (o *output) block() int {
 	return max(1, blockSamples*o.rate/hearken.SampleRate)
 }
 
-// flush hands on what the filters still hold.
+// flush delivers what the resamplers still hold.
 func (o *output) flush() error {
-	if o.kept == 0 || o.lanes[0].resampler == nil {
+	if o.outChannels == 0 || o.tracks[0].resampler == nil {
 		return nil
 	}
-	for i := range o.lanes[:o.kept] {
-		l := &o.lanes[i]
+	for i := range o.tracks[:o.outChannels] {
+		l := &o.tracks[i]
 		l.out = l.resampler.Flush(l.out[:0])
 		o.out[i] = l.out
 	}

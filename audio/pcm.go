@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// AppendPCM16 appends little-endian PCM16 to dst. A last odd byte is left out.
+// AppendPCM16 appends little-endian PCM16 to dst. It ignores a last odd byte.
 func AppendPCM16(dst []int16, b []byte) []int16 {
 	n := len(b) / 2
 	start := len(dst)
@@ -36,9 +36,8 @@ func AppendBytes(dst []byte, samples []int16) []byte {
 	return dst
 }
 
-// littleEndian says that samples lie in memory as they do on the wire: then a
-// copy does, which costs next to nothing where a loop is a good part of what a
-// relayed session takes.
+// littleEndian says that samples have the same layout in memory as on the wire.
+// A copy is then enough, which is far cheaper than a loop.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // bytesOf is the memory of samples.
@@ -46,7 +45,7 @@ func bytesOf(samples []int16) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(samples))), 2*len(samples))
 }
 
-// A sampleKind is how one sample lies in memory.
+// A sampleKind is the layout of one sample.
 type sampleKind int
 
 const (
@@ -107,13 +106,13 @@ func (k sampleKind) append(dst []int16, b []byte) []int16 {
 	return dst
 }
 
-// round takes shift bits off a sample, to the nearest.
+// round removes shift bits from a sample and rounds to the nearest.
 func round(v int64, shift uint) int16 {
 	return int16(min((v+1<<(shift-1))>>shift, math.MaxInt16))
 }
 
-// fromFloat converts a sample of -1 to 1; what lies outside is clipped, and
-// what is no number is silence.
+// fromFloat converts a sample of -1 to 1. Values outside are clipped, and NaN
+// is silence.
 func fromFloat(f float32) int16 {
 	return clamp(f * 32768)
 }

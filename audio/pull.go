@@ -10,52 +10,51 @@ import (
 	"github.com/mewkiz/flac"
 )
 
-// A puller lets a codec that wants to read from an [io.Reader] be fed by
-// writing. The codec runs as a coroutine: it goes on when bytes come and
-// stands still where it wants more.
-type puller struct {
-	next func() (error, bool)
-	stop func()
-	feed feed
+// A pullParser runs a codec that reads from an [io.Reader]. The codec runs as a
+// coroutine: it continues when bytes are written and pauses when it needs more.
+type pullParser struct {
+	next   func() (error, bool)
+	stop   func()
+	reader pushReader
 }
 
-// A feed is the reader that the codec sees.
-type feed struct {
+// A pushReader is the reader that the codec reads from.
+type pushReader struct {
 	b     []byte
 	ended bool
-	pause func() bool // gives the turn back to the writer
+	pause func() bool // returns to the writer
 }
 
-// newPuller starts nothing yet: the codec begins with the first bytes.
-func newPuller(d *Decoder, codec func(d *Decoder, r io.Reader) error) *puller {
-	p := &puller{}
+// newPullParser does not run the codec yet: it starts with the first bytes.
+func newPullParser(d *Decoder, codec func(d *Decoder, r io.Reader) error) *pullParser {
+	p := &pullParser{}
 	p.next, p.stop = iter.Pull(func(yield func(error) bool) {
-		p.feed.pause = func() bool { return yield(nil) }
-		if err := codec(d, &p.feed); err != nil {
+		p.reader.pause = func() bool { return yield(nil) }
+		if err := codec(d, &p.reader); err != nil {
 			yield(err)
 		}
 	})
 	return p
 }
 
-func (p *puller) write(b []byte) error {
-	p.feed.b = b
+func (p *pullParser) write(b []byte) error {
+	p.reader.b = b
 	err, running := p.next()
-	if !running && len(p.feed.b) > 0 {
-		p.feed.b = nil // what follows the end of the sound: tags, mostly
+	if !running && len(p.reader.b) > 0 {
+		p.reader.b = nil // what follows the audio: mostly tags
 	}
 	return err
 }
 
-func (p *puller) close() error {
-	p.feed.ended = true
+func (p *pullParser) close() error {
+	p.reader.ended = true
 	err, _ := p.next()
 	p.stop()
 	return err
 }
 
 // Read takes what was written and waits for more.
-func (f *feed) Read(b []byte) (int, error) {
+func (f *pushReader) Read(b []byte) (int, error) {
 	for len(f.b) == 0 {
 		if f.ended || !f.pause() {
 			return 0, io.EOF
@@ -73,7 +72,7 @@ func decodeFLAC(d *Decoder, r io.Reader) error {
 		return codecError(err)
 	}
 	info := stream.Info
-	if err := d.out.set(int(info.SampleRate), int(info.NChannels), d.keep(true)); err != nil {
+	if err := d.out.set(int(info.SampleRate), int(info.NChannels), d.outputChannels(true)); err != nil {
 		return err
 	}
 	shift := int(info.BitsPerSample) - 16
@@ -120,7 +119,7 @@ func decodeMP3(d *Decoder, r io.Reader) error {
 	if err != nil {
 		return codecError(err)
 	}
-	if err := d.out.set(stream.SampleRate(), 2, d.keep(false)); err != nil {
+	if err := d.out.set(stream.SampleRate(), 2, d.outputChannels(false)); err != nil {
 		return err
 	}
 	buf := make([]byte, 4*1152)
@@ -142,13 +141,13 @@ func decodeMP3(d *Decoder, r io.Reader) error {
 	}
 }
 
-// ended reports whether err only says that there is no more.
+// ended reports whether err only marks the end.
 func ended(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// skipID3 passes over the tags at the start, which may hold a whole picture
-// book, without keeping them. It returns the head of the first frame.
+// skipID3 skips the tags at the start, which may be large, without keeping
+// them. It returns the head of the first frame.
 func skipID3(r io.Reader) ([]byte, error) {
 	for {
 		head := make([]byte, 10, mp3TagEnd)
@@ -172,12 +171,11 @@ func skipID3(r io.Reader) ([]byte, error) {
 	}
 }
 
-// mp3TagEnd is where the encoder's tag in a first frame ends at the latest.
+// mp3TagEnd is the latest end of the encoder's tag in a first frame.
 const mp3TagEnd = 36 + 144
 
-// mp3Delay is how many samples come before the sound: a first frame that only
-// holds the encoder's tag, and the delay of encoder and decoder as the tag
-// tells it.
+// mp3Delay is how many samples come before the audio: a first frame that only
+// holds the encoder's tag, and the delay of encoder and decoder.
 func mp3Delay(head []byte) int {
 	if len(head) < mp3TagEnd || mp3FrameSize(head) == 0 {
 		return 0

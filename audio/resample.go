@@ -19,13 +19,13 @@ const (
 	maxCoeffs     = 1 << 17
 )
 
-// A Resampler brings one channel to [hearken.SampleRate]. It is a streaming
-// polyphase filter without phase: sample n of the output belongs to the same
-// moment as position n*rate/16000 of the input, and the output does not depend
-// on how the input was cut.
+// A Resampler converts one channel to [hearken.SampleRate]. It is a streaming
+// polyphase filter without delay: sample n of the output is at position
+// n*rate/16000 of the input. The output does not depend on how the input was
+// split.
 type Resampler struct {
 	bank  *filterBank
-	buf   []float32 // input not yet done with, the first half window before the next output
+	buf   []float32 // input still needed, from half a window before the next output
 	next  int       // where in buf the window of the next output starts
 	phase int       // of the next output, in units of 1/den of an input sample
 	in    int64     // samples taken
@@ -57,8 +57,8 @@ func (r *Resampler) Append(dst, src []int16) []int16 {
 	return r.run(dst)
 }
 
-// Flush appends what the filter still holds to dst: after it, n samples of
-// input have given n*16000/rate samples of output, rounded up.
+// Flush appends what the filter still holds to dst. Then n samples of input
+// have given n*16000/rate samples of output, rounded up.
 func (r *Resampler) Flush(dst []int16) []int16 {
 	total := (r.in*int64(r.bank.num) + int64(r.bank.den) - 1) / int64(r.bank.den)
 	start := len(dst)
@@ -104,7 +104,8 @@ func (b *filterBank) at(window []float32, phase int) float32 {
 	if b.phases == b.num {
 		return dot(b.coeffs[phase*b.taps:(phase+1)*b.taps], window)
 	}
-	// An unusual rate: between the two nearest phases of a fine table.
+	// An unusual rate: interpolate between the two nearest phases of a fine
+	// table.
 	pos := float64(phase) / float64(b.num) * float64(b.phases)
 	i := int(pos)
 	f := float32(pos - float64(i))
@@ -147,14 +148,14 @@ func newBank(rate int) *filterBank {
 			run[i] = float32(v)
 			sum += v
 		}
-		for i := range run { // so that a constant stays exactly what it is
+		for i := range run { // so that a constant stays unchanged
 			run[i] /= float32(sum)
 		}
 	}
 	return b
 }
 
-// banks keeps the filters of the usual rates, which all streams share.
+// banks holds the filters of the usual rates, which all streams share.
 var banks = func() map[int]func() *filterBank {
 	m := map[int]func() *filterBank{}
 	for _, rate := range []int{8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 96000} {

@@ -6,16 +6,16 @@ import (
 	"math"
 )
 
-// maxHead is how many bytes are looked at before the kind of a stream is
-// decided: two frames of the largest MP3.
-const maxHead = 4096
+// HeadSize is how many bytes are needed to recognise any format: two frames of
+// the largest MP3.
+const HeadSize = 4096
 
-// plainHead is how many bytes of raw sound are looked at: 20 ms at 16 kHz.
-const plainHead = 640
+// rawHead is how many bytes of raw audio are checked: 20 ms at 16 kHz.
+const rawHead = 640
 
-// foreign are first bytes of things that are no sound we decode. Whoever sends
-// them without a word is told what they are.
-var foreign = []struct {
+// unsupported lists the first bytes of formats that are not decoded here, so
+// that the error can name them.
+var unsupported = []struct {
 	at    int
 	magic string
 	name  string
@@ -26,8 +26,8 @@ var foreign = []struct {
 	{0, "PK\x03\x04", "a ZIP archive"}, {0, "\x1f\x8b\x08", "gzip"},
 }
 
-// sniff tells what a stream is by its first bytes, or "" if more are needed.
-// What is no container is [Linear16], unless it cannot be.
+// sniff recognises a stream by its first bytes, or returns "" if it needs more.
+// Anything else is [Linear16], unless it is not plausible.
 func sniff(b []byte, last bool) (string, error) {
 	if len(b) < 12 && !last {
 		return "", nil
@@ -44,7 +44,7 @@ func sniff(b []byte, last bool) (string, error) {
 	case has(b, 0, "ID3") && len(b) >= 10 && b[3] < 0xff && b[6]|b[7]|b[8]|b[9] < 0x80:
 		return MP3, nil
 	}
-	for _, f := range foreign {
+	for _, f := range unsupported {
 		if has(b, f.at, f.magic) {
 			return "", undecodable("it is %s", f.name)
 		}
@@ -65,20 +65,30 @@ func sniff(b []byte, last bool) (string, error) {
 			return "", nil
 		}
 	}
-	if len(b) < plainHead && !last {
+	if len(b) < rawHead && !last {
 		return "", nil
 	}
 	return Linear16, plausible(b)
+}
+
+// DetectFormat recognises a container by its first bytes, up to [HeadSize]. It
+// returns "" for any other format.
+func DetectFormat(head []byte) string {
+	kind, err := sniff(head[:min(len(head), HeadSize)], true)
+	if err != nil || kind == Linear16 {
+		return ""
+	}
+	return kind
 }
 
 func has(b []byte, at int, magic string) bool {
 	return len(b) >= at+len(magic) && string(b[at:at+len(magic)]) == magic
 }
 
-// plausible rejects bytes that are no PCM16: text, or numbers without any
-// pattern, as everything compressed or encrypted looks. Silence and every
-// recording pass, because their samples resemble their neighbours or are
-// mostly small. Whoever sends white noise at full scale must declare it.
+// plausible rejects bytes that cannot be PCM16: text, or numbers without a
+// pattern, such as compressed or encrypted data. Silence and every recording
+// pass, because their samples resemble their neighbours or are mostly small. A
+// sender of white noise at full scale must declare it.
 func plausible(b []byte) error {
 	if len(b) < 64 {
 		return nil
@@ -106,17 +116,17 @@ func plausible(b []byte) error {
 	return nil
 }
 
-type answer int
+type match int
 
 const (
-	no answer = iota
+	no match = iota
 	maybe
 	yes
 )
 
-// synced reports whether b begins with a frame that is followed by another:
-// one alone may just as well be a sample.
-func synced(b []byte, size func([]byte) int) answer {
+// synced reports whether b begins with a frame that is followed by another: one
+// alone may be a sample.
+func synced(b []byte, size func([]byte) int) match {
 	n := size(b)
 	switch {
 	case n == 0:

@@ -2,26 +2,22 @@ package audio
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"io"
 	"math"
 )
 
-// maxChunk bounds a chunk or element that must be held in memory as a whole.
+// maxChunk limits a chunk or element that must be held in memory as a whole.
 const maxChunk = 1 << 20
 
-// A wavParser takes apart RIFF/WAVE as it comes. Sizes are believed only as
-// far as they can be: programs that write to a pipe leave them zero or at
-// their maximum, and the sound then goes on to the end of the stream. Another
-// file may follow the first one.
+// A wavParser decodes RIFF/WAVE as it comes. Sizes may be unknown: programs
+// that write to a pipe leave them zero or at their maximum, and the audio then
+// lasts to the end of the stream. Another file may follow the first one.
 type wavParser struct {
 	d    *Decoder
 	head []byte // of a chunk, and the body of fmt
 	need int    // how much of head is needed
-	skip int64  // bytes of a chunk nobody wants
-	left int64  // bytes of sound; -1 for all that comes
-	odd  bool   // a byte of padding follows the sound
+	skip int64  // bytes of a chunk to skip
+	left int64  // bytes of audio; -1 for all that comes
+	odd  bool   // a byte of padding follows the audio
 	pcm  pcmParser
 	seen bool // a fmt chunk
 }
@@ -64,7 +60,7 @@ func (w *wavParser) write(p []byte) error {
 	return nil
 }
 
-// chunk looks at the head of a chunk and asks for more of it if need be.
+// chunk handles the head of a chunk, or asks for more of it.
 func (w *wavParser) chunk() error {
 	id, size := string(w.head[:4]), binary.LittleEndian.Uint32(w.head[4:])
 	switch id {
@@ -136,7 +132,7 @@ func (w *wavParser) format(b []byte) error {
 	}
 	w.seen = true
 	w.pcm = pcmParser{out: &w.d.out, kind: kind, pcm: w.pcm.pcm}
-	return w.d.out.set(rate, channels, w.d.keep(true))
+	return w.d.out.set(rate, channels, w.d.outputChannels(true))
 }
 
 func wavKind(tag uint16, bits int) (sampleKind, error) {
@@ -168,69 +164,22 @@ func (w *wavParser) close() error {
 	return nil
 }
 
-// A WAVWriter writes PCM16 as WAV. Where the destination can seek, Close fills
-// in the sizes; elsewhere they stay at their maximum, which readers take for
-// unknown.
-type WAVWriter struct {
-	w        io.Writer
-	channels int
-	rate     int
-	bytes    int64
-	buf      []byte
-}
-
-// NewWAVWriter writes the header.
-func NewWAVWriter(w io.Writer, rate, channels int) (*WAVWriter, error) {
-	ww := &WAVWriter{w: w, rate: rate, channels: channels}
-	if _, err := w.Write(WAVHeader(rate, channels, -1)); err != nil {
-		return nil, fmt.Errorf("write wav header: %w", err)
-	}
-	return ww, nil
-}
-
-// Write takes one slice for each channel, all of the same length.
-func (w *WAVWriter) Write(channels ...[]int16) error {
-	if len(channels) != w.channels {
-		return fmt.Errorf("write wav: %d channels, not %d", len(channels), w.channels)
-	}
-	w.buf = interleave(w.buf[:0], channels)
-	n, err := w.w.Write(w.buf)
-	w.bytes += int64(n)
-	if err != nil {
-		return fmt.Errorf("write wav: %w", err)
-	}
-	return nil
-}
-
-// Close fills in the sizes where it can. It does not close the destination.
-func (w *WAVWriter) Close() error {
-	s, ok := w.w.(io.WriteSeeker)
-	if !ok {
-		return nil
-	}
-	if _, err := s.Seek(-w.bytes-wavHeaderSize, io.SeekCurrent); err != nil {
-		if errors.Is(err, errors.ErrUnsupported) {
-			return nil
-		}
-		return fmt.Errorf("seek to wav header: %w", err)
-	}
-	if _, err := s.Write(WAVHeader(w.rate, w.channels, w.bytes/int64(2*w.channels))); err != nil {
-		return fmt.Errorf("write wav header: %w", err)
-	}
-	if _, err := s.Seek(w.bytes, io.SeekCurrent); err != nil {
-		return fmt.Errorf("seek to wav end: %w", err)
-	}
-	return nil
-}
-
 const wavHeaderSize = 44
 
-// WAVHeader is the head of a PCM16 file with so many samples in each channel,
-// or with an unknown number if that is negative or too large for the format.
-func WAVHeader(rate, channels int, samples int64) []byte {
+// EncodeWAV returns a whole PCM16 file. Sizes that are too large for the format
+// are written as unknown.
+func EncodeWAV(rate int, channels ...[]int16) []byte {
+	samples := 0
+	if len(channels) > 0 {
+		samples = len(channels[0])
+	}
+	return interleave(wavHeader(rate, len(channels), int64(samples)), channels)
+}
+
+func wavHeader(rate, channels int, samples int64) []byte {
 	data := uint32(math.MaxUint32)
 	riff := data
-	if n := samples * int64(2*channels); samples >= 0 && n < math.MaxUint32-wavHeaderSize {
+	if n := samples * int64(2*channels); n < math.MaxUint32-wavHeaderSize {
 		data, riff = uint32(n), uint32(n)+wavHeaderSize-8
 	}
 	b := make([]byte, 0, wavHeaderSize)
@@ -246,15 +195,6 @@ func WAVHeader(rate, channels int, samples int64) []byte {
 	b = binary.LittleEndian.AppendUint16(b, 16)
 	b = append(b, "data"...)
 	return binary.LittleEndian.AppendUint32(b, data)
-}
-
-// EncodeWAV is a whole file.
-func EncodeWAV(rate int, channels ...[]int16) []byte {
-	samples := 0
-	if len(channels) > 0 {
-		samples = len(channels[0])
-	}
-	return interleave(WAVHeader(rate, len(channels), int64(samples)), channels)
 }
 
 func interleave(dst []byte, channels [][]int16) []byte {

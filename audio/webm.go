@@ -3,11 +3,13 @@ package audio
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
-// The elements of Matroska that matter here.
+// The elements of Matroska that are used here.
 const (
 	idEBML        = 0x1A45DFA3
 	idSegment     = 0x18538067
@@ -29,18 +31,18 @@ const (
 )
 
 // A webmParser walks through the elements of WebM as a browser's MediaRecorder
-// writes them. It goes into the containers it knows without minding where they
-// end, so unknown sizes, clusters cut anywhere and a second recording after
-// the first are all the same to it.
+// writes them. It enters the containers it knows and ignores where they end. So
+// it handles unknown sizes, clusters cut anywhere and a second recording after
+// the first.
 type webmParser struct {
 	d       *Decoder
-	buf     []byte // what has come of the current element
-	skip    int64  // bytes of an element nobody wants
-	track   uint64 // the number of the one that is decoded; 0 for none yet
+	buf     []byte // the current element so far
+	skip    int64  // bytes of an element to skip
+	track   uint64 // number of the decoded track; 0 for none yet
 	codec   string
 	opus    opusStream
 	pcm     pcmParser
-	refused string // a codec that was seen and is not ours
+	refused string // a codec that was seen and is not supported
 }
 
 func (w *webmParser) write(p []byte) error {
@@ -65,7 +67,7 @@ func (w *webmParser) write(p []byte) error {
 	return nil
 }
 
-// need is how many more bytes the current element wants: one at a time for its
+// need is how many more bytes the current element needs: one at a time for its
 // head, then its whole body.
 func (w *webmParser) need() (int, error) {
 	_, size, n := ebmlHead(w.buf)
@@ -78,7 +80,7 @@ func (w *webmParser) need() (int, error) {
 	return n + int(size) - len(w.buf), nil
 }
 
-// advance deals with the current element as far as it has come.
+// advance handles the current element as far as it has come.
 func (w *webmParser) advance() error {
 	id, size, n := ebmlHead(w.buf)
 	if n < 0 {
@@ -89,7 +91,7 @@ func (w *webmParser) advance() error {
 	}
 	switch id {
 	case idSegment, idCluster, idTracks:
-		w.buf = w.buf[:0] // go in
+		w.buf = w.buf[:0] // enter it
 		return nil
 	case idTrackEntry, idBlockGroup, idSimpleBlock:
 		if size < 0 || size > maxChunk {
@@ -120,7 +122,7 @@ func (w *webmParser) advance() error {
 	return nil
 }
 
-// entry takes the first track that can be decoded.
+// entry chooses the first track that can be decoded.
 func (w *webmParser) entry(b []byte) error {
 	var number uint64
 	var codec string
@@ -165,11 +167,11 @@ func (w *webmParser) entry(b []byte) error {
 	case plain:
 		w.d.found.Encoding = WebMPCM
 		w.pcm = pcmParser{out: &w.d.out, kind: kind}
-		if err := w.d.out.set(int(max(0, min(rate, maxFileRate+1))), channels, w.d.keep(false)); err != nil {
+		if err := w.d.out.set(int(max(0, min(rate, maxFileRate+1))), channels, w.d.outputChannels(false)); err != nil {
 			return err
 		}
 	default:
-		w.refused = "codec " + clip(codec)
+		w.refused = "codec " + safetext.Clip(strings.ToValidUTF8(codec, ""), 40)
 		return nil
 	}
 	w.track, w.codec = number, codec
@@ -186,7 +188,7 @@ func webmKind(codec string, depth int) (sampleKind, bool) {
 	return 0, false
 }
 
-// group takes the block of a group, and how much of its end is padding.
+// group handles the block of a group, and how much of its end is padding.
 func (w *webmParser) group(b []byte) error {
 	var block []byte
 	var discard int64
@@ -214,7 +216,7 @@ func (w *webmParser) block(b []byte, discard int64) error {
 		if w.refused != "" {
 			return undecodable("webm with %s, not Opus", w.refused)
 		}
-		return undecodable("webm: sound before any track")
+		return undecodable("webm: audio before any track")
 	}
 	if uint64(track) != w.track {
 		return nil
@@ -252,7 +254,7 @@ func (w *webmParser) close() error {
 	case w.refused != "":
 		return undecodable("webm with %s, not Opus", w.refused)
 	}
-	return undecodable("webm: no sound in it")
+	return undecodable("webm: no audio in it")
 }
 
 func ebmlFloat(b []byte) float64 {

@@ -14,17 +14,17 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// stall is how long ffmpeg may take for the next piece of sound.
-const stall = time.Minute
+// stallTimeout is how long ffmpeg may take for the next audio.
+const stallTimeout = time.Minute
 
 var errNoFFmpeg = errors.New("ffmpeg is not installed")
 
 // formats are what ffmpeg may open: recordings, and nothing that names other
-// files or addresses, as play lists do.
+// files or addresses, as playlists do.
 const formats = "mov,matroska,aac,ac3,eac3,adts,aiff,amr,amrnb,amrwb,ape,asf,au,avi,caf,dsf,flac,flv,gsm,mp3,mpeg,mpegts,ogg,rm,tta,voc,w64,wav,wv"
 
-// convert lets ffmpeg decode the file, or what r holds if it has no name. It
-// sends WAV, which knows its own rate and channels.
+// convert decodes the file with ffmpeg, or what r holds if there is no name.
+// Ffmpeg writes WAV, which says its rate and channels.
 func (s *Source) convert(ctx context.Context, r io.Reader, sink func(channels ...[]int16) error) error {
 	program, err := s.ffmpeg()
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *Source) convert(ctx context.Context, r io.Reader, sink func(channels ..
 	if s.name == "" {
 		cmd.Stdin = r
 	}
-	complaint := &tail{max: 2000}
-	cmd.Stderr = complaint
+	stderr := &lastLine{max: 2000}
+	cmd.Stderr = stderr
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -60,16 +60,16 @@ func (s *Source) convert(ctx context.Context, r io.Reader, sink func(channels ..
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start ffmpeg: %w", err)
 	}
-	err = s.decode(ctx, &watched{r: out, cancel: cancel}, sink)
+	err = s.decode(ctx, &stallReader{r: out, cancel: cancel}, sink)
 	if err != nil {
-		cancel(nil) // it may be writing to a pipe that nobody reads
+		cancel(nil) // ffmpeg may be blocked on its pipe
 	}
 	waitErr := cmd.Wait()
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errStalled):
 		return hearken.Errorf(hearken.Undecodable, "%s: %w.", s.title(), cause)
-	case waitErr != nil && s.samples.Load() == 0 && (err == nil || hearken.CodeOf(err) == hearken.Undecodable):
-		return hearken.Errorf(hearken.Undecodable, "%s cannot be decoded: ffmpeg says %q.", s.title(), complaint.String())
+	case waitErr != nil && !s.delivered && (err == nil || hearken.CodeOf(err) == hearken.Undecodable):
+		return hearken.Errorf(hearken.Undecodable, "%s cannot be decoded: ffmpeg says %q.", s.title(), stderr.String())
 	}
 	return err
 }
@@ -86,28 +86,28 @@ func (s *Source) ffmpeg() (string, error) {
 	return path, nil
 }
 
-var errStalled = fmt.Errorf("ffmpeg gave no sound for %v", stall)
+var errStalled = fmt.Errorf("ffmpeg gave no audio for %v", stallTimeout)
 
-// watched is ffmpeg's output: a read of it that takes too long ends ffmpeg.
-// Time that the reader takes for itself does not count.
-type watched struct {
+// A stallReader is ffmpeg's output. A read that takes too long ends ffmpeg;
+// time between reads does not count.
+type stallReader struct {
 	r      io.Reader
 	cancel context.CancelCauseFunc
 }
 
-func (w *watched) Read(b []byte) (int, error) {
-	timer := time.AfterFunc(stall, func() { w.cancel(errStalled) })
+func (w *stallReader) Read(b []byte) (int, error) {
+	timer := time.AfterFunc(stallTimeout, func() { w.cancel(errStalled) })
 	defer timer.Stop()
 	return w.r.Read(b)
 }
 
-// A tail keeps the last bytes of what is written to it.
-type tail struct {
+// A lastLine keeps the end of what is written to it.
+type lastLine struct {
 	buf bytes.Buffer
 	max int
 }
 
-func (t *tail) Write(b []byte) (int, error) {
+func (t *lastLine) Write(b []byte) (int, error) {
 	t.buf.Write(b)
 	if over := t.buf.Len() - t.max; over > 0 {
 		t.buf.Next(over)
@@ -115,8 +115,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is the last line, which is what went wrong.
-func (t *tail) String() string {
+// String is the last line, which says what went wrong.
+func (t *lastLine) String() string {
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(t.buf.String(), "?")), "\n")
 	return lines[len(lines)-1]
 }

@@ -1,9 +1,8 @@
-// Package file hears recordings: it opens an audio file, whatever it is, and
-// hands out its sound as the hub wants it.
+// Package file reads recordings: it opens an audio file of any format and
+// delivers its audio as the hub needs it.
 //
-// WAV, FLAC, MP3, Ogg/Opus and WebM/Opus are decoded here, recognised by what
-// they hold and not by their names. Everything else goes through ffmpeg where
-// that is installed.
+// WAV, FLAC, MP3, Ogg/Opus and WebM/Opus are decoded here, recognised by their
+// content and not by their names. Everything else needs ffmpeg.
 package file
 
 import (
@@ -15,35 +14,30 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/audio"
 )
 
-// Options say how a file is to be heard. The zero value is good.
+// Options say how to read a file. The zero value is useful.
 type Options struct {
 	// Separate keeps the two channels of a recording apart, as for calls with
 	// one side on each. Otherwise all channels are mixed.
 	Separate bool
-	// FFmpeg is the program for everything that is not decoded here. If it is
+	// FFmpeg is the program for formats that are not decoded here. If it is
 	// empty, ffmpeg is looked for in PATH.
 	FFmpeg string
 }
 
-// A Source is one recording. Read may be called once; the other methods may be
-// called at any time, while it runs too.
+// A Source is one recording. Read may be called once.
 type Source struct {
-	opts     Options
-	name     string // as the caller named it; empty for a reader
-	r        io.Reader
-	close    func() error
-	head     []byte
-	kind     string  // of container; empty for one that is not ours
-	size     int64   // in bytes; 0 if unknown
-	duration float64 // in seconds; 0 if unknown
-	taken    atomic.Int64
-	samples  atomic.Int64
+	opts      Options
+	name      string // as the caller named it; empty for a reader
+	r         io.Reader
+	close     func() error
+	head      []byte
+	kind      string // of container; empty for one that ffmpeg must decode
+	delivered bool   // sink got some audio
 }
 
 // Open opens a file by its path.
@@ -61,25 +55,17 @@ func Open(path string, opts Options) (*Source, error) {
 		return nil, openError(path, err)
 	}
 	s := &Source{opts: opts, name: path, r: f, close: f.Close}
-	if info.Mode().IsRegular() {
-		s.size = info.Size()
-	}
-	if err := s.look(); err != nil {
+	if err := s.readHead(); err != nil {
 		f.Close()
 		return nil, openError(path, err)
-	}
-	if s.size > 0 {
-		tail := make([]byte, min(s.size, audio.HeadSize))
-		n, _ := f.ReadAt(tail, s.size-int64(len(tail)))
-		s.duration = audio.Duration(s.head, tail[:n], s.size)
 	}
 	return s, nil
 }
 
-// New takes a recording from a reader, which it does not close.
+// New reads a recording from a reader, which it does not close.
 func New(r io.Reader, opts Options) (*Source, error) {
 	s := &Source{opts: opts, r: r, close: func() error { return nil }}
-	if err := s.look(); err != nil {
+	if err := s.readHead(); err != nil {
 		return nil, fmt.Errorf("read recording: %w", err)
 	}
 	return s, nil
@@ -96,8 +82,8 @@ func openError(path string, err error) error {
 	return hearken.Errorf(hearken.Invalid, "%s cannot be read: %w.", name, err)
 }
 
-// look reads the first bytes and puts them back.
-func (s *Source) look() error {
+// readHead reads the first bytes and recognises the format.
+func (s *Source) readHead() error {
 	s.head = make([]byte, audio.HeadSize)
 	n, err := io.ReadFull(s.r, s.head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -111,56 +97,34 @@ func (s *Source) look() error {
 // Close releases the file.
 func (s *Source) Close() error { return s.close() }
 
-// Duration is how long the recording is, in seconds, or 0 if that is not known
-// before it has been heard.
-func (s *Source) Duration() float64 { return s.duration }
-
-// Heard is how much has been handed out, in seconds.
-func (s *Source) Heard() float64 {
-	return float64(s.samples.Load()) / hearken.SampleRate
-}
-
-// Progress is how much of the recording has been heard, from 0 to 1, or -1 if
-// that cannot be told.
-func (s *Source) Progress() float64 {
-	switch {
-	case s.kind != "" && s.size > 0:
-		return min(1, float64(s.taken.Load())/float64(s.size))
-	case s.duration > 0:
-		return min(1, s.Heard()/s.duration)
-	}
-	return -1
-}
-
-// Read hands out the whole recording in order, at [hearken.SampleRate], one
-// slice for each channel; sink may not keep them. It stops at an error of sink
-// and when ctx ends.
+// Read delivers the whole recording in order, at [hearken.SampleRate], one
+// slice per channel; sink may not keep them. It stops at an error of sink and
+// when ctx ends.
 func (s *Source) Read(ctx context.Context, sink func(channels ...[]int16) error) error {
-	counted := func(channels ...[]int16) error {
+	deliver := func(channels ...[]int16) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.samples.Add(int64(len(channels[0])))
+		s.delivered = true
 		return sink(channels...)
 	}
 	if len(s.head) == 0 {
 		return hearken.Errorf(hearken.Undecodable, "%s is empty.", s.title())
 	}
-	s.taken.Store(int64(len(s.head)))
 	if s.kind == "" {
-		return s.convert(ctx, io.MultiReader(bytes.NewReader(s.head), s.r), counted)
+		return s.convert(ctx, io.MultiReader(bytes.NewReader(s.head), s.r), deliver)
 	}
-	err := s.decode(ctx, io.MultiReader(bytes.NewReader(s.head), &counter{r: s.r, n: &s.taken}), counted)
-	// Not every Ogg holds Opus, nor every WAV plain samples.
-	if hearken.CodeOf(err) == hearken.Undecodable && s.samples.Load() == 0 && s.name != "" {
-		if again := s.convert(ctx, nil, counted); !errors.Is(again, errNoFFmpeg) {
-			return again
+	err := s.decode(ctx, io.MultiReader(bytes.NewReader(s.head), s.r), deliver)
+	// Not every Ogg holds Opus, nor every WAV plain samples: try ffmpeg.
+	if hearken.CodeOf(err) == hearken.Undecodable && !s.delivered && s.name != "" {
+		if retried := s.convert(ctx, nil, deliver); !errors.Is(retried, errNoFFmpeg) {
+			return retried
 		}
 	}
 	return err
 }
 
-// decode feeds what r holds to a decoder.
+// decode decodes what r holds.
 func (s *Source) decode(ctx context.Context, r io.Reader, sink func(channels ...[]int16) error) error {
 	format := audio.Format{Channels: 1}
 	if s.opts.Separate {
@@ -175,10 +139,10 @@ func (s *Source) decode(ctx context.Context, r io.Reader, sink func(channels ...
 		n, err := r.Read(buf)
 		if _, err := d.Write(buf[:n]); err != nil {
 			_ = d.Close()
-			return s.named(err)
+			return s.withName(err)
 		}
 		if errors.Is(err, io.EOF) {
-			return s.named(d.Close())
+			return s.withName(d.Close())
 		}
 		if err == nil {
 			err = ctx.Err()
@@ -190,8 +154,8 @@ func (s *Source) decode(ctx context.Context, r io.Reader, sink func(channels ...
 	}
 }
 
-// named says which file it is that cannot be decoded.
-func (s *Source) named(err error) error {
+// withName adds the file's name to an error of decoding.
+func (s *Source) withName(err error) error {
 	if hearken.CodeOf(err) != hearken.Undecodable {
 		return err
 	}
@@ -203,16 +167,4 @@ func (s *Source) title() string {
 		return "the recording"
 	}
 	return filepath.Base(s.name)
-}
-
-// A counter counts what is read through it.
-type counter struct {
-	r io.Reader
-	n *atomic.Int64
-}
-
-func (c *counter) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	c.n.Add(int64(n))
-	return n, err
 }
