@@ -41,21 +41,21 @@ func (s *opusStream) start(head []byte) error {
 		s.d.found.Encoding = OggOpus
 	}
 	// The Opus decoder itself mixes to one channel.
-	keep := 1
+	output := 1
 	if channels == 2 && s.d.outputChannels(false) == 2 {
-		keep = 2
+		output = 2
 	}
-	decoder, err := opus.NewDecoderWithOutput(hearken.SampleRate, keep)
+	decoder, err := opus.NewDecoderWithOutput(hearken.SampleRate, output)
 	if err != nil {
 		return codecError(err)
 	}
-	s.decoder, s.channels = decoder, keep
+	s.decoder, s.channels = decoder, output
 	s.skip = int(binary.LittleEndian.Uint16(head[10:])) * hearken.SampleRate / opusRate
 	s.good, s.bad = 0, 0
 	if s.pcm == nil {
 		s.pcm = make([]int16, 2*maxOpusPacket)
 	}
-	return s.d.out.set(hearken.SampleRate, keep, keep)
+	return s.d.out.set(hearken.SampleRate, output, output)
 }
 
 // packet decodes one packet and holds it until emit.

@@ -79,11 +79,11 @@ func (c *channel) quietestPoint(end int64) int64 {
 	if err := copyAudio(c.spool, from, pcm); err != nil {
 		return end
 	}
-	best, least := len(pcm), int64(-1)
+	best, lowest := len(pcm), int64(-1)
 	for i := 0; i+window <= len(pcm); i += window {
 		power := meanPower(pcm[i : i+window])
-		if least < 0 || power <= least {
-			best, least = i+window/2, power
+		if lowest < 0 || power <= lowest {
+			best, lowest = i+window/2, power
 		}
 	}
 	return from + int64(best)

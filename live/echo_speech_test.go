@@ -85,7 +85,7 @@ func transcribe(t *testing.T, engine hearken.Provider, o hearken.Origin, pcm []i
 	if err != nil {
 		t.Fatal(err)
 	}
-	var heard []hearken.Segment
+	var found []hearken.Segment
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -93,7 +93,7 @@ func transcribe(t *testing.T, engine hearken.Provider, o hearken.Origin, pcm []i
 			if ev.Kind == hearken.Final && ev.Segment.Status != hearken.NoSpeech {
 				ev.Segment.Origin = o
 				ev.Segment.Status = hearken.Confirmed
-				heard = append(heard, ev.Segment)
+				found = append(found, ev.Segment)
 			}
 		}
 	}()
@@ -106,5 +106,5 @@ func transcribe(t *testing.T, engine hearken.Provider, o hearken.Origin, pcm []i
 		t.Error(err)
 	}
 	<-done
-	return heard
+	return found
 }

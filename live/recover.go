@@ -75,24 +75,20 @@ func (h *Hub) recoverSession(id string) error {
 	var spools []*spool
 	starts, floors := make([]int64, len(origins)), make([]int64, len(origins))
 	for i, o := range origins {
-		sp, err := h.reopenSpool(s, o)
-		if err != nil {
-			h.cfg.Log.Error("spool not read; its audio is lost", "session", id, "err", err)
-			sp = h.newSpool(s, o)
-		}
+		sp := h.reopenSpool(s, o)
 		starts[i] = position(max(s.forgotten, lastEnd(s.segments, o)))
 		floors[i] = position(max(s.forgotten, lastWord(s.segments, o)))
-		keep := int64(math.MaxInt64)
+		needed := int64(math.MaxInt64)
 		for _, span := range s.backlog {
 			if span.Origin == o {
-				starts[i], floors[i], keep = max(starts[i], span.To), max(floors[i], span.To), min(keep, span.From)
+				starts[i], floors[i], needed = max(starts[i], span.To), max(floors[i], span.To), min(needed, span.From)
 			}
 		}
 		lead := int64(replayLead)
 		if sp.end() <= starts[i] {
 			lead = 0 // nothing that follows needs it
 		}
-		sp.startAt(max(0, min(keep, starts[i]-lead)))
+		sp.startAt(max(0, min(needed, starts[i]-lead)))
 		spools = append(spools, sp)
 	}
 	lost, err := align(spools, starts)
@@ -114,11 +110,7 @@ func (h *Hub) recoverSession(id string) error {
 // may have a backlog.
 func (h *Hub) recoverStopped(s *session) {
 	for _, o := range channelOrigins {
-		sp, err := h.reopenSpool(s, o)
-		if err != nil {
-			h.cfg.Log.Error("spool not read; its audio is lost", "session", s.id, "err", err)
-			sp = h.newSpool(s, o)
-		}
+		sp := h.reopenSpool(s, o)
 		c := s.newChannel(h.ctx, o, sp, sp.end())
 		c.cancel()
 		close(c.done)
@@ -204,25 +196,32 @@ func (h *Hub) completeFromStore(id string, segments []hearken.Segment) []hearken
 
 // newSpool makes the spool of a session's channel.
 func (h *Hub) newSpool(s *session, o hearken.Origin) *spool {
-	dir, keep := h.spoolDirs(s, o)
-	return newSpool(dir, keep, h.cfg.BufferChunks*frameSamples, int64(h.cfg.SpoolSeconds)*hearken.SampleRate)
+	dir, archiveDir := h.spoolDirs(s, o)
+	return newSpool(dir, archiveDir, h.cfg.BufferChunks*frameSamples, int64(h.cfg.SpoolSeconds)*hearken.SampleRate)
 }
 
-func (h *Hub) reopenSpool(s *session, o hearken.Origin) (*spool, error) {
-	dir, keep := h.spoolDirs(s, o)
-	return openSpool(dir, keep, h.cfg.BufferChunks*frameSamples, int64(h.cfg.SpoolSeconds)*hearken.SampleRate)
+// reopenSpool opens the spool that an earlier hub left, or a new one if it
+// cannot be read.
+func (h *Hub) reopenSpool(s *session, o hearken.Origin) *spool {
+	sp := h.newSpool(s, o)
+	old, err := openSpool(sp.dir, sp.archiveDir, sp.tailMax, sp.limit)
+	if err != nil {
+		h.cfg.Log.Error("spool not read; its audio is lost", "session", s.id, "err", err)
+		return sp
+	}
+	return old
 }
 
 // spoolDirs returns where a channel's audio is spooled, and where it is
 // archived if it is to be kept.
-func (h *Hub) spoolDirs(s *session, o hearken.Origin) (dir, keep string) {
+func (h *Hub) spoolDirs(s *session, o hearken.Origin) (dir, archiveDir string) {
 	if s.info.Config.KeepAudio {
-		keep = filepath.Join(h.audioDir(), s.id, string(o))
+		archiveDir = filepath.Join(h.audioDir(), s.id, string(o))
 	}
-	if !h.cfg.SpoolMemory || keep != "" {
+	if !h.cfg.SpoolMemory || archiveDir != "" {
 		dir = filepath.Join(h.spoolDir(), s.id, string(o))
 	}
-	return dir, keep
+	return dir, archiveDir
 }
 
 // sweepSpool removes the audio of sessions that no longer exist.

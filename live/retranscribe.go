@@ -117,9 +117,9 @@ func copyAudio(sp *spool, pos int64, pcm []int16) error {
 func (s *session) unfedSamples() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var most int64
+	var unfed int64
 	for _, c := range s.channels {
-		most = max(most, c.spool.end()-c.fed.Load())
+		unfed = max(unfed, c.spool.end()-c.fed.Load())
 	}
-	return most
+	return unfed
 }

@@ -43,15 +43,15 @@ func (s *session) speaker(m speakers, n *int, final bool) *int {
 // nextSpeaker is the first free number after these entries.
 func nextSpeaker(segments []hearken.Segment) int {
 	next := 0
-	take := func(n *int) {
+	count := func(n *int) {
 		if n != nil {
 			next = max(next, *n+1)
 		}
 	}
 	for i := range segments {
-		take(segments[i].Speaker)
+		count(segments[i].Speaker)
 		for _, w := range segments[i].Words {
-			take(w.Speaker)
+			count(w.Speaker)
 		}
 	}
 	return next

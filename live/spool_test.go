@@ -116,7 +116,7 @@ func checkSpool(t *rapid.T, disk bool) {
 
 func TestSpool_KeepsTheFilesItIsAskedTo(t *testing.T) {
 	dir := t.TempDir()
-	s := newSpool(filepath.Join(dir, "spool"), filepath.Join(dir, "kept"), 0, 1000*hearken.SampleRate)
+	s := newSpool(filepath.Join(dir, "spool"), filepath.Join(dir, "archive"), 0, 1000*hearken.SampleRate)
 	for range 7 {
 		s.append(ramp(s.end(), 10*hearken.SampleRate))
 		s.trim(s.end())
@@ -127,12 +127,12 @@ func TestSpool_KeepsTheFilesItIsAskedTo(t *testing.T) {
 	if err := s.remove(); err != nil {
 		t.Fatal(err)
 	}
-	archived, err := openSpool(filepath.Join(dir, "kept"), "", 0, 0)
+	archived, err := openSpool(filepath.Join(dir, "archive"), "", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if archived.start != 0 || archived.end() != 70*hearken.SampleRate {
-		t.Errorf("kept %d to %d, want all 70 s", archived.start, archived.end())
+		t.Errorf("archived %d to %d, want all 70 s", archived.start, archived.end())
 	}
 }
 
@@ -147,7 +147,7 @@ func TestSpool_BadDiskFallsBackToMemory(t *testing.T) {
 		t.Fatal("flushing below a file succeeded")
 	}
 	if _, err := s.held(); err == nil {
-		t.Error("the failure is not told")
+		t.Error("the failure is not reported")
 	}
 	if got := s.durableUntil(); got != 5000 {
 		t.Errorf("safe is %d: the sender would send again what memory holds", got)

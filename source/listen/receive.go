@@ -118,18 +118,18 @@ func (c *conn) deliver(channels ...[]int16) error {
 
 // setFinalUntil records how far a channel's words are final.
 func (c *conn) setFinalUntil(o hearken.Origin, seconds float64) {
-	var place = &c.finalUntil[0]
+	final := &c.finalUntil[0]
 	switch o {
 	case hearken.System:
-		place = &c.finalUntil[1]
+		final = &c.finalUntil[1]
 	case hearken.EventOrigin:
 		return
 	}
 	pos := int64(seconds * hearken.SampleRate)
-	if pos <= place.Load() {
+	if pos <= final.Load() {
 		return
 	}
-	place.Store(pos) // only forwardEvents writes it
+	final.Store(pos) // only forwardEvents writes it
 	select {
 	case c.progress <- struct{}{}:
 	default:

@@ -53,7 +53,7 @@ func TestResultBuilder_Invariants(t *testing.T) {
 
 func checkMessages(t *rapid.T, o *options, out []any, spoken []string, asked int, total float64) {
 	end, ended, answers := 0.0, -1.0, 0
-	var heard []string
+	var got []string
 	for _, m := range out {
 		switch m := m.(type) {
 		case utteranceEnd:
@@ -76,11 +76,11 @@ func checkMessages(t *rapid.T, o *options, out []any, spoken []string, asked int
 				answers++
 			}
 			for _, w := range m.Channel.Alternatives[0].Words {
-				heard = append(heard, w.Word)
+				got = append(got, w.Word)
 			}
 		}
 	}
-	if !near(end, total) || answers != asked || strings.Join(heard, " ") != strings.Join(spoken, " ") {
-		t.Fatalf("the end is %v of %v, %d of %d answers, heard %v of %v", end, total, answers, asked, heard, spoken)
+	if !near(end, total) || answers != asked || strings.Join(got, " ") != strings.Join(spoken, " ") {
+		t.Fatalf("the end is %v of %v, %d of %d answers, got %v of %v", end, total, answers, asked, got, spoken)
 	}
 }

@@ -96,13 +96,13 @@ func spread(text string, start, end float64) []hearken.Word {
 // a word: the apostrophe in "don't", the point in "3.5".
 func plain(text string) string {
 	fields := strings.Fields(text)
-	kept := fields[:0]
+	left := fields[:0]
 	for _, f := range fields {
 		if f = plainWord([]rune(strings.ToLower(f))); f != "" {
-			kept = append(kept, f)
+			left = append(left, f)
 		}
 	}
-	return strings.Join(kept, " ")
+	return strings.Join(left, " ")
 }
 
 func plainWord(in []rune) string {

@@ -81,10 +81,10 @@ func (w *writer) active() []resultBuilder { return w.builders[:w.c.channels.Load
 
 // finish sends the last results, the summary and the close frame.
 func (w *writer) finish(reason string) error {
-	heard := w.c.seconds()
-	if reason != hearken.StopProviderFailed && reason != hearken.StopShutdown && heard > 0 {
+	total := w.c.seconds()
+	if reason != hearken.StopProviderFailed && reason != hearken.StopShutdown && total > 0 {
 		for i := range w.active() {
-			w.builders[i].finish(heard)
+			w.builders[i].finish(total)
 		}
 	}
 	if err := w.flush(); err != nil {

@@ -243,7 +243,7 @@ func decode(ctx context.Context, path string, sink func(channels ...[]int16) err
 	if audio.DetectFormat(b) == "" {
 		return hearken.Errorf(hearken.Undecodable, "%s is no sound.", path).WithTry("install ffmpeg")
 	}
-	d, err := audio.NewDecoder(audio.Format{}, sink)
+	d, err := audio.NewDecoder(audio.Format{Channels: 1}, sink)
 	if err != nil {
 		return err
 	}

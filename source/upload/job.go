@@ -31,8 +31,7 @@ type job struct {
 	// Used only by the sender.
 	in       hearken.Input // nil before there is audio
 	buffered []int16       // audio that is not yet enough for a session
-	mixed    []int16
-	sent     int64 // samples
+	sent     int64         // samples
 	sendErr  error
 	complete bool // all of it was sent
 	finished bool // the hub knows that it was
@@ -98,7 +97,7 @@ func (j *job) decode(ctx context.Context) (err error) {
 	}()
 	err = j.cfg.Decode(ctx, j.path, func(channels ...[]int16) error {
 		if j.sendErr == nil {
-			j.sendErr = j.addAudio(ctx, j.mix(channels))
+			j.sendErr = j.addAudio(ctx, channels[0])
 		}
 		return j.sendErr
 	})
@@ -137,22 +136,6 @@ func (j *job) addAudio(ctx context.Context, pcm []int16) error {
 		pcm, j.buffered = j.buffered, nil
 	}
 	return j.send(ctx, pcm)
-}
-
-// mix mixes all channels into one.
-func (j *job) mix(channels [][]int16) []int16 {
-	if len(channels) == 1 {
-		return channels[0]
-	}
-	j.mixed = j.mixed[:0]
-	for i := range channels[0] {
-		sum := 0
-		for _, c := range channels {
-			sum += int(c[i])
-		}
-		j.mixed = append(j.mixed, int16(sum/len(channels)))
-	}
-	return j.mixed
 }
 
 // begin starts the session and attaches to it.

@@ -388,7 +388,7 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%v", res.Header)
 			}
 			if tt.status != 200 && strings.Contains(body, "Hello") {
-				t.Error("some words are told as if they were all")
+				t.Error("some words came as if they were all")
 			}
 			if tt.hub.start == nil && tt.hub.attach == nil && tt.hub.detached != 1 {
 				t.Errorf("detached %d times", tt.hub.detached)
@@ -412,11 +412,11 @@ func TestFailures_Stream(t *testing.T) {
 		t.Error(got)
 	}
 	h.steps <- 2
-	var told struct {
+	var failure struct {
 		Error struct{ Message, Code string }
 	}
-	if err := json.Unmarshal([]byte(next()), &told); err != nil || told.Error.Code != "provider_connection_failed" {
-		t.Errorf("%+v %v", told, err)
+	if err := json.Unmarshal([]byte(next()), &failure); err != nil || failure.Error.Code != "provider_connection_failed" {
+		t.Errorf("%+v %v", failure, err)
 	}
 	if got := next(); got != "end" {
 		t.Error(got)

@@ -158,12 +158,12 @@ func (h *Handler) saveFile(part *multipart.Part, f *form) (err error) {
 	}
 	file, err := os.CreateTemp(h.cfg.TempDir, tempPattern)
 	if err != nil {
-		return fmt.Errorf("keep upload: %w", err)
+		return fmt.Errorf("save upload: %w", err)
 	}
 	f.path, f.name = file.Name(), part.FileName()
 	defer func() {
 		if e := file.Close(); e != nil && err == nil {
-			err = fmt.Errorf("keep upload: %w", e)
+			err = fmt.Errorf("save upload: %w", e)
 		}
 	}()
 	buf := make([]byte, 64<<10)
@@ -173,7 +173,7 @@ func (h *Handler) saveFile(part *multipart.Part, f *form) (err error) {
 			return errTooLarge
 		}
 		if _, err := file.Write(buf[:n]); err != nil {
-			return fmt.Errorf("keep upload: %w", err)
+			return fmt.Errorf("save upload: %w", err)
 		}
 		if readErr == io.EOF {
 			return nil

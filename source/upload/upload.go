@@ -83,9 +83,9 @@ type Config struct {
 	// Principal names the sender of a request, which is authenticated already.
 	// An error still refuses it.
 	Principal func(*http.Request) (string, error)
-	// Decode delivers the audio of the file at path in order, at
-	// [hearken.SampleRate], one slice per channel. A file that is not audio is
-	// an [*hearken.Error] with [hearken.Undecodable]; an error of sink ends it.
+	// Decode delivers the audio of the file at path in order, mixed to one
+	// channel at [hearken.SampleRate]. A file that is not audio is an
+	// [*hearken.Error] with [hearken.Undecodable]; an error of sink ends it.
 	Decode func(ctx context.Context, path string, sink func(channels ...[]int16) error) error
 	// Read returns all entries of a stopped session with their words. It is
 	// called if events of the hub were lost; without it such a recording fails.

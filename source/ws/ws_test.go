@@ -47,7 +47,7 @@ func TestHandler_Conversation(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got := h.audio(); len(got) != 1 || !slices.Equal(got[0], pcm) {
-		t.Error("what was heard is not what was sent")
+		t.Error("the hub did not get what was sent")
 	}
 	if diff := cmp.Diff([]any{"linear16", 16000, 1}, h.declared); diff != "" {
 		t.Errorf("described (-want +got):\n%s", diff)
@@ -141,7 +141,7 @@ func TestHandler_Formats(t *testing.T) {
 			}
 			got := h.audio()
 			if len(got) != tt.declared[2] || len(got[0]) != tt.samples {
-				t.Errorf("heard %d channels of %d samples", len(got), len(got[0]))
+				t.Errorf("got %d channels of %d samples", len(got), len(got[0]))
 			}
 			if len(got) == 2 && !(slices.Equal(got[0], left) && slices.Equal(got[1], right)) {
 				t.Error("the channels are not those that were sent")
@@ -339,8 +339,8 @@ func TestHandler_HugeMessage(t *testing.T) {
 	<-h.detached
 	<-wrote
 	runtime.ReadMemStats(&after)
-	if heard := len(h.audio()[0]) * 2; heard > maxMessage {
-		t.Errorf("%d bytes of it were heard", heard)
+	if n := len(h.audio()[0]) * 2; n > maxMessage {
+		t.Errorf("%d bytes of it were accepted", n)
 	}
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 16<<20 {
 		t.Errorf("%d MiB were allocated", grown>>20)
