@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -292,4 +293,21 @@ func TestHub_LongUtterancesAndABadLine(t *testing.T) {
 		c.Retries = 2
 		c.Providers[0] = engine
 	})
+}
+
+// Journals of earlier versions call the backlog debts.
+func TestSessionRecord_Backlog(t *testing.T) {
+	const old = `{"id":"x","ticket":"t","debts":[{"source":"S","from":16000,"to":48000}]}`
+	var head sessionRecord
+	if err := json.Unmarshal([]byte(old), &head); err != nil {
+		t.Fatal(err)
+	}
+	got := remainingBacklog(head.Backlog, nil)
+	if len(got) != 1 || got[0].Origin != hearken.System || got[0].From != 16000 || got[0].To != 48000 {
+		t.Errorf("%+v", got)
+	}
+	data, err := json.Marshal(&head)
+	if err != nil || !strings.Contains(string(data), `"debts":[{"source":"S","from":16000,"to":48000}]`) {
+		t.Errorf("%s, %v", data, err)
+	}
 }
