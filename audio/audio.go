@@ -27,6 +27,7 @@ import (
 // others are recognised by their first bytes.
 const (
 	Linear16 = "linear16" // little-endian PCM16
+	Linear32 = "linear32" // little-endian 32-bit floating point
 	Mulaw    = "mulaw"
 	Alaw     = "alaw"
 
@@ -49,12 +50,12 @@ const maxFileRate = 384000
 
 // A Format describes how audio is encoded. The zero value declares nothing.
 type Format struct {
-	// Encoding is [Linear16], [Mulaw] or [Alaw] for raw audio. If it is empty,
-	// a container is recognised by its first bytes, and anything else is taken
-	// for [Linear16].
+	// Encoding is [Linear16], [Linear32], [Mulaw] or [Alaw] for raw audio. If
+	// it is empty, a container is recognised by its first bytes, and anything
+	// else is taken for [Linear16].
 	Encoding string
-	// Rate is in samples per second. The default for raw audio is 16000 for
-	// [Linear16] and 8000 for the others. Containers have their own.
+	// Rate is in samples per second. The default for raw audio is 8000 for
+	// [Mulaw] and [Alaw] and 16000 for the others. Containers have their own.
 	Rate int
 	// Channels is 1 for raw audio by default. For a container, 1 mixes all
 	// channels and 2 keeps two apart. If it is 0, two channels stay apart in
@@ -67,10 +68,10 @@ type Format struct {
 // is wrong.
 func (f Format) Check() error {
 	switch f.Encoding {
-	case "", Linear16, Mulaw, Alaw:
+	case "", Linear16, Linear32, Mulaw, Alaw:
 	default:
 		return hearken.Errorf(hearken.Invalid,
-			"encoding %q is not one of linear16, mulaw and alaw; leave it out for WAV, Ogg or WebM, which are recognised by their first bytes.", safetext.Clip(f.Encoding, 40))
+			"encoding %q is not one of linear16, linear32, mulaw and alaw; leave it out for WAV, Ogg or WebM, which are recognised by their first bytes.", safetext.Clip(f.Encoding, 40))
 	}
 	if f.Rate != 0 && (f.Rate < MinRate || f.Rate > MaxRate) {
 		return hearken.Errorf(hearken.Invalid, "a sample rate of %d is outside of %d to %d.", f.Rate, MinRate, MaxRate)
@@ -88,7 +89,7 @@ func (f Format) raw() Format {
 	}
 	if f.Rate == 0 {
 		f.Rate = hearken.SampleRate
-		if f.Encoding != Linear16 {
+		if f.Encoding == Mulaw || f.Encoding == Alaw {
 			f.Rate = MinRate
 		}
 	}

@@ -164,6 +164,8 @@ func (d *Decoder) setRaw() error {
 		p.kind = mulaw
 	case Alaw:
 		p.kind = alaw
+	case Linear32:
+		p.kind = float32s
 	default:
 		p.kind = pcm16
 	}

@@ -1,9 +1,6 @@
 package listen
 
 import (
-	"encoding/binary"
-	"math"
-
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/audio"
 )
@@ -14,8 +11,6 @@ type streamDecoder struct {
 	inner *audio.Decoder
 	sink  func(channels ...[]int16) error
 	head  []byte // of a container that is not recognised yet
-	rest  []byte // of an incomplete floating-point sample
-	pcm   []byte // floating-point samples as PCM16
 	mixed []int16
 }
 
@@ -43,9 +38,6 @@ func (s *streamDecoder) write(b []byte) error {
 		}
 		b, s.head, s.container = s.head, nil, false
 	}
-	if s.floats {
-		b = s.linear16(b)
-	}
 	_, err := s.inner.Write(b)
 	return err
 }
@@ -58,36 +50,6 @@ func (s *streamDecoder) close() error {
 		return errNoContainer
 	}
 	return s.inner.Close()
-}
-
-// linear16 converts whole floating-point samples and keeps what is left over.
-func (s *streamDecoder) linear16(b []byte) []byte {
-	s.pcm = s.pcm[:0]
-	if len(s.rest) > 0 {
-		n := min(len(b), 4-len(s.rest))
-		s.rest = append(s.rest, b[:n]...)
-		b = b[n:]
-		if len(s.rest) < 4 {
-			return nil
-		}
-		s.convert(s.rest)
-		s.rest = s.rest[:0]
-	}
-	whole := len(b) - len(b)%4
-	s.convert(b[:whole])
-	s.rest = append(s.rest, b[whole:]...)
-	return s.pcm
-}
-
-func (s *streamDecoder) convert(b []byte) {
-	for ; len(b) >= 4; b = b[4:] {
-		f := float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-		if f != f {
-			f = 0 // not a number
-		}
-		f = math.Round(max(math.MinInt16, min(math.MaxInt16, f*32768)))
-		s.pcm = binary.LittleEndian.AppendUint16(s.pcm, uint16(int16(f)))
-	}
 }
 
 func (s *streamDecoder) deliver(channels ...[]int16) error {

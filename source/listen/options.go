@@ -30,7 +30,6 @@ type options struct {
 // An audioFormat is how the audio is encoded.
 type audioFormat struct {
 	audio.Format
-	floats    bool // linear32; the format says linear16
 	container bool // only a container is accepted
 	mix       bool // two channels become one
 }
@@ -123,8 +122,8 @@ func (o *options) readAudio(q *query) {
 		}
 	case audio.Mulaw, audio.Alaw:
 		f.Encoding = encoding
-	case audio.Linear16, "linear32":
-		f.Encoding, f.floats = audio.Linear16, encoding == "linear32"
+	case audio.Linear16, audio.Linear32:
+		f.Encoding = encoding
 		if f.Rate == 0 {
 			q.fail("encoding=%s needs sample_rate.", encoding)
 		}

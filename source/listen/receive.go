@@ -101,9 +101,6 @@ func (c *conn) audioHash() string {
 func (c *conn) deliver(channels ...[]int16) error {
 	if c.samples.Load() == 0 {
 		f, _ := c.decoder.inner.Format()
-		if c.decoder.floats {
-			f.Encoding = "linear32"
-		}
 		if err := c.in.Describe(f.Encoding, f.Rate, len(channels)); err != nil {
 			return err
 		}

@@ -1,8 +1,8 @@
 // Package ws lets programs and browsers send audio to a session over a
 // WebSocket. It serves WS /audio/{sessionId}.
 //
-// Binary messages are audio, split as the sender likes: raw PCM16, mu-law or
-// A-law, declared by the query in Deepgram's words
+// Binary messages are audio, split as the sender likes: raw PCM16, 32-bit
+// floating point, mu-law or A-law, declared by the query in Deepgram's words
 // (encoding=linear16&sample_rate=16000&channels=1) or by a config frame before
 // the first audio; or WAV, Ogg/Opus or WebM/Opus, recognised by the first
 // bytes. Anything else is taken for PCM16 at 16 kHz. Two channels are this side
