@@ -87,7 +87,7 @@ func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, erro
 	if h.find(id) != s { // it was deleted, or saved and dropped
 		return h.forgetStored(ctx, id, d)
 	}
-	n, line, from, duration, err := s.forget(d)
+	n, line, from, to, err := s.forget(d)
 	if hearken.CodeOf(err) != "" {
 		return 0, err
 	}
@@ -97,15 +97,15 @@ func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, erro
 	if err := h.cfg.Store.Forget(ctx, id, line); err != nil && hearken.CodeOf(err) != hearken.SessionNotFound {
 		return n, storeFailed(err)
 	}
-	s.addEvent(hearken.EventForgotten, from, duration, "[the last %s were forgotten on request]", d)
+	s.addEvent(hearken.EventForgotten, from, to, "[the last %s were forgotten on request]", d)
 	s.endIfComplete() // the backlog may be empty now
 	return n, nil
 }
 
 // forget removes what was said in the last d from memory, journal and spool. It
-// returns how many entries it removed, the first removed line, and the time
-// from which on.
-func (s *session) forget(d time.Duration) (n, line int, from, duration float64, err error) {
+// returns how many entries it removed, the first removed line, and the
+// stretch that it removed.
+func (s *session) forget(d time.Duration) (n, line int, from, to float64, err error) {
 	s.confirming.Lock() // nothing is confirmed meanwhile
 	defer s.confirming.Unlock()
 	s.mu.Lock()
@@ -113,8 +113,8 @@ func (s *session) forget(d time.Duration) (n, line int, from, duration float64, 
 		s.mu.Unlock()
 		return 0, 0, 0, 0, notFound(s.id)
 	}
-	duration = s.snapshotLocked().Duration
-	from = max(0, duration-d.Seconds())
+	to = s.snapshotLocked().Duration
+	from = max(0, to-d.Seconds())
 	line = s.info.SegmentCount + 1
 	if first := slices.IndexFunc(s.segments, func(seg hearken.Segment) bool { return seg.EndTime > from && seg.Origin != hearken.EventOrigin }); first >= 0 {
 		n, line = len(s.segments)-first, s.segments[first].Line
@@ -122,13 +122,13 @@ func (s *session) forget(d time.Duration) (n, line int, from, duration float64, 
 		s.segments = s.segments[:first]
 	}
 	clear(s.interim)
-	s.forgotten, s.forgetFrom = duration, from // later results for it are ignored
+	s.forgotten, s.forgetFrom = to, from // later results for it are ignored
 	s.clipBacklogLocked(position(from))
 	channels := s.channels
 	for _, c := range channels {
 		c.abandonStream()
-		if replayFrom := max(c.finalUntil.Load(), position(lastWord(s.segments, c.origin))); replayFrom < position(from) {
-			s.addBacklogLocked(c.origin, replayFrom, position(from)) // this part is not forgotten
+		if untranscribed := max(c.finalUntil.Load(), position(lastWord(s.segments, c.origin))); untranscribed < position(from) {
+			s.addBacklogLocked(c.origin, untranscribed, position(from)) // this part is not forgotten
 		}
 		end := c.spool.end()
 		c.fed.Store(end)
@@ -144,7 +144,7 @@ func (s *session) forget(d time.Duration) (n, line int, from, duration float64, 
 	for _, c := range channels {
 		err = errors.Join(err, c.spool.discard(position(from)))
 	}
-	return n, line, from, duration, err
+	return n, line, from, to, err
 }
 
 // clipBacklogLocked removes everything from a position on from the backlog.

@@ -109,9 +109,9 @@ func (s *session) queueUntranscribed() (next phase, missed bool) {
 			missed = true
 		}
 	}
-	owes := len(s.backlog) > 0
+	hasBacklog := len(s.backlog) > 0
 	s.mu.Unlock()
-	if owes {
+	if hasBacklog {
 		return backlogged, missed
 	}
 	s.removeSpools(channels)

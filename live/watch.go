@@ -75,19 +75,19 @@ func (c *channel) watch(now time.Time) {
 		c.rollOverBy = now.Add(rollOverEarly / 2)
 	}
 	took := now.Sub(c.progressMark.at)
-	settled := seconds(finalUntil-c.progressMark.finalUntil) / took.Seconds()
+	speed := seconds(finalUntil-c.progressMark.finalUntil) / took.Seconds()
 	switch {
 	case !c.rollOverBy.IsZero() && (waiting < hearken.SampleRate || now.After(c.rollOverBy)):
 		abandon(errAbandoned)
 	case waiting <= maxBehind && c.backlog == nil, waiting <= 0, c.progressMark.at.IsZero():
 		c.progressMark = progressMark{now, finalUntil}
 		c.late.Store(false)
-	case next && (took >= noProgressFor && settled == 0 || took >= slowAfter && settled < 0.5 || took >= lateAfter && settled < 0.9):
+	case next && (took >= noProgressFor && speed == 0 || took >= slowAfter && speed < 0.5 || took >= lateAfter && speed < 0.9):
 		c.late.Store(true) // also if it keeps failing before it is late
 		abandon(errBehind)
-	case took >= reopenAfter && settled == 0:
+	case took >= reopenAfter && speed == 0:
 		abandon(errNoProgress)
-	case took >= lateAfter && settled > 0:
+	case took >= lateAfter && speed > 0:
 		c.progressMark = progressMark{now, finalUntil}
 	}
 }
