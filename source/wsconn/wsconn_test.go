@@ -10,8 +10,10 @@ import (
 
 func TestSet_Close(t *testing.T) {
 	s := NewSet()
-	if !s.Add() || !s.Add() || s.Open() != 2 {
-		t.Fatalf("%d connections, want 2", s.Open())
+	for n := 1; n <= 2; n++ {
+		if !s.Add() || s.Open() != n {
+			t.Fatalf("%d connections, want %d", s.Open(), n)
+		}
 	}
 	s.Done()
 	ended, cancel := context.WithCancel(t.Context())
