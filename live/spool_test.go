@@ -114,7 +114,7 @@ func checkSpool(t *rapid.T, disk bool) {
 	})
 }
 
-func TestSpool_KeepsTheFilesItIsAskedTo(t *testing.T) {
+func TestSpool_Archives(t *testing.T) {
 	dir := t.TempDir()
 	s := newSpool(filepath.Join(dir, "spool"), filepath.Join(dir, "archive"), 0, 1000*hearken.SampleRate)
 	for range 7 {
