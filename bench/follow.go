@@ -90,6 +90,7 @@ func measureFollow(ctx context.Context, b *bench) (err error) {
 type stamping struct{}
 
 func (*stamping) Name() string                                      { return "stamping" }
+func (*stamping) Capabilities() hearken.Capabilities                { return hearken.Capabilities{} }
 func (*stamping) Check(context.Context, hearken.StreamConfig) error { return nil }
 func (*stamping) Open(context.Context, hearken.StreamConfig) (hearken.Stream, error) {
 	return &stamped{events: make(chan hearken.StreamEvent, 1024)}, nil
@@ -104,6 +105,8 @@ func (s *stamped) Write(f hearken.Frame) error {
 	}}
 	return nil
 }
+
+func (s *stamped) Finalize() error { return nil }
 
 func (s *stamped) Events() <-chan hearken.StreamEvent { return s.events }
 

@@ -55,9 +55,8 @@ func (s *session) backlogSecondsLocked() float64 {
 // between becomes backlog. It returns the position at which the channel
 // continues.
 func (c *channel) skipAhead(p hearken.Provider, start int64) int64 {
-	paced, ok := p.(hearken.Paced)
 	end := c.spool.end()
-	if !ok || paced.Pace() <= 0 || !c.failed || end-start <= skipAheadAfter {
+	if p.Capabilities().Pace <= 0 || !c.failed || end-start <= skipAheadAfter {
 		return start
 	}
 	at := c.quietestPoint(end)
@@ -161,8 +160,8 @@ func (h *Hub) backlogEngines(s *session) []string {
 
 // offline reports whether an engine keeps all audio on this computer.
 func (h *Hub) offline(name string) bool {
-	_, ok := h.provider(name).(hearken.Offline)
-	return ok
+	p := h.provider(name)
+	return p != nil && p.Capabilities().Offline
 }
 
 // newBacklogChannel makes a channel that ends where the span does. It returns

@@ -90,7 +90,7 @@ func TestHub_Backlog(t *testing.T) {
 // slow is hardly faster than real time.
 type slow struct{ *stttest.Scripted }
 
-func (slow) Pace() float64 { return 1.25 }
+func (slow) Capabilities() hearken.Capabilities { return hearken.Capabilities{Pace: 1.25} }
 
 // After a long outage a session skips ahead to live audio. What was said
 // meanwhile follows later, in its own position.
@@ -140,6 +140,7 @@ func (m *silentEngine) Open(ctx context.Context, cfg hearken.StreamConfig) (hear
 
 type nothing struct{}
 
+func (nothing) Finalize() error                    { return nil }
 func (nothing) Write(hearken.Frame) error          { return nil }
 func (nothing) Events() <-chan hearken.StreamEvent { return nil }
 func (nothing) Close() error                       { return nil }
@@ -210,7 +211,7 @@ func TestHub_BacklogOfARemovedEngine(t *testing.T) {
 // offlineEngine keeps all audio on this computer.
 type offlineEngine struct{ *stttest.Scripted }
 
-func (offlineEngine) Offline() {}
+func (offlineEngine) Capabilities() hearken.Capabilities { return hearken.Capabilities{Offline: true} }
 
 // A session for the offline engine only is never sent elsewhere, even if that
 // engine fails.

@@ -186,8 +186,8 @@ func (h *Hub) probe(name string, cfg hearken.StreamConfig) error {
 	if err := p.Check(ctx, cfg); err != nil {
 		return err
 	}
-	if prober, ok := p.(hearken.Prober); ok {
-		return prober.Probe(ctx, cfg)
+	if probe := p.Capabilities().Probe; probe != nil {
+		return probe(ctx, cfg)
 	}
 	st, err := p.Open(ctx, cfg)
 	if err != nil {

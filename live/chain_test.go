@@ -177,7 +177,9 @@ func TestHub_ChainOf(t *testing.T) {
 // limited has streams that may be open for a minute and a half.
 type limited struct{ *stttest.Scripted }
 
-func (limited) MaxStream() time.Duration { return 90 * time.Second }
+func (limited) Capabilities() hearken.Capabilities {
+	return hearken.Capabilities{MaxStream: 90 * time.Second}
+}
 
 func TestHub_RollsOver(t *testing.T) {
 	withHub(t, func(h *testHub) {

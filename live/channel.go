@@ -237,14 +237,15 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 		return err
 	}
 	c.setState(stateOpen, cancel)
-	if l, ok := p.(hearken.Limited); ok {
-		c.expireIn(l.MaxStream())
+	can := p.Capabilities()
+	if can.MaxStream > 0 {
+		c.expireIn(can.MaxStream)
 	}
 	c.speakers = speakers{}
 	engineDone := make(chan error, 1)
 	go func() { engineDone <- c.handleEvents(ctx, st) }()
 
-	fed := c.feed(ctx, st, engineDone)
+	fed := c.feed(ctx, st, can.Finalize, engineDone)
 	if fed == nil {
 		fed = st.Close()
 	}
@@ -279,7 +280,7 @@ var errEngineEnded = errors.New("the engine ended the stream")
 
 // feed writes audio to the engine. It returns nil when there was none for a
 // while or no more will come.
-func (c *channel) feed(ctx context.Context, st hearken.Stream, engineDone chan error) error {
+func (c *channel) feed(ctx context.Context, st hearken.Stream, canFinalize bool, engineDone chan error) error {
 	buf := make([]int16, frameSamples)
 	asked := false // the engine was asked for its words
 	wait := flushAfter
@@ -318,11 +319,10 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, engineDone chan e
 			return nil
 		}
 		if wanted := c.finalizeUpTo.Swap(0); wanted > c.finalUntil.Load() {
-			f, ok := st.(hearken.Finalizer)
-			if !ok {
+			if !canFinalize {
 				return nil // only closing makes it deliver its words
 			}
-			if err := f.Finalize(); err != nil {
+			if err := st.Finalize(); err != nil {
 				return err
 			}
 		}
@@ -330,14 +330,13 @@ func (c *channel) feed(ctx context.Context, st hearken.Stream, engineDone chan e
 		select {
 		case <-c.wake:
 		case <-idle.C:
-			f, ok := st.(hearken.Finalizer)
 			switch {
 			case wait == flushAfter && !c.endsInSilence(pos):
 				wait = interruptedAfter - flushAfter
-			case !ok || asked:
+			case !canFinalize || asked:
 				return nil
 			default:
-				if err := f.Finalize(); err != nil {
+				if err := st.Finalize(); err != nil {
 					return err
 				}
 				asked, wait = true, closeAfter

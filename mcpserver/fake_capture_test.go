@@ -17,6 +17,8 @@ type twoSidedEngine struct{ near, far *stttest.Scripted }
 
 func (p twoSidedEngine) Name() string { return p.near.Name() }
 
+func (p twoSidedEngine) Capabilities() hearken.Capabilities { return p.near.Capabilities() }
+
 func (p twoSidedEngine) Check(ctx context.Context, cfg hearken.StreamConfig) error {
 	return p.near.Check(ctx, cfg)
 }

@@ -153,6 +153,8 @@ type sides struct{ near, far *stttest.Scripted }
 
 func (sides) Name() string { return "scripted" }
 
+func (p sides) Capabilities() hearken.Capabilities { return p.near.Capabilities() }
+
 func (p sides) Check(ctx context.Context, cfg hearken.StreamConfig) error {
 	return p.near.Check(ctx, cfg)
 }

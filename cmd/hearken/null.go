@@ -13,6 +13,7 @@ type nullEngine struct{}
 var _ hearken.Provider = nullEngine{}
 
 func (nullEngine) Name() string                                      { return "null" }
+func (nullEngine) Capabilities() hearken.Capabilities                { return hearken.Capabilities{} }
 func (nullEngine) Check(context.Context, hearken.StreamConfig) error { return nil }
 
 func (nullEngine) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
@@ -37,6 +38,8 @@ func (s *nullStream) Write(f hearken.Frame) error {
 	}
 	return s.ctx.Err()
 }
+
+func (s *nullStream) Finalize() error { return nil }
 
 func (s *nullStream) Events() <-chan hearken.StreamEvent { return s.events }
 

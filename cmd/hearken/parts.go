@@ -157,8 +157,8 @@ func (l *lateEngine) close(ctx context.Context) error {
 // Name is "local".
 func (l *lateEngine) Name() string { return "local" }
 
-// Offline says that nothing leaves this computer.
-func (l *lateEngine) Offline() {}
+// Capabilities are the engine's, which it need not be made for.
+func (l *lateEngine) Capabilities() hearken.Capabilities { return moonshine.Capabilities() }
 
 // Check asks the engine.
 func (l *lateEngine) Check(ctx context.Context, cfg hearken.StreamConfig) error {

@@ -64,7 +64,7 @@ func TestStream_Finalize(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			finalize := stream.(hearken.Finalizer).Finalize
+			finalize := stream.Finalize
 			progress := func() (heard []string) {
 				for e := range stream.Events() {
 					switch {

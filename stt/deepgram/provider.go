@@ -13,11 +13,7 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-var (
-	_ hearken.Provider = (*Provider)(nil)
-	_ hearken.Limited  = (*Provider)(nil)
-	_ hearken.Paced    = (*Provider)(nil)
-)
+var _ hearken.Provider = (*Provider)(nil)
 
 const (
 	defaultBaseURL = "wss://api.deepgram.com"
@@ -123,11 +119,10 @@ func listenURL(base string) *url.URL {
 // Name is "deepgram".
 func (p *Provider) Name() string { return "deepgram" }
 
-// Pace is how much faster than in real time a stream takes sound at most.
-func (p *Provider) Pace() float64 { return max(0, p.cfg.Pace) }
-
-// MaxStream is after how long a stream had better be replaced by another.
-func (p *Provider) MaxStream() time.Duration { return p.cfg.MaxStream }
+// Capabilities name the configured limits. A negative Pace is none.
+func (p *Provider) Capabilities() hearken.Capabilities {
+	return hearken.Capabilities{Finalize: true, MaxStream: p.cfg.MaxStream, Pace: max(0, p.cfg.Pace)}
+}
 
 // Check tells whether there is a key, and whether the model has the language.
 // It does not ask the server.

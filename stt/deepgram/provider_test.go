@@ -111,17 +111,17 @@ func TestProvider_BaseURL(t *testing.T) {
 }
 
 func TestProvider_MaxStream(t *testing.T) {
-	if d := deepgram.New(deepgram.Config{}).MaxStream(); d != 4*time.Hour {
+	if d := deepgram.New(deepgram.Config{}).Capabilities().MaxStream; d != 4*time.Hour {
 		t.Errorf("a stream may last %s", d)
 	}
-	if d := deepgram.New(deepgram.Config{MaxStream: time.Hour}).MaxStream(); d != time.Hour {
+	if d := deepgram.New(deepgram.Config{MaxStream: time.Hour}).Capabilities().MaxStream; d != time.Hour {
 		t.Errorf("a stream may last %s", d)
 	}
 }
 
 func TestProvider_Pace(t *testing.T) {
 	for given, want := range map[float64]float64{0: 1.25, 2: 2, -1: 0} {
-		if got := deepgram.New(deepgram.Config{Pace: given}).Pace(); got != want {
+		if got := deepgram.New(deepgram.Config{Pace: given}).Capabilities().Pace; got != want {
 			t.Errorf("%g becomes %g", given, got)
 		}
 	}

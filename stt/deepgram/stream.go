@@ -13,10 +13,7 @@ import (
 	"github.com/hearken-dev/hearken/audio"
 )
 
-var (
-	_ hearken.Stream    = (*stream)(nil)
-	_ hearken.Finalizer = (*stream)(nil)
-)
+var _ hearken.Stream = (*stream)(nil)
 
 const (
 	// Sound is sent in messages of this many samples: a frame goes out at once

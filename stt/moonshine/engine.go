@@ -113,6 +113,15 @@ func (p *Provider) begin(ctx context.Context) {
 // Name is "local".
 func (p *Provider) Name() string { return "local" }
 
+// Capabilities are the same for every provider; see [Capabilities].
+func (p *Provider) Capabilities() hearken.Capabilities { return Capabilities() }
+
+// Capabilities say that audio stays on this computer and that streams
+// finalize. They are known before a provider is made and loads its models.
+func Capabilities() hearken.Capabilities {
+	return hearken.Capabilities{Offline: true, Finalize: true}
+}
+
 // Ready waits until the models of the default language are loaded.
 func (p *Provider) Ready(ctx context.Context) error {
 	_, err := p.await(ctx, p.voice(p.cfg.Language, ""))

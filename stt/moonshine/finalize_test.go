@@ -37,7 +37,7 @@ func (w *writer) write(pcm []int16) {
 
 func (w *writer) finalize() {
 	w.Helper()
-	if err := w.stream.(hearken.Finalizer).Finalize(); err != nil {
+	if err := w.stream.Finalize(); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -115,7 +115,7 @@ func TestStream_Finalize(t *testing.T) {
 	if got := w.rest(); len(got) > 0 {
 		t.Errorf("finals %v", got)
 	}
-	if err := w.stream.(hearken.Finalizer).Finalize(); err == nil {
+	if err := w.stream.Finalize(); err == nil {
 		t.Error("a closed stream can be asked for more")
 	}
 }

@@ -12,10 +12,7 @@ import (
 	"github.com/hearken-dev/hearken/stt"
 )
 
-var (
-	_ hearken.Stream    = (*stream)(nil)
-	_ hearken.Finalizer = (*stream)(nil)
-)
+var _ hearken.Stream = (*stream)(nil)
 
 // A detector tells how likely each window of one channel is speech. It
 // remembers what it heard before, so each stream has its own.

@@ -12,10 +12,7 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-var (
-	_ hearken.Provider = (*Provider)(nil)
-	_ hearken.Prober   = (*Provider)(nil)
-)
+var _ hearken.Provider = (*Provider)(nil)
 
 const (
 	defaultBaseURL = "https://api.openai.com/v1"
@@ -105,6 +102,11 @@ func newClient(given *http.Client) *http.Client {
 
 // Name is "openai".
 func (p *Provider) Name() string { return "openai" }
+
+// Capabilities say that streams finalize and that the server can be probed.
+func (p *Provider) Capabilities() hearken.Capabilities {
+	return hearken.Capabilities{Finalize: true, Probe: p.probe}
+}
 
 // Check tells whether there is a key where one is wanted, and whether the
 // model has the language. It does not ask the server.

@@ -54,7 +54,7 @@ func TestProvider_Check(t *testing.T) {
 			if _, opened := p.Open(t.Context(), c.stream); hearken.CodeOf(opened) != c.code {
 				t.Errorf("Open: %v", opened)
 			}
-			if probed := p.Probe(t.Context(), c.stream); hearken.CodeOf(probed) != c.code {
+			if probed := p.Capabilities().Probe(t.Context(), c.stream); hearken.CodeOf(probed) != c.code {
 				t.Errorf("Probe: %v", probed)
 			}
 		})
@@ -82,7 +82,7 @@ func TestProvider_BaseURL(t *testing.T) {
 			asked = r.URL.String()
 			return nil, errors.New("no")
 		})}})
-		p.Probe(t.Context(), english)
+		p.Capabilities().Probe(t.Context(), english)
 		if asked != want+"/models" {
 			t.Errorf("%q becomes %q, want %q", base, asked, want)
 		}
@@ -183,7 +183,7 @@ func TestProvider_Probe(t *testing.T) {
 	} {
 		f := newFake(nil)
 		f.answer = c.answer
-		if err := f.inside(openai.Config{}).Probe(t.Context(), english); hearken.CodeOf(err) != c.want || (err == nil) != (c.want == "") {
+		if err := f.inside(openai.Config{}).Capabilities().Probe(t.Context(), english); hearken.CodeOf(err) != c.want || (err == nil) != (c.want == "") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -192,7 +192,7 @@ func TestProvider_Probe(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	err = openai.New(openai.Config{BaseURL: "http://" + l.Addr().String()}).Probe(t.Context(), english)
+	err = openai.New(openai.Config{BaseURL: "http://" + l.Addr().String()}).Capabilities().Probe(t.Context(), english)
 	if hearken.CodeOf(err) != hearken.ProviderConnectionFailed || !strings.Contains(err.Error(), "cannot be reached") {
 		t.Errorf("nobody there: %v", err)
 	}

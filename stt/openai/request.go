@@ -217,9 +217,9 @@ func (p *Provider) blame(ctx, within context.Context, patience time.Duration, er
 	return hearken.Errorf(hearken.ProviderConnectionFailed, "%s cannot be reached: %w.", p.server, err)
 }
 
-// Probe asks the server for its models. One that does not tell them is there
-// nevertheless.
-func (p *Provider) Probe(ctx context.Context, cfg hearken.StreamConfig) error {
+// probe asks the server for its models. A server that does not list them
+// answers nevertheless.
+func (p *Provider) probe(ctx context.Context, cfg hearken.StreamConfig) error {
 	w, err := p.wish(cfg)
 	if err != nil {
 		return err

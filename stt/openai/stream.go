@@ -10,10 +10,7 @@ import (
 	"github.com/hearken-dev/hearken/stt"
 )
 
-var (
-	_ hearken.Stream    = (*stream)(nil)
-	_ hearken.Finalizer = (*stream)(nil)
-)
+var _ hearken.Stream = (*stream)(nil)
 
 const (
 	atOnce  = 2 // requests of a stream that are under way at a time

@@ -155,12 +155,11 @@ func TestStream_Finalize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	finalizer := stream.(hearken.Finalizer)
 	half := int64(2.58 * hearken.SampleRate) // after the eighth word
 	if err := stream.Write(hearken.Frame{PCM: meetingSound[:half]}); err != nil {
 		t.Fatal(err)
 	}
-	if err := finalizer.Finalize(); err != nil {
+	if err := stream.Finalize(); err != nil {
 		t.Fatal(err)
 	}
 	var final hearken.StreamEvent
@@ -179,14 +178,14 @@ func TestStream_Finalize(t *testing.T) {
 	if err := stream.Write(hearken.Frame{Pos: half, PCM: meetingSound[half:]}); err != nil {
 		t.Fatal(err)
 	}
-	if err := finalizer.Finalize(); err != nil { // in silence
+	if err := stream.Finalize(); err != nil { // in silence
 		t.Fatal(err)
 	}
 	stream.Close()
 	if diff := cmp.Diff([]string{"C New house by friday please because we build in may.", "C Of course i will.", "C Thank you very much."}, texts(<-told)); diff != "" {
 		t.Error(diff)
 	}
-	if err := finalizer.Finalize(); err == nil {
+	if err := stream.Finalize(); err == nil {
 		t.Error("Finalize after Close succeeded")
 	}
 }

@@ -15,14 +15,12 @@ func (s *suite) finalize(t *testing.T) {
 	if len(whole.finals) == 0 {
 		t.Fatal("no final came")
 	}
+	if !s.provider.Capabilities().Finalize {
+		t.Fatal("it does not declare that its streams finalize; see Options.Without")
+	}
 	stream, err := s.provider.Open(t.Context(), s.config())
 	if err != nil {
 		t.Fatal(err)
-	}
-	f, ok := stream.(hearken.Finalizer)
-	if !ok {
-		collectAndClose(t, stream, s.Patience)
-		t.Fatal("its streams are no hearken.Finalizer; see Options.Without")
 	}
 	l := listen(stream)
 	size := func() int { return 1600 }
@@ -30,11 +28,11 @@ func (s *suite) finalize(t *testing.T) {
 	if err := writeCut(stream, 0, s.Sound[:part], size); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Finalize(); err != nil {
+	if err := stream.Finalize(); err != nil {
 		t.Fatal(err)
 	}
 	l.reach(t, part, s.Patience)
-	if err := f.Finalize(); err != nil { // nothing new
+	if err := stream.Finalize(); err != nil { // nothing new
 		t.Fatal(err)
 	}
 	if len(l.words()) == 0 {
@@ -58,18 +56,9 @@ func (s *suite) finalize(t *testing.T) {
 	if d, n := Distance(whole.words(), l.words()), len(whole.words()); float64(d) > (s.Tolerance+0.1)*float64(n) {
 		t.Errorf("%d of %d words differ:\nwhole %q\nasked %q", d, n, whole.words(), l.words())
 	}
-	if err := f.Finalize(); err == nil {
+	if err := stream.Finalize(); err == nil {
 		t.Error("Finalize after Close succeeded")
 	}
-}
-
-func collectAndClose(t *testing.T, stream hearken.Stream, patience time.Duration) {
-	t.Helper()
-	h := collect(stream)
-	if err := stream.Close(); err != nil {
-		t.Error(err)
-	}
-	h.wait(t, patience)
 }
 
 // A listener reads a stream as far as it is asked to.

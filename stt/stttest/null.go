@@ -15,7 +15,10 @@ type Null struct{}
 // Name is "null".
 func (Null) Name() string { return "null" }
 
-// Check finds everything in order.
+// Capabilities are none.
+func (Null) Capabilities() hearken.Capabilities { return hearken.Capabilities{} }
+
+// Check accepts every configuration.
 func (Null) Check(context.Context, hearken.StreamConfig) error { return nil }
 
 // Open starts a stream that deals with all sound at once.
@@ -47,6 +50,8 @@ func (s *nullStream) tell() {
 	s.told = s.heard
 	s.out.put(hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.heard})
 }
+
+func (s *nullStream) Finalize() error { return nil }
 
 func (s *nullStream) Events() <-chan hearken.StreamEvent { return s.out.ch }
 

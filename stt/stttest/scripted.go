@@ -111,6 +111,10 @@ func (p *Scripted) Opened() []hearken.StreamConfig {
 // Name is the name that the provider was made with.
 func (p *Scripted) Name() string { return p.name }
 
+// Capabilities are none. A test that needs some embeds the provider and
+// declares its own.
+func (p *Scripted) Capabilities() hearken.Capabilities { return hearken.Capabilities{} }
+
 // Check returns what [Scripted.Refuse] was told.
 func (p *Scripted) Check(context.Context, hearken.StreamConfig) error {
 	p.mu.Lock()

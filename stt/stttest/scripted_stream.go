@@ -54,6 +54,8 @@ func (s *scriptedStream) Write(f hearken.Frame) error {
 	return nil
 }
 
+func (s *scriptedStream) Finalize() error { return nil }
+
 func (s *scriptedStream) Events() <-chan hearken.StreamEvent { return s.out.ch }
 
 // Close confirms the line that is being said, all its words in the time that

@@ -31,7 +31,7 @@ type Options struct {
 	Tolerance float64
 	// Without names the parts of the suite that ask for what the provider does
 	// not promise: "Interim" if unconfirmed words come only after an utterance
-	// has ended, "Finalize" if its streams are no [hearken.Finalizer],
+	// has ended, "Finalize" if it does not declare that its streams finalize,
 	// "Endpoints" if it does not report pauses.
 	Without []string
 	// Patience is how long one stream may take; two minutes if zero.
@@ -94,6 +94,9 @@ func (s *suite) check(t *testing.T) {
 	}
 	if err := s.provider.Check(t.Context(), s.config()); err != nil {
 		t.Errorf("Check: %v", err)
+	}
+	if declared := s.provider.Capabilities().Finalize; declared == slices.Contains(s.Without, "Finalize") {
+		t.Errorf("Capabilities().Finalize is %t; see Options.Without", declared)
 	}
 	if s.Unknown == "" {
 		return

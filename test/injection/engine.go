@@ -22,6 +22,9 @@ func newSides(name string, near, far []stttest.Line) *sides {
 // Name is the script's.
 func (p *sides) Name() string { return p.name }
 
+// Capabilities are those of the scripts.
+func (p *sides) Capabilities() hearken.Capabilities { return p.near.Capabilities() }
+
 // Check finds everything in order.
 func (p *sides) Check(ctx context.Context, cfg hearken.StreamConfig) error {
 	return p.near.Check(ctx, cfg)
