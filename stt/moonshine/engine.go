@@ -151,16 +151,16 @@ func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.
 		return nil, err
 	}
 	if cfg.Recorded {
-		return p.open(ctx, cfg, v, whole)
+		return p.open(ctx, cfg, v, recordedMode)
 	}
-	return p.open(ctx, cfg, v, live.endpointing(cfg.Endpointing))
+	return p.open(ctx, cfg, v, liveMode.withEndpointing(cfg.Endpointing))
 }
 
-func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *voice, pc pace) (*stream, error) {
-	if err := p.enter(v, pc.hurry); err != nil {
+func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *voice, m mode) (*stream, error) {
+	if err := p.enter(v, m.live); err != nil {
 		return nil, err
 	}
-	release := sync.OnceFunc(func() { p.leave(pc.hurry) })
+	release := sync.OnceFunc(func() { p.leave(m.live) })
 	d, err := v.detector()
 	if err != nil {
 		release()
@@ -168,10 +168,10 @@ func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *voice,
 	}
 	terms := append(append([]string(nil), p.cfg.Vocabulary...), cfg.Vocabulary...)
 	e := &ear{good: v.good, quick: v.quick, gate: v.gate, vocab: newVocabulary(terms, v.common)}
-	s := newStream(ctx, cfg, pc, e, p.sched, d, release)
+	s := newStream(ctx, cfg, m, e, p.sched, d, release)
 	s.log = p.cfg.Log
 	s.watch(p.ctx)
-	if !pc.hurry {
+	if !m.live {
 		s.backlog = 2*p.cfg.Cores + 1
 	}
 	return s, nil

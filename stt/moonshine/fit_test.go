@@ -34,18 +34,18 @@ func observe(t *testing.T, p *Provider, clips []speech.Clip) []observation {
 	open := *v
 	open.gate = gate{doubt: math.Inf(1)}
 	var mu sync.Mutex
-	heard := make([][]*utterance, len(clips))
+	heard := make([][]*transcription, len(clips))
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range p.cfg.Cores {
 		wg.Go(func() {
 			for i := range next {
-				s, err := p.open(t.Context(), hearken.StreamConfig{Language: "en"}, &open, live)
+				s, err := p.open(t.Context(), hearken.StreamConfig{Language: "en"}, &open, liveMode)
 				if err != nil {
 					t.Error(err)
 					continue
 				}
-				s.noted = func(u *utterance) {
+				s.noted = func(u *transcription) {
 					mu.Lock()
 					defer mu.Unlock()
 					heard[i] = append(heard[i], u)
@@ -74,7 +74,7 @@ func observe(t *testing.T, p *Provider, clips []speech.Clip) []observation {
 
 // score compares the utterances of a recording with what was said: each gets
 // the errors that a best alignment of the whole puts into it.
-func score(c *speech.Clip, us []*utterance) []observation {
+func score(c *speech.Clip, us []*transcription) []observation {
 	var all []observation
 	var words []string
 	var owner []int

@@ -34,7 +34,7 @@ func TestStream_Panic(t *testing.T) {
 		}
 		bad := *v
 		bad.good, bad.quick = &broken{}, &broken{}
-		s, err := p.open(t.Context(), hearken.StreamConfig{Language: "en", Interim: interim}, &bad, live)
+		s, err := p.open(t.Context(), hearken.StreamConfig{Language: "en", Interim: interim}, &bad, liveMode)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/editdistance"
 	"github.com/hearken-dev/hearken/test/speech"
 )
 
@@ -56,7 +57,7 @@ func normal(text string) []string {
 // wordErrors is the share of words that differ from what was said.
 func wordErrors(said, text string) float64 {
 	want := normal(said)
-	return float64(distance(want, normal(text))) / float64(len(want))
+	return float64(editdistance.Levenshtein(want, normal(text))) / float64(len(want))
 }
 
 // spokenText joins the text of segments.

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime/debug"
 	"sync"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/stt"
+	"github.com/hearken-dev/hearken/stt/utterance"
 )
 
 var _ hearken.Stream = (*stream)(nil)
@@ -31,8 +33,6 @@ const (
 	settled = 16
 
 	progressEvery = hearken.SampleRate
-	noteSilence   = 5 * hearken.SampleRate  // shorter stretches get no entry
-	longSilence   = 60 * hearken.SampleRate // longer ones get one each minute
 )
 
 var errClosed = errors.New("stream is closed")
@@ -48,31 +48,31 @@ type stream struct {
 	detector detector
 	out      *stt.Outbox
 	log      *slog.Logger
-	pace     pace
+	mode     mode
 	backlog  int    // utterances that may wait before Write does
 	release  func() // gives the place back; called once
 
 	// noted sees each utterance as it comes out, for measurements.
-	noted func(*utterance)
+	noted func(*transcription)
 
 	mu   sync.Mutex
 	room sync.Cond // an utterance is done, or all is over
 	err  error     // why no more sound is taken
 	over bool
 
-	origin int64 // position of the segmenter's first window
-	seg    *segmenter
-	tape   tape
+	origin int64 // position of the cutter's first window
+	cutter *utterance.Cutter
+	buffer utterance.Buffer[float32]
 	filter highpass
 	still  int // quiet windows in a row
 
 	turn    int // counts segments, so that a late partial knows that it is late
-	likely  *utterance
-	pending []*utterance // ended, in order; their finals are still to come
-	passage *utterance   // the last that ended
-	said    int64        // up to here the transcript has an entry
-	reached int64        // up to here all was said to be dealt with
-	told    int64        // position at the last Progress
+	likely  *transcription
+	pending []*transcription // ended, in order; their finals are still to come
+	passage *transcription   // the last that ended
+	said    int64            // up to here the transcript has an entry
+	reached int64            // up to here all was said to be dealt with
+	told    int64            // position at the last Progress
 	closing bool
 
 	partial  *task            // waits or runs
@@ -81,9 +81,9 @@ type stream struct {
 	held     *hearken.Segment // a partial that waits for an earlier final
 }
 
-func newStream(ctx context.Context, cfg hearken.StreamConfig, p pace, e *ear, sched *scheduler, d detector, release func()) *stream {
+func newStream(ctx context.Context, cfg hearken.StreamConfig, m mode, e *ear, sched *scheduler, d detector, release func()) *stream {
 	s := &stream{
-		ctx: ctx, cfg: cfg, pace: p, ear: e, sched: sched, detector: d, out: stt.NewOutbox(ctx), backlog: 3, release: release,
+		ctx: ctx, cfg: cfg, mode: m, ear: e, sched: sched, detector: d, out: stt.NewOutbox(ctx), backlog: 3, release: release,
 		log: slog.New(slog.DiscardHandler), said: cfg.Start, told: cfg.Start, reached: cfg.Start,
 	}
 	s.room.L = &s.mu
@@ -104,16 +104,16 @@ func (s *stream) Write(f hearken.Frame) error {
 		return context.Cause(s.ctx)
 	}
 	pcm := f.PCM
-	switch gap := f.Pos - s.tape.end(); {
+	switch gap := f.Pos - s.buffer.End(); {
 	case gap > 0:
 		s.jump(f.Pos)
 	case gap < 0: // heard before
 		pcm = pcm[min(int64(len(pcm)), -gap):]
 	}
 	for len(pcm) > 0 {
-		n := min(len(pcm), int(s.nextWindow()+window-s.tape.end()))
+		n := min(len(pcm), int(s.nextWindow()+window-s.buffer.End()))
 		for _, x := range pcm[:n] {
-			s.tape.add(s.filter.next(x))
+			s.buffer.Append(s.filter.next(x))
 		}
 		pcm = pcm[n:]
 		if err := s.listen(true); err != nil {
@@ -135,12 +135,15 @@ func (s *stream) Finalize() error {
 	if s.err != nil {
 		return s.err
 	}
-	end := s.tape.end()
-	if sp := s.seg.flush(); sp != nil {
-		if sp.last == s.seg.n {
-			sp.more = end - s.nextWindow()
+	end := s.buffer.End()
+	if sp := s.cutter.End(); sp != nil {
+		var rest int64
+		if sp.Last == s.cutter.Seen() {
+			rest = end - s.nextWindow()
 		}
-		s.end(sp)
+		s.end(sp, rest)
+	} else {
+		s.cutter.Discard()
 	}
 	if n := len(s.pending); n > 0 {
 		s.pending[n-1].through = end
@@ -158,38 +161,38 @@ func (s *stream) Close() error {
 	if s.err != nil {
 		return nil
 	}
-	end := s.tape.end()
+	end := s.buffer.End()
 	s.flush()
 	if s.err != nil {
 		return nil
 	}
 	s.err, s.closing = errClosed, true
-	s.tape.base, s.tape.pcm = end, nil
+	s.buffer.Base, s.buffer.PCM = end, nil
 	s.settle()
 	return nil
 }
 
-func (s *stream) nextWindow() int64 { return s.position(s.seg.n) }
+func (s *stream) nextWindow() int64 { return s.position(s.cutter.Seen()) }
 
 func (s *stream) position(windows int) int64 { return s.origin + int64(windows)*window }
 
 // listen detects and cuts all whole windows on the tape, at the pace of the
 // engine if asked to wait.
 func (s *stream) listen(wait bool) error {
-	for s.tape.end()-s.nextWindow() >= window {
+	for s.buffer.End()-s.nextWindow() >= window {
 		for wait && len(s.pending) >= s.backlog && s.err == nil {
 			s.room.Wait()
 		}
 		if s.err != nil {
 			return s.err
 		}
-		at := s.nextWindow() - s.tape.base
-		prob, rms, err := s.detect(s.tape.pcm[at : at+window])
+		at := s.nextWindow() - s.buffer.Base
+		prob, rms, err := s.detect(s.buffer.PCM[at : at+window])
 		if err != nil {
 			s.fail(err)
 			return s.err
 		}
-		s.act(s.seg.push(prob, rms))
+		s.act(s.cutter.Push(prob, math.Log10(float64(rms)+1e-5)))
 	}
 	return nil
 }
@@ -206,43 +209,43 @@ func (s *stream) detect(pcm []float32) (prob, rms float32, err error) {
 }
 
 // act does what a window's changes ask for.
-func (s *stream) act(c changes) {
-	if s.over { // while the segmenter waited for a guess
+func (s *stream) act(c utterance.Changes) {
+	if s.over { // while the cutter waited for a guess
 		return
 	}
-	if c.began {
+	if c.Began {
 		s.draft, s.held = nil, nil
-		s.nextShow = s.position(s.seg.onset) + firstShow
-		s.out.Put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: at(s.position(s.seg.onset))})
+		s.nextShow = s.position(s.cutter.Onset()) + firstShow
+		s.out.Put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: stt.Seconds(s.position(s.cutter.Onset()))})
 	}
-	if c.paused != nil {
-		s.guess(c.paused)
+	if c.Paused != nil {
+		s.guess(c.Paused)
 	}
-	if c.spoke {
+	if c.Resumed {
 		s.drop()
 	}
-	if c.ended != nil {
-		s.end(c.ended)
+	if c.Ended != nil {
+		s.end(c.Ended, 0)
 	}
-	if s.seg.speaking {
+	if s.cutter.Speaking() {
 		s.show()
 	}
 	heard := s.nextWindow()
-	if !s.seg.speaking && len(s.pending) == 0 && heard-s.said >= longSilence {
+	if !s.cutter.Speaking() && len(s.pending) == 0 && heard-s.said >= stt.MaxSilence {
 		s.silence(heard, s.through())
 	}
 	if heard-s.told >= progressEvery {
 		s.tell()
 	}
-	s.tape.forget(s.needed())
+	s.buffer.Forget(s.needed())
 }
 
 // needed is the position of the first sound that may be decoded yet.
 func (s *stream) needed() int64 {
-	pos := s.position(s.seg.needed())
+	pos := s.position(s.cutter.Needed())
 	// An utterance is known to have ended a pause later than it ends, and one
 	// that was too long is cut further back.
-	slack := 2*hearken.SampleRate + int64(s.pace.cutWindow)*window
+	slack := 2*hearken.SampleRate + int64(s.mode.rules.CutWindow)*window
 	if p := s.passage; p != nil && s.nextWindow()-p.passage <= s.ear.passage()+slack && pos-p.last <= maxPause {
 		return min(pos, p.passage)
 	}
@@ -256,7 +259,7 @@ func (s *stream) jump(to int64) {
 	if s.err != nil {
 		return
 	}
-	s.pending = append(s.pending, &utterance{gap: true, pos: to, done: true})
+	s.pending = append(s.pending, &transcription{gap: true, pos: to, done: true})
 	s.passage = nil
 	s.begin(to)
 	s.detector.Reset()
@@ -265,27 +268,26 @@ func (s *stream) jump(to int64) {
 
 // begin listens from a position on as if nothing had been heard before.
 func (s *stream) begin(pos int64) {
-	s.origin, s.seg, s.tape, s.filter, s.still = pos, newSegmenter(s.pace), tape{base: pos}, highpass{}, 0
-	if s.pace.hurry && s.pace.patience < never {
-		s.seg.enough = s.enough
+	s.origin, s.cutter, s.filter, s.still = pos, utterance.NewCutter(s.mode.rules), highpass{}, 0
+	s.buffer = utterance.Buffer[float32]{Base: pos}
+	if s.mode.live && s.mode.rules.Pause < utterance.Never {
+		s.cutter.Complete = s.enough
 	}
 }
 
 // flush ends what is being said where the sound ends. The last window is
 // filled up with silence.
 func (s *stream) flush() {
-	s.seg.enough = nil // nothing comes to wait for
-	end := s.tape.end()
+	s.cutter.Complete = nil // nothing comes to wait for
+	end := s.buffer.End()
 	if short := end - s.nextWindow(); short > 0 {
-		for range window - short {
-			s.tape.add(0)
-		}
+		s.buffer.Append(make([]float32, window-short)...)
 		if s.listen(false) != nil {
 			return
 		}
 	}
-	if sp := s.seg.flush(); sp != nil {
-		s.end(sp)
+	if sp := s.cutter.End(); sp != nil {
+		s.end(sp, 0)
 	}
 	for _, u := range s.pending {
 		u.last, u.through = min(u.last, end), min(u.through, end)
@@ -297,7 +299,7 @@ func (s *stream) through() int64 {
 	if len(s.pending) > 0 {
 		return s.upTo(s.pending[0].pos)
 	}
-	return s.upTo(min(s.position(s.seg.needed()), s.tape.end()))
+	return s.upTo(min(s.position(s.cutter.Needed()), s.buffer.End()))
 }
 
 // upTo notes that all sound before a position is dealt with. What was once
@@ -313,16 +315,14 @@ func (s *stream) tell() {
 	s.told = s.nextWindow()
 	e := hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.through()}
 	if len(s.pending) > 0 {
-		e.Lag = max(0, at(s.told-s.pending[0].due))
+		e.Lag = max(0, stt.Seconds(s.told-s.pending[0].due))
 	}
 	s.out.Put(e)
 }
 
 // silence adds an entry for a stretch without speech that ends at end.
 func (s *stream) silence(end, through int64) {
-	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, FinalUntil: s.upTo(through), Segment: hearken.Segment{
-		Status: hearken.NoSpeech, IsFinal: true, StartTime: at(s.said), EndTime: at(end), Language: s.cfg.Language,
-	}})
+	s.out.Put(stt.Silence(s.said, end, s.upTo(through), s.cfg.Language))
 	s.said = end
 }
 
@@ -393,5 +393,3 @@ func (s *stream) finish() {
 	s.detector.Close()
 	s.release()
 }
-
-func at(pos int64) float64 { return float64(pos) / hearken.SampleRate }

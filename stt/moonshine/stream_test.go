@@ -130,7 +130,7 @@ func TestStream_LongSession(t *testing.T) {
 				}
 				pos += int64(min(1600, len(pcm)-i))
 				s.mu.Lock()
-				most = max(most, cap(s.tape.pcm), 512*cap(s.seg.probs))
+				most = max(most, cap(s.buffer.PCM))
 				s.mu.Unlock()
 			}
 		}

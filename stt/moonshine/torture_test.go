@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/editdistance"
+	"github.com/hearken-dev/hearken/stt"
 	"github.com/hearken-dev/hearken/test/speech"
 )
 
@@ -64,7 +66,7 @@ func TestTorture_LongSession(t *testing.T) {
 		if e.Kind != hearken.Final || !e.Segment.Spoken() {
 			continue
 		}
-		at := e.Segment.StartTime - at(start)
+		at := e.Segment.StartTime - stt.Seconds(start)
 		m := int(at / 60)
 		if words[m] == "" {
 			begun[m] = at - float64(60*m)
@@ -77,7 +79,7 @@ func TestTorture_LongSession(t *testing.T) {
 		}
 		// The detector remembers what was before, so that a window more or less
 		// may count as speech.
-		if a, b := strings.Fields(words[0]), strings.Fields(words[m]); distance(a, b) > 2 {
+		if a, b := strings.Fields(words[0]), strings.Fields(words[m]); editdistance.Levenshtein(a, b) > 2 {
 			t.Errorf("minute %d: %q, not %q", m, b, a)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/hearken-dev/hearken/editdistance"
 )
 
 // A vocabulary mends names and terms that the model does not know but nearly
@@ -102,7 +104,8 @@ func closeness(t term, letters string, words int, everyday bool) float64 {
 		return 0
 	}
 	longer := float64(max(len(t.letters), len(letters)))
-	alike := 1 - float64(edits(letters, t.letters))/longer
+	edits := editdistance.Damerau([]byte(letters), []byte(t.letters), int(longer))
+	alike := 1 - float64(edits)/longer
 	key := sound(letters)
 	switch same := key == t.key; {
 	case same && words > t.words && len(t.key) >= 4 && alike >= 0.6: // "cube are netties"
@@ -111,7 +114,7 @@ func closeness(t term, letters string, words int, everyday bool) float64 {
 		return 0
 	case same && alike >= 0.6:
 		return alike
-	case alike >= 0.8 && edits(key, t.key) <= 1 && len(t.letters) > shortestTerm:
+	case alike >= 0.8 && editdistance.Damerau([]byte(key), []byte(t.key), 1) <= 1 && len(t.letters) > shortestTerm:
 		return alike
 	}
 	return 0
@@ -140,28 +143,4 @@ func split(field string) piece {
 	p := piece{before: field[:from], word: field[from:to], after: field[to:]}
 	p.folded = fold(p.word)
 	return p
-}
-
-// edits is the number of letters to add, remove, change or swap to get from
-// one word to the other.
-func edits(a, b string) int {
-	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		cur[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				cur[j] = min(cur[j], prev2[j-2]+1)
-			}
-		}
-		prev2, prev, cur = prev, cur, prev2
-	}
-	return prev[len(b)]
 }

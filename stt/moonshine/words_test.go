@@ -10,15 +10,11 @@ import (
 func TestWords(t *testing.T) {
 	// A second of speech, a second of nothing, a second of speech.
 	n := hearken.SampleRate / window
-	u := &utterance{pos: 16000, first: 16000, last: 16000 + int64(3*n)*window}
+	u := &transcription{pos: 16000, first: 16000, last: 16000 + int64(3*n)*window}
 	for i := range 3 * n {
-		p := float32(0.9)
-		if i >= n && i < 2*n {
-			p = 0.1
-		}
-		u.probs = append(u.probs, p)
+		u.speech = append(u.speech, i < n || i >= 2*n)
 	}
-	got := words("abc def", u)
+	got := u.words("abc def")
 	second := float64(n) * window / hearken.SampleRate
 	want := []hearken.Word{
 		{Word: "abc", StartTime: 1, EndTime: 1 + second},
@@ -32,10 +28,10 @@ func TestWords(t *testing.T) {
 			t.Errorf("word %d is %+v, not %+v", i, got[i], want[i])
 		}
 	}
-	if got := words("", u); got != nil {
+	if got := u.words(""); got != nil {
 		t.Errorf("words of nothing: %v", got)
 	}
-	if got := words("one two", &utterance{pos: 0, first: 0, last: 16000}); got[1].EndTime != 1 {
+	if got := (&transcription{pos: 0, first: 0, last: 16000}).words("one two"); got[1].EndTime != 1 {
 		t.Errorf("without any window: %v", got)
 	}
 }

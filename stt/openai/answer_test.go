@@ -15,8 +15,8 @@ import (
 
 // tenSeconds is an utterance from 100 to 110 seconds with speech from 100.5 to
 // 109.5 and a pause from 104 to 106.
-func tenSeconds() *utterance {
-	u := &utterance{pos: 100 * hearken.SampleRate, end: 110 * hearken.SampleRate, first: 1608000, last: 1752000}
+func tenSeconds() *transcription {
+	u := &transcription{pos: 100 * hearken.SampleRate, end: 110 * hearken.SampleRate, first: 1608000, last: 1752000}
 	for i := range 10 * hearken.SampleRate / window {
 		t := float64(i) * window / hearken.SampleRate
 		u.speech = append(u.speech, t >= 0.5 && t < 9.5 && (t < 4 || t >= 6))

@@ -2,9 +2,6 @@ package openai
 
 import "math"
 
-// window is what a voice detector takes at once, in samples: 32 ms.
-const window = 512
-
 // How a level detector decides, in dB. On recordings of 15 minutes, read and
 // spoken, near and far, it let 6 of 21,557 windows pass that Silero takes for
 // speech, and sent 15 % more sound; with 10 dB it was 73 windows and 12 %.

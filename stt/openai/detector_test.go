@@ -4,25 +4,26 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hearken-dev/hearken/stt/utterance"
 	"github.com/hearken-dev/hearken/test/speech"
 )
 
 // cutLevel cuts sound by its level alone.
-func cutLevel(t *testing.T, pcm []float32) []*span {
+func cutLevel(t *testing.T, pcm []float32) []*utterance.Span {
 	t.Helper()
-	d, c := newLevelDetector(), newCutter(0)
-	var spans []*span
+	d, c := newLevelDetector(), utterance.NewCutter(rules(0))
+	var spans []*utterance.Span
 	for len(pcm) >= window {
 		prob, err := d.Feed(pcm[:window])
 		if err != nil || prob < 0 || prob > 1 {
 			t.Fatalf("probability %f: %v", prob, err)
 		}
-		if _, s := c.push(prob, loudness(pcm[:window])); s != nil {
+		if s := c.Push(prob, loudness(pcm[:window])/20).Ended; s != nil {
 			spans = append(spans, s)
 		}
 		pcm = pcm[window:]
 	}
-	if s := c.end(); s != nil {
+	if s := c.End(); s != nil {
 		spans = append(spans, s)
 	}
 	return spans

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/stt"
+	"github.com/hearken-dev/hearken/stt/utterance"
 )
 
 var _ hearken.Stream = (*stream)(nil)
@@ -17,8 +18,6 @@ const (
 	backlog = 4 // utterances without an answer before Write waits
 
 	progressEvery = hearken.SampleRate
-	noteSilence   = 5 * hearken.SampleRate  // shorter stretches get no entry
-	longSilence   = 60 * hearken.SampleRate // longer ones get one each minute
 	// holds is how much sound may come in while a server works on an
 	// utterance before that counts as being behind.
 	holds = 2 * hearken.SampleRate
@@ -46,17 +45,17 @@ type stream struct {
 	over bool
 
 	detector Detector
-	cutter   *cutter
+	cutter   *utterance.Cutter
 	origin   int64 // position of the cutter's first window
-	tape     tape
+	buffer   utterance.Buffer[int16]
 	written  int64 // position after the last sample that was written
 	scratch  [window]float32
 
-	pending []*utterance // ended, in order; their finals are still to come
-	busy    int          // requests under way
-	said    int64        // up to here the transcript has an entry
-	told    int64        // position at the last Progress
-	through int64        // up to here all is dealt with, as was told
+	pending []*transcription // ended, in order; their finals are still to come
+	busy    int              // requests under way
+	said    int64            // up to here the transcript has an entry
+	told    int64            // position at the last Progress
+	through int64            // up to here all is dealt with, as was told
 	closing bool
 	mute    bool // translations are not to be had
 }
@@ -76,7 +75,8 @@ func newStream(ctx context.Context, p *Provider, cfg hearken.StreamConfig, w wis
 
 // begin listens from a position on.
 func (s *stream) begin(pos int64) {
-	s.origin, s.cutter, s.tape, s.written = pos, newCutter(s.cfg.Endpointing), tape{base: pos}, pos
+	s.origin, s.cutter, s.written = pos, utterance.NewCutter(rules(s.cfg.Endpointing)), pos
+	s.buffer = utterance.Buffer[int16]{Base: pos}
 }
 
 // Write takes the next frame. It waits while more than a few utterances of this
@@ -100,8 +100,8 @@ func (s *stream) Write(f hearken.Frame) error {
 		pcm = pcm[min(int64(len(pcm)), -gap):]
 	}
 	for len(pcm) > 0 {
-		n := min(len(pcm), int(s.heard()+window-s.tape.end()))
-		s.tape.pcm = append(s.tape.pcm, pcm[:n]...)
+		n := min(len(pcm), int(s.heard()+window-s.buffer.End()))
+		s.buffer.Append(pcm[:n]...)
 		s.written += int64(n)
 		pcm = pcm[n:]
 		if err := s.listen(true); err != nil {
@@ -136,10 +136,10 @@ func (s *stream) Finalize() error {
 	if s.err != nil {
 		return s.err
 	}
-	if sp := s.cutter.end(); sp != nil {
+	if sp := s.cutter.End(); sp != nil {
 		s.send(sp)
 	}
-	if n := len(s.pending); s.cutter.onset < 0 {
+	if n := len(s.pending); s.cutter.Onset() < 0 {
 		// What is left is silence: nobody has to wait for it.
 		if n > 0 {
 			s.pending[n-1].through = s.written
@@ -152,22 +152,22 @@ func (s *stream) Finalize() error {
 }
 
 // heard is the position up to which the cutter has heard everything.
-func (s *stream) heard() int64 { return s.position(s.cutter.n) }
+func (s *stream) heard() int64 { return s.position(s.cutter.Seen()) }
 
 func (s *stream) position(windows int) int64 { return s.origin + int64(windows)*window }
 
 // listen detects and cuts all whole windows on the tape, at the pace of the
 // server if asked to wait.
 func (s *stream) listen(wait bool) error {
-	for s.tape.end()-s.heard() >= window {
+	for s.buffer.End()-s.heard() >= window {
 		for wait && len(s.pending) > backlog && s.err == nil {
 			s.room.Wait()
 		}
 		if s.err != nil {
 			return s.err
 		}
-		at := s.heard() - s.tape.base
-		for i, x := range s.tape.pcm[at : at+window] {
+		at := s.heard() - s.buffer.Base
+		for i, x := range s.buffer.PCM[at : at+window] {
 			s.scratch[i] = float32(x) / 32768
 		}
 		prob, err := s.detector.Feed(s.scratch[:])
@@ -175,12 +175,12 @@ func (s *stream) listen(wait bool) error {
 			s.fail(noDetector(err))
 			return s.err
 		}
-		began, ended := s.cutter.push(prob, loudness(s.scratch[:]))
-		if began {
-			s.out.Put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: seconds(s.position(s.cutter.onset))})
+		c := s.cutter.Push(prob, loudness(s.scratch[:])/20)
+		if c.Began {
+			s.out.Put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: stt.Seconds(s.position(s.cutter.Onset()))})
 		}
-		if ended != nil {
-			s.send(ended)
+		if c.Ended != nil {
+			s.send(c.Ended)
 		}
 		s.advance()
 	}
@@ -190,13 +190,13 @@ func (s *stream) listen(wait bool) error {
 // advance tells how far the stream has come, if it is time to.
 func (s *stream) advance() {
 	heard := s.heard()
-	if !s.cutter.speaking && len(s.pending) == 0 && heard-s.said >= longSilence {
+	if !s.cutter.Speaking() && len(s.pending) == 0 && heard-s.said >= stt.MaxSilence {
 		s.silence(s.safe(), s.safe())
 	}
 	if heard-s.told >= progressEvery {
 		s.tell()
 	}
-	s.tape.forget(s.position(s.cutter.needed()))
+	s.buffer.Forget(s.position(s.cutter.Needed()))
 }
 
 // jump goes on at a later position: sound was lost in between, so nothing that
@@ -205,7 +205,7 @@ func (s *stream) jump(to int64) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	s.pending = append(s.pending, &utterance{gap: true, pos: to, through: to})
+	s.pending = append(s.pending, &transcription{gap: true, pos: to, through: to})
 	s.detector.Close()
 	d, err := s.p.cfg.Detector()
 	if err != nil {
@@ -223,15 +223,15 @@ func (s *stream) jump(to int64) error {
 // filled up with silence.
 func (s *stream) flush() error {
 	if short := s.written - s.heard(); short > 0 {
-		s.tape.pcm = append(s.tape.pcm, make([]int16, window-short)...)
+		s.buffer.Append(make([]int16, window-short)...)
 		if err := s.listen(false); err != nil {
 			return err
 		}
 	}
-	if sp := s.cutter.end(); sp != nil {
+	if sp := s.cutter.End(); sp != nil {
 		s.send(sp)
 	}
-	s.tape = tape{base: s.written}
+	s.buffer = utterance.Buffer[int16]{Base: s.written}
 	return nil
 }
 
@@ -266,33 +266,10 @@ func (s *stream) finish() {
 	s.stop()
 	s.unhook()
 	s.pending = nil
-	s.tape = tape{}
+	s.buffer = utterance.Buffer[int16]{}
 	s.room.Broadcast()
 	s.out.Close()
 	if s.detector != nil {
 		s.detector.Close()
 	}
-}
-
-// A tape is the sound that may still have to be sent.
-type tape struct {
-	base int64 // position of the first sample
-	pcm  []int16
-}
-
-func (t *tape) end() int64 { return t.base + int64(len(t.pcm)) }
-
-// copy is the sound between two positions.
-func (t *tape) copy(from, to int64) []int16 {
-	return append([]int16(nil), t.pcm[from-t.base:to-t.base]...)
-}
-
-// forget lets go of what comes before a position, in batches, so that the cost
-// of moving the rest does not matter.
-func (t *tape) forget(pos int64) {
-	if pos-t.base < 2*hearken.SampleRate {
-		return
-	}
-	n := copy(t.pcm, t.pcm[pos-t.base:])
-	t.pcm, t.base = t.pcm[:n], pos
 }

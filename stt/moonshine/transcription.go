@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
+	"github.com/hearken-dev/hearken/stt/utterance"
 )
 
 // When unconfirmed text is shown, in samples: first as soon as a word may have
@@ -24,21 +26,21 @@ const maxPause = 2 * hearken.SampleRate
 
 // An utterance is one stretch of speech on its way to a final, or a place
 // where sound was lost.
-type utterance struct {
-	pos, end    int64 // the sound that is decoded
-	first, last int64 // the speech in it
-	probs       []float32
-	due         int64 // how much was heard when it ended
-	through     int64 // how far all is dealt with when it is out
+type transcription struct {
+	pos, end    int64  // the sound that is decoded
+	first, last int64  // the speech in it
+	speech      []bool // in each window
+	due         int64  // how much was heard when it ended
+	through     int64  // how far all is dealt with when it is out
 
 	// A passage is a few utterances in a row, heard from the beginning of the
 	// first: passage is where that is, lead how much silence it begins with,
 	// follows the one before this one.
 	passage int64
 	lead    int64
-	follows *utterance
-	leads   *utterance // waits for this one
-	said    []int32    // tokens of the passage up to and with this one
+	follows *transcription
+	leads   *transcription // waits for this one
+	said    []int32        // tokens of the passage up to and with this one
 
 	task *task
 	gap  bool
@@ -49,23 +51,30 @@ type utterance struct {
 	heard heard
 }
 
-func (s *stream) utterance(sp *span) *utterance {
-	u := &utterance{
-		pos: s.position(sp.start), end: s.position(sp.end) + sp.more,
-		first: s.position(sp.first), last: s.position(sp.last), probs: sp.probs,
+// words spreads the words of a text over the speech; their times are estimates.
+func (u *transcription) words(text string) []hearken.Word {
+	return utterance.EstimateWords(text, u.pos, u.speech, stt.Seconds(u.first), stt.Seconds(u.last))
+}
+
+// transcription is one for the audio of a span and the rest of a window after
+// it.
+func (s *stream) transcription(sp *utterance.Span, rest int64) *transcription {
+	u := &transcription{
+		pos: s.position(sp.Start), end: s.position(sp.End) + rest,
+		first: s.position(sp.First), last: s.position(sp.Last), speech: sp.Speech,
 	}
 	u.passage, u.lead = u.pos, u.first-u.pos
 	p := s.passage
-	if s.pace.hurry && p != nil && p.passage >= s.tape.base && u.end-p.passage <= s.ear.passage() && u.first-p.last <= maxPause {
+	if s.mode.live && p != nil && p.passage >= s.buffer.Base && u.end-p.passage <= s.ear.passage() && u.first-p.last <= maxPause {
 		u.passage, u.lead, u.follows = p.passage, p.lead, p
 	}
 	return u
 }
 
 // decode queues an utterance, or lets it wait for the one that it follows.
-func (s *stream) decode(u *utterance, c class) {
-	pcm := s.tape.copy(u.passage, u.end)
-	if !s.pace.hurry {
+func (s *stream) decode(u *transcription, c class) {
+	pcm := s.buffer.Copy(u.passage, u.end)
+	if !s.mode.live {
 		c = partialTask
 	}
 	u.task = &task{class: c, run: func() { s.decoded(u, pcm) }, failed: s.panicked}
@@ -77,13 +86,13 @@ func (s *stream) decode(u *utterance, c class) {
 }
 
 // decoded runs on a worker.
-func (s *stream) decoded(u *utterance, pcm []float32) {
+func (s *stream) decoded(u *transcription, pcm []float32) {
 	var before []int32
 	if u.follows != nil {
 		before = u.follows.said
 	}
 	_, wait := s.sched.pressure()
-	spare := s.pace.hurry && wait == 0 // nobody else waits; a long piece is heard well enough
+	spare := s.mode.live && wait == 0 // nobody else waits; a long piece is heard well enough
 	h, err := s.ear.final(s.ctx, u, pcm, before, spare)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,15 +116,15 @@ func (s *stream) decoded(u *utterance, pcm []float32) {
 	switch {
 	case u.ended:
 		s.settle()
-	case s.likely != u && s.seg.speaking && s.position(s.seg.start) == u.pos:
+	case s.likely != u && s.cutter.Speaking() && s.position(s.cutter.Needed()) == u.pos:
 		s.present(h.partial(), u) // the speaker went on: the guess is still news
 	}
 }
 
 // guess decodes what would be the segment if the pause that has just begun
 // ends it, so that the words are there when the pause is long enough.
-func (s *stream) guess(sp *span) {
-	s.likely = s.utterance(sp)
+func (s *stream) guess(sp *utterance.Span) {
+	s.likely = s.transcription(sp, 0)
 	s.decode(s.likely, likelyTask)
 }
 
@@ -154,8 +163,8 @@ func (s *stream) drop() {
 }
 
 // end makes a span final, with the guess's result if it was right.
-func (s *stream) end(sp *span) {
-	u := s.utterance(sp)
+func (s *stream) end(sp *utterance.Span, rest int64) {
+	u := s.transcription(sp, rest)
 	if g := s.likely; g != nil && g.pos == u.pos && g.end == u.end {
 		u = g
 		s.likely = nil
@@ -164,13 +173,13 @@ func (s *stream) end(sp *span) {
 		s.drop()
 		s.decode(u, finalTask)
 	}
-	u.ended, u.pause = true, sp.pause
+	u.ended, u.pause = true, sp.Paused
 	s.passage = u
 	u.due = s.nextWindow()
 	u.through = u.end
 	s.turn++
 	s.draft, s.held = nil, nil
-	s.nextShow = s.position(sp.end) + firstShow
+	s.nextShow = s.position(sp.End) + firstShow
 	if s.partial != nil && s.sched.withdraw(s.partial) {
 		s.partial = nil
 	}
@@ -195,8 +204,8 @@ func (s *stream) settle() {
 		}
 	}
 	if s.closing && len(s.pending) == 0 && !s.over {
-		end := s.tape.base
-		if end-s.said >= noteSilence {
+		end := s.buffer.Base
+		if end-s.said >= stt.MinSilence {
 			s.silence(end, end)
 		}
 		s.out.Put(hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.upTo(end)})
@@ -209,7 +218,7 @@ func (s *stream) settle() {
 	}
 }
 
-func (s *stream) settled(u *utterance) {
+func (s *stream) settled(u *transcription) {
 	if u.gap {
 		s.said = u.pos
 		s.upTo(u.through)
@@ -222,7 +231,7 @@ func (s *stream) settled(u *utterance) {
 		s.upTo(u.through)
 		return // it was not speech after all: part of the silence around it
 	}
-	if u.first-s.said >= noteSilence {
+	if u.first-s.said >= stt.MinSilence {
 		s.silence(u.first, u.pos)
 	}
 	s.said = u.last
@@ -253,7 +262,7 @@ func (s *stream) look(turn int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.partial = nil
-	if s.over || err != nil || s.turn != turn || !s.seg.speaking {
+	if s.over || err != nil || s.turn != turn || !s.cutter.Speaking() {
 		return // an error will come again with the final
 	}
 	s.nextShow = u.end + s.pauseToShow(p.text == "", u.end-u.pos)
@@ -261,15 +270,15 @@ func (s *stream) look(turn int) {
 }
 
 // sight is what there is to look at, unless that is over.
-func (s *stream) sight(turn int) (u *utterance, pcm []float32, draft []int32) {
+func (s *stream) sight(turn int) (u *transcription, pcm []float32, draft []int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over || s.turn != turn || !s.seg.speaking {
+	if s.over || s.turn != turn || !s.cutter.Speaking() {
 		s.partial = nil
 		return nil, nil, nil
 	}
-	u = s.utterance(s.seg.span(s.seg.n))
-	return u, s.tape.copy(max(u.pos, u.first-shortLead), u.end), s.draft
+	u = s.transcription(s.cutter.Current(), 0)
+	return u, s.buffer.Copy(max(u.pos, u.first-shortLead), u.end), s.draft
 }
 
 // pauseToShow is how long not to look again after a look at so much sound.
@@ -285,7 +294,7 @@ func (s *stream) pauseToShow(nothing bool, sound int64) int64 {
 }
 
 // present shows unconfirmed text, after the finals that come before it.
-func (s *stream) present(p glimpse, u *utterance) {
+func (s *stream) present(p glimpse, u *transcription) {
 	if len(p.tokens) > draftSpare {
 		s.draft = p.tokens[:len(p.tokens)-draftSpare]
 	}

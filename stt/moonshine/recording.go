@@ -19,7 +19,7 @@ func (p *Provider) TranscribeAll(ctx context.Context, pcm []int16, cfg hearken.S
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // whatever happens, the stream lets go
 	cfg.Interim = false
-	s, err := p.open(ctx, cfg, v, whole)
+	s, err := p.open(ctx, cfg, v, recordedMode)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/editdistance"
 )
 
 // features are what tells whether a model knows what it says.
@@ -38,7 +39,7 @@ func (f *features) compare(text string, other Result) {
 	f.silent = len(other.Tokens) == 0
 	f.sure2 = mean(other.LogProbs)
 	a, b := hearken.Terms(text), hearken.Terms(other.Text)
-	f.disagree = float64(distance(a, b)) / float64(max(len(a), len(b), 1))
+	f.disagree = float64(editdistance.Levenshtein(a, b)) / float64(max(len(a), len(b), 1))
 }
 
 func mean(x []float32) float64 {

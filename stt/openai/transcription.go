@@ -8,6 +8,8 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/audio"
+	"github.com/hearken-dev/hearken/stt"
+	"github.com/hearken-dev/hearken/stt/utterance"
 )
 
 const (
@@ -25,7 +27,7 @@ const (
 
 // An utterance is one stretch of speech on its way to a final, or a place
 // where sound was lost.
-type utterance struct {
+type transcription struct {
 	pos, end    int64 // the sound that is sent
 	first, last int64 // the speech in it
 	speech      []bool
@@ -44,16 +46,21 @@ type utterance struct {
 }
 
 // send queues what was cut.
-func (s *stream) send(sp *span) {
+func (s *stream) send(sp *utterance.Span) {
 	at := func(windows int) int64 { return min(s.position(windows), s.written) }
-	u := &utterance{
-		pos: at(sp.start), end: at(sp.end), first: at(sp.first), last: at(sp.last),
-		speech: sp.speech, paused: sp.paused, due: s.heard(),
+	u := &transcription{
+		pos: at(sp.Start), end: at(sp.End), first: at(sp.First), last: at(sp.Last),
+		speech: sp.Speech, paused: sp.Paused, due: s.heard(),
 	}
 	u.through = u.end
-	u.pcm = s.tape.copy(u.pos, u.end)
+	u.pcm = s.buffer.Copy(u.pos, u.end)
 	s.pending = append(s.pending, u)
 	s.launch()
+}
+
+// estimate spreads the words of a text over the speech between two moments.
+func (u *transcription) estimate(text string, from, to float64) []hearken.Word {
+	return utterance.EstimateWords(text, u.pos, u.speech, from, to)
 }
 
 // launch sends what waits, as far as the server may be asked.
@@ -72,7 +79,7 @@ func (s *stream) launch() {
 
 // ask finds out what an utterance says, and what that is in English. It runs in
 // a goroutine of its own.
-func (s *stream) ask(u *utterance) {
+func (s *stream) ask(u *transcription) {
 	pcm := u.pcm
 	if short := shortest - len(pcm); short > 0 {
 		pcm = append(pcm, make([]int16, short)...)
@@ -101,14 +108,14 @@ func (s *stream) ask(u *utterance) {
 }
 
 // hear asks the server, and again if it fails for the moment.
-func (s *stream) hear(u *utterance, wav []byte) (heard, error) {
+func (s *stream) hear(u *transcription, wav []byte) (heard, error) {
 	for attempt := 1; ; attempt++ {
 		a, err := s.p.transcribe(s.asking, &s.wish, wav, s.cfg.Interim, func(text string) { s.show(u, text) })
 		if err == nil {
 			return a.judge(u, &s.wish), nil
 		}
 		if r, ok := errors.AsType[*Refusal](err); ok && r.aboutSound() && u.last-u.first < tiny {
-			s.log.Warn("server cannot use a short utterance", "seconds", seconds(u.last-u.first), "status", r.Status, "code", r.Code)
+			s.log.Warn("server cannot use a short utterance", "seconds", stt.Seconds(u.last-u.first), "status", r.Status, "code", r.Code)
 			return heard{}, nil
 		}
 		wait := backoff(attempt, err)
@@ -155,7 +162,7 @@ func backoff(attempt int, err error) time.Duration {
 
 // show tells what the server has told so far of an utterance, if everything
 // before it is out.
-func (s *stream) show(u *utterance, text string) {
+func (s *stream) show(u *transcription, text string) {
 	text = tidy(text)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,8 +170,8 @@ func (s *stream) show(u *utterance, text string) {
 		return
 	}
 	s.out.Put(hearken.StreamEvent{Kind: hearken.Partial, Segment: hearken.Segment{
-		Status: hearken.Unconfirmed, Text: text, Words: spread(text, u, seconds(u.first), seconds(u.last)), Estimated: true,
-		Language: s.wish.told, StartTime: seconds(u.first), EndTime: seconds(u.last),
+		Status: hearken.Unconfirmed, Text: text, Words: u.estimate(text, stt.Seconds(u.first), stt.Seconds(u.last)), Estimated: true,
+		Language: s.wish.told, StartTime: stt.Seconds(u.first), EndTime: stt.Seconds(u.last),
 	}})
 }
 

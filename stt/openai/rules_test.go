@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/hearken-dev/hearken/stt/utterance"
 )
 
 // A run is some windows of the same kind.
@@ -14,15 +16,15 @@ type run struct {
 	level float64
 }
 
-func (c *cutter) pushAll(runs []run) (spans []*span) {
+func pushAll(c *utterance.Cutter, runs []run) (spans []*utterance.Span) {
 	for _, r := range runs {
 		for range r.n {
-			if _, s := c.push(r.prob, r.level); s != nil {
+			if s := c.Push(r.prob, r.level/20).Ended; s != nil {
 				spans = append(spans, s)
 			}
 		}
 	}
-	if s := c.end(); s != nil {
+	if s := c.End(); s != nil {
 		spans = append(spans, s)
 	}
 	return spans
@@ -30,7 +32,7 @@ func (c *cutter) pushAll(runs []run) (spans []*span) {
 
 // Whatever is said, every stretch of speech that is long enough is in exactly
 // one span, spans are in order, and each has what it needs around its speech.
-func TestCutter(t *testing.T) {
+func TestRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		runs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) run {
 			r := run{n: rapid.IntRange(1, 40).Draw(t, "n"), prob: 0.1, level: -60}
@@ -46,7 +48,7 @@ func TestCutter(t *testing.T) {
 			return r
 		}), 1, 30).Draw(t, "runs")
 		endpointing := time.Duration(rapid.SampledFrom([]int{0, 0, -1, 100, 300, 2000}).Draw(t, "endpointing")) * time.Millisecond
-		spans := newCutter(endpointing).pushAll(runs)
+		spans := pushAll(utterance.NewCutter(rules(endpointing)), runs)
 
 		n := 0
 		for _, r := range runs {
@@ -55,26 +57,26 @@ func TestCutter(t *testing.T) {
 		in := make([]bool, n)
 		end := 0
 		for _, s := range spans {
-			if s.start < end || s.first < s.start || s.last <= s.first || s.end < s.last || s.end > n || len(s.speech) != s.end-s.start {
+			if s.Start < end || s.First < s.Start || s.Last <= s.First || s.End < s.Last || s.End > n || len(s.Speech) != s.End-s.Start {
 				t.Fatalf("span %+v after %d of %d", s, end, n)
 			}
-			if s.end-s.start > maxUtterance {
-				t.Fatalf("a span of %d windows", s.end-s.start)
+			if s.End-s.Start > rules(0).Max {
+				t.Fatalf("a span of %d windows", s.End-s.Start)
 			}
-			if s.start > end && s.first-s.start < preRoll && s.start > 0 {
-				t.Fatalf("only %d windows before the speech of %+v", s.first-s.start, s)
+			if s.Start > end && s.First-s.Start < rules(0).PreRoll && s.Start > 0 {
+				t.Fatalf("only %d windows before the speech of %+v", s.First-s.Start, s)
 			}
-			if s.paused && endpointing < 0 {
+			if s.Paused && endpointing < 0 {
 				t.Fatal("a pause ended a span, and must not")
 			}
-			for i := s.start; i < s.end; i++ {
+			for i := s.Start; i < s.End; i++ {
 				in[i] = true
 			}
-			end = s.end
+			end = s.End
 		}
 		at := 0
 		for _, r := range runs {
-			for i := at; r.prob >= onThreshold && r.n >= minSpeech && i < at+r.n; i++ {
+			for i := at; r.prob >= utterance.SpeechProb && r.n >= utterance.MinSpeech && i < at+r.n; i++ {
 				if !in[i] {
 					t.Fatalf("window %d of the speech from %d to %d is in no span", i, at, at+r.n)
 				}
@@ -85,7 +87,7 @@ func TestCutter(t *testing.T) {
 }
 
 // One that is too long is cut in its longest pause, or where it is quietest.
-func TestCutter_TooLong(t *testing.T) {
+func TestRules_TooLong(t *testing.T) {
 	talk := func(n int) run { return run{n, 0.9, -20} }
 	for name, c := range map[string]struct {
 		end  []run // of something that is a little too long
@@ -100,22 +102,22 @@ func TestCutter_TooLong(t *testing.T) {
 			for _, r := range c.end {
 				n += r.n
 			}
-			runs := append([]run{talk(maxUtterance - n)}, c.end...)
-			spans := newCutter(0).pushAll(append(runs, talk(50)))
-			if len(spans) != 2 || spans[0].end != maxUtterance-c.want || spans[1].start != spans[0].end || spans[0].paused {
-				t.Errorf("%d spans, the first ends %d before the end, want %d", len(spans), maxUtterance-spans[0].end, c.want)
+			runs := append([]run{talk(rules(0).Max - n)}, c.end...)
+			spans := pushAll(utterance.NewCutter(rules(0)), append(runs, talk(50)))
+			if len(spans) != 2 || spans[0].End != rules(0).Max-c.want || spans[1].Start != spans[0].End || spans[0].Paused {
+				t.Errorf("%d spans, the first ends %d before the end, want %d", len(spans), rules(0).Max-spans[0].End, c.want)
 			}
 		})
 	}
 }
 
 // A click is no speech, however often it comes.
-func TestCutter_Click(t *testing.T) {
+func TestRules_Click(t *testing.T) {
 	var runs []run
 	for range 50 {
-		runs = append(runs, run{minSpeech - 1, 0.9, -20}, run{hangover, 0.1, -60})
+		runs = append(runs, run{utterance.MinSpeech - 1, 0.9, -20}, run{usualPause, 0.1, -60})
 	}
-	if spans := newCutter(0).pushAll(runs); len(spans) != 0 {
+	if spans := pushAll(utterance.NewCutter(rules(0)), runs); len(spans) != 0 {
 		t.Errorf("%d spans", len(spans))
 	}
 }

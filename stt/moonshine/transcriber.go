@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 // NotUnderstood is the text of an entry for speech that the model could not
@@ -105,7 +106,7 @@ func (e *ear) alone() bool { return e.good == e.quick }
 // final hears a whole utterance, given the sound of its passage. Where the
 // numbers leave a doubt there is a second opinion: that of the quick model or,
 // if there is but one and time to spare, its own on another cut of the sound.
-func (e *ear) final(ctx context.Context, u *utterance, pcm []float32, before []int32, spare bool) (heard, error) {
+func (e *ear) final(ctx context.Context, u *transcription, pcm []float32, before []int32, spare bool) (heard, error) {
 	r, err := e.listen(ctx, pcm, int(u.pos-u.passage), before)
 	if err != nil {
 		return heard{}, err
@@ -137,7 +138,7 @@ func (e *ear) final(ctx context.Context, u *utterance, pcm []float32, before []i
 
 // again hears an utterance with hardly any silence before its passage. A small
 // model makes other mistakes then, and is mostly surer of what is right.
-func (e *ear) again(ctx context.Context, u *utterance, pcm []float32, before []int32) (Result, error) {
+func (e *ear) again(ctx context.Context, u *transcription, pcm []float32, before []int32) (Result, error) {
 	if len(before) > 0 {
 		return e.good.Continue(ctx, pcm[max(0, u.lead-shortLead):], before)
 	}
@@ -194,25 +195,25 @@ func (e *ear) partial(ctx context.Context, pcm []float32, draft []int32) (glimps
 }
 
 // segment makes the confirmed entry for an utterance.
-func (e *ear) segment(u *utterance, cfg hearken.StreamConfig) hearken.Segment {
+func (e *ear) segment(u *transcription, cfg hearken.StreamConfig) hearken.Segment {
 	s := hearken.Segment{
 		Status: hearken.Confirmed, IsFinal: true, Language: cfg.Language,
-		StartTime: at(u.first), EndTime: at(u.last),
+		StartTime: stt.Seconds(u.first), EndTime: stt.Seconds(u.last),
 	}
 	if u.heard.strange {
 		s.Status, s.Text, s.Language = hearken.NoSpeech, NotUnderstood, ""
 		return s
 	}
 	s.Text, s.Original = u.heard.text, u.heard.original
-	s.Words, s.Estimated = words(s.Text, u), true
+	s.Words, s.Estimated = u.words(s.Text), true
 	s.Confidence = &u.heard.confidence
 	return s
 }
 
 // unconfirmed makes the entry that is shown while somebody speaks.
-func (e *ear) unconfirmed(g glimpse, u *utterance, cfg hearken.StreamConfig) hearken.Segment {
+func (e *ear) unconfirmed(g glimpse, u *transcription, cfg hearken.StreamConfig) hearken.Segment {
 	return hearken.Segment{
-		Status: hearken.Unconfirmed, Text: g.text, Words: words(g.text, u), Estimated: true, Language: cfg.Language,
-		StartTime: at(u.first), EndTime: at(u.last),
+		Status: hearken.Unconfirmed, Text: g.text, Words: u.words(g.text), Estimated: true, Language: cfg.Language,
+		StartTime: stt.Seconds(u.first), EndTime: stt.Seconds(u.last),
 	}
 }

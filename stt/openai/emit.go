@@ -1,9 +1,8 @@
 package openai
 
 import (
-	"math"
-
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 // settle brings out the finals that are next in order.
@@ -33,7 +32,7 @@ func (s *stream) settle() {
 	s.room.Broadcast()
 	switch {
 	case len(s.pending) == 0 && s.closing && !s.over:
-		if s.written-s.said >= noteSilence {
+		if s.written-s.said >= stt.MinSilence {
 			s.silence(s.written, s.written)
 		}
 		s.out.Put(hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.written})
@@ -44,7 +43,7 @@ func (s *stream) settle() {
 }
 
 // final tells what was said in an utterance.
-func (s *stream) final(u *utterance) {
+func (s *stream) final(u *transcription) {
 	before := max(s.through, u.pos)
 	s.through = max(s.through, u.through)
 	if u.gap {
@@ -56,20 +55,20 @@ func (s *stream) final(u *utterance) {
 		return
 	}
 	seg := u.segment()
-	if start := samples(seg.StartTime); start-s.said >= noteSilence {
+	if start := stt.Position(seg.StartTime); start-s.said >= stt.MinSilence {
 		s.silence(start, min(before, s.through))
 	}
-	s.said = samples(seg.EndTime)
+	s.said = stt.Position(seg.EndTime)
 	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, FinalUntil: s.through, Endpoint: u.paused})
 }
 
 // segment is the entry for what was said.
-func (u *utterance) segment() hearken.Segment {
+func (u *transcription) segment() hearken.Segment {
 	h := &u.heard
 	seg := hearken.Segment{
 		Status: hearken.Confirmed, IsFinal: true, Text: h.text, Words: h.words, Estimated: h.estimated,
 		Confidence: h.confidence, Language: h.language,
-		StartTime: seconds(u.first), EndTime: seconds(u.last),
+		StartTime: stt.Seconds(u.first), EndTime: stt.Seconds(u.last),
 	}
 	if !h.estimated {
 		seg.StartTime = h.words[0].StartTime
@@ -82,7 +81,7 @@ func (u *utterance) segment() hearken.Segment {
 }
 
 // translation tells what an utterance says in English.
-func (s *stream) translation(u *utterance) {
+func (s *stream) translation(u *transcription) {
 	seg := u.segment()
 	seg.Status, seg.Text, seg.Language, seg.Confidence = hearken.Translated, u.english, "en", nil
 	seg.Words, seg.Estimated = nil, false
@@ -91,24 +90,19 @@ func (s *stream) translation(u *utterance) {
 
 // silence adds an entry for a stretch without speech that ends at end.
 func (s *stream) silence(end, through int64) {
-	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, FinalUntil: through, Segment: hearken.Segment{
-		Status: hearken.NoSpeech, IsFinal: true, StartTime: seconds(min(s.said, end)), EndTime: seconds(end), Language: s.wish.told,
-	}})
+	s.out.Put(stt.Silence(min(s.said, end), end, through, s.wish.told))
 	s.said = end
 }
 
 // safe is the position before which all sound is dealt with.
 func (s *stream) safe() int64 {
 	if len(s.pending) == 0 {
-		s.through = max(s.through, min(s.position(s.cutter.needed()), s.written))
+		s.through = max(s.through, min(s.position(s.cutter.Needed()), s.written))
 	} else if u := s.pending[0]; !u.gap {
 		s.through = max(s.through, u.pos)
 	}
 	return s.through
 }
-
-// samples is the position at a time.
-func samples(seconds float64) int64 { return int64(math.Round(seconds * hearken.SampleRate)) }
 
 // tell reports how far the stream has come, and how much was heard since the
 // oldest utterance ended that has no answer yet.
@@ -116,7 +110,7 @@ func (s *stream) tell() {
 	s.told = s.heard()
 	e := hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.safe()}
 	if len(s.pending) > 0 {
-		e.Lag = max(0, seconds(s.told-s.pending[0].due-holds))
+		e.Lag = max(0, stt.Seconds(s.told-s.pending[0].due-holds))
 	}
 	s.out.Put(e)
 }

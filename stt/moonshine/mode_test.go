@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/hearken-dev/hearken/stt/utterance"
 )
 
 // talk is a run of windows that are all speech or all not.
@@ -17,31 +19,31 @@ type talk struct {
 type cutSpan struct{ Start, End, First, Last int }
 
 func segments(talks []talk) (spans []cutSpan, began int) {
-	g := newSegmenter(live)
-	g.enough = func() bool { return true }
+	g := utterance.NewCutter(liveMode.rules)
+	g.Complete = func() bool { return true }
 	return cutBy(g, talks)
 }
 
-func cutBy(g *segmenter, talks []talk) (spans []cutSpan, began int) {
-	keep := func(s *span) {
+func cutBy(g *utterance.Cutter, talks []talk) (spans []cutSpan, began int) {
+	keep := func(s *utterance.Span) {
 		if s != nil {
-			spans = append(spans, cutSpan{s.start, s.end, s.first, s.last})
+			spans = append(spans, cutSpan{s.Start, s.End, s.First, s.Last})
 		}
 	}
 	for _, t := range talks {
 		for range t.windows {
-			c := g.push(t.prob, t.prob)
-			if c.began {
+			c := g.Push(t.prob, float64(t.prob))
+			if c.Began {
 				began++
 			}
-			keep(c.ended)
+			keep(c.Ended)
 		}
 	}
-	keep(g.flush())
+	keep(g.End())
 	return spans, began
 }
 
-func TestSegmenter(t *testing.T) {
+func TestMode(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		talks []talk
@@ -49,13 +51,13 @@ func TestSegmenter(t *testing.T) {
 	}{
 		{"Silence", []talk{{100, 0}}, nil},
 		{"Click", []talk{{30, 0}, {4, 0.9}, {60, 0}}, nil},
-		{"OneWord", []talk{{30, 0}, {20, 0.9}, {60, 0}}, []cutSpan{{30 - preRoll, 50 + live.tail, 30, 50}}},
-		{"FromTheFirstSample", []talk{{20, 0.9}, {60, 0}}, []cutSpan{{0, 20 + live.tail, 0, 20}}},
-		{"ShortPauseIsOneSegment", []talk{{30, 0}, {20, 0.9}, {live.hangover - 1, 0}, {20, 0.9}, {60, 0}},
-			[]cutSpan{{30 - preRoll, 69 + live.hangover + live.tail, 30, 69 + live.hangover}}},
-		{"LongPauseIsTwo", []talk{{30, 0}, {20, 0.9}, {live.hangover, 0}, {20, 0.9}, {60, 0}},
-			[]cutSpan{{30 - preRoll, 50 + live.tail, 30, 50}, {50 + live.tail, 70 + live.hangover + live.tail, 50 + live.hangover, 70 + live.hangover}}},
-		{"EndOfWordIsKept", []talk{{30, 0}, {20, 0.9}, {3, 0.4}, {60, 0}}, []cutSpan{{30 - preRoll, 53 + live.tail, 30, 53}}},
+		{"OneWord", []talk{{30, 0}, {20, 0.9}, {60, 0}}, []cutSpan{{30 - preRoll, 50 + liveMode.rules.Tail, 30, 50}}},
+		{"FromTheFirstSample", []talk{{20, 0.9}, {60, 0}}, []cutSpan{{0, 20 + liveMode.rules.Tail, 0, 20}}},
+		{"ShortPauseIsOneSegment", []talk{{30, 0}, {20, 0.9}, {liveMode.rules.CompletePause - 1, 0}, {20, 0.9}, {60, 0}},
+			[]cutSpan{{30 - preRoll, 69 + liveMode.rules.CompletePause + liveMode.rules.Tail, 30, 69 + liveMode.rules.CompletePause}}},
+		{"LongPauseIsTwo", []talk{{30, 0}, {20, 0.9}, {liveMode.rules.CompletePause, 0}, {20, 0.9}, {60, 0}},
+			[]cutSpan{{30 - preRoll, 50 + liveMode.rules.Tail, 30, 50}, {50 + liveMode.rules.Tail, 70 + liveMode.rules.CompletePause + liveMode.rules.Tail, 50 + liveMode.rules.CompletePause, 70 + liveMode.rules.CompletePause}}},
+		{"EndOfWordIsKept", []talk{{30, 0}, {20, 0.9}, {3, 0.4}, {60, 0}}, []cutSpan{{30 - preRoll, 53 + liveMode.rules.Tail, 30, 53}}},
 		{"FlushInTheMiddle", []talk{{30, 0}, {20, 0.9}}, []cutSpan{{30 - preRoll, 50, 30, 50}}},
 		{"FlushOfAClick", []talk{{30, 0}, {2, 0.9}}, nil},
 	} {
@@ -71,7 +73,7 @@ func TestSegmenter(t *testing.T) {
 	}
 }
 
-func TestSegmenter_CutsAtTheQuietestPlace(t *testing.T) {
+func TestMode_CutsAtTheQuietestPlace(t *testing.T) {
 	// Ten seconds in, somebody takes a breath of 96 ms.
 	quietAt := 310
 	got, _ := segments([]talk{{quietAt, 0.95}, {3, 0.6}, {100, 0.95}, {60, 0}})
@@ -87,11 +89,11 @@ func TestSegmenter_CutsAtTheQuietestPlace(t *testing.T) {
 }
 
 // A recording is cut in its longest pause, and not because of a shorter one.
-func TestSegmenter_WholeCutsInTheLongestPause(t *testing.T) {
-	sentence := frames(5_000)
-	short, long := talk{frames(500), 0}, talk{frames(1_000), 0}
+func TestMode_WholeCutsInTheLongestPause(t *testing.T) {
+	sentence := utterance.Windows(5_000)
+	short, long := talk{utterance.Windows(500), 0}, talk{utterance.Windows(1_000), 0}
 	said := talk{sentence, 0.9}
-	got, _ := cutBy(newSegmenter(whole), []talk{said, short, said, long, said, short, said, {frames(3_000), 0}})
+	got, _ := cutBy(utterance.NewCutter(recordedMode.rules), []talk{said, short, said, long, said, short, said, {utterance.Windows(3_000), 0}})
 	if len(got) != 2 {
 		t.Fatalf("%d spans: %v", len(got), got)
 	}
@@ -104,51 +106,51 @@ func TestSegmenter_WholeCutsInTheLongestPause(t *testing.T) {
 	}
 }
 
-func TestSegmenter_GuessIsTheFinal(t *testing.T) {
-	g := newSegmenter(live)
-	g.enough = func() bool { return true }
-	var guess, final *span
+func TestMode_GuessIsTheFinal(t *testing.T) {
+	g := utterance.NewCutter(liveMode.rules)
+	g.Complete = func() bool { return true }
+	var guess, final *utterance.Span
 	for i := range 80 {
 		p := float32(0)
 		if i < 30 {
 			p = 0.9
 		}
-		c := g.push(p, p)
-		if c.paused != nil {
-			guess = c.paused
+		c := g.Push(p, float64(p))
+		if c.Paused != nil {
+			guess = c.Paused
 		}
-		if c.ended != nil {
-			final = c.ended
+		if c.Ended != nil {
+			final = c.Ended
 		}
 	}
-	if diff := cmp.Diff(guess, final, cmp.AllowUnexported(span{})); diff != "" {
+	if diff := cmp.Diff(guess, final); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // What cannot stand alone gets more time, once.
-func TestSegmenter_Waits(t *testing.T) {
+func TestMode_Waits(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		pause  int
 		enough bool
 		spans  int
-	}{{"Enough", live.hangover + 2, true, 2}, {"NotEnough", live.hangover + 2, false, 1}, {"NotEnoughForLong", live.patience + 2, false, 2}} {
+	}{{"Enough", liveMode.rules.CompletePause + 2, true, 2}, {"NotEnough", liveMode.rules.CompletePause + 2, false, 1}, {"NotEnoughForLong", liveMode.rules.Pause + 2, false, 2}} {
 		t.Run(tt.name, func(t *testing.T) {
-			g := newSegmenter(live)
+			g := utterance.NewCutter(liveMode.rules)
 			asked := 0
-			g.enough = func() bool { asked++; return tt.enough }
+			g.Complete = func() bool { asked++; return tt.enough }
 			spans := 0
 			for i := range 20 + tt.pause + 20 {
 				p := float32(0.9)
 				if i >= 20 && i < 20+tt.pause {
 					p = 0
 				}
-				if g.push(p, p).ended != nil {
+				if g.Push(p, float64(p)).Ended != nil {
 					spans++
 				}
 			}
-			if g.flush() != nil {
+			if g.End() != nil {
 				spans++
 			}
 			if spans != tt.spans || asked != 1 {
@@ -160,59 +162,56 @@ func TestSegmenter_Waits(t *testing.T) {
 
 // Whatever is said: spans are in order, do not overlap, are never too long, and
 // hold every window that is surely speech and has speech around it.
-func TestSegmenter_Rapid(t *testing.T) {
+func TestMode_Rapid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := newSegmenter(rapid.SampledFrom([]pace{live, whole}).Draw(t, "pace"))
+		m := rapid.SampledFrom([]mode{liveMode, recordedMode}).Draw(t, "mode")
+		g := utterance.NewCutter(m.rules)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		if g.pace.hurry {
-			g.enough = func() bool { return r.IntN(2) == 0 }
+		if m.live {
+			g.Complete = func() bool { return r.IntN(2) == 0 }
 		}
-		voicedRun, covered, memory := 0, 0, 0
+		voicedRun, covered := 0, 0
 		var solid []int // windows inside a run of speech that is long enough
-		check := func(s *span) {
+		check := func(s *utterance.Span) {
 			if s == nil {
 				return
 			}
-			if s.start < covered || s.end <= s.start || s.end-s.start > g.pace.maxSegment {
-				t.Fatalf("span %d to %d after %d", s.start, s.end, covered)
+			if s.Start < covered || s.End <= s.Start || s.End-s.Start > m.rules.Max {
+				t.Fatalf("span %d to %d after %d", s.Start, s.End, covered)
 			}
-			if s.first < s.start || s.last > s.end || len(s.probs) != s.end-s.start {
+			if s.First < s.Start || s.Last > s.End || len(s.Speech) != s.End-s.Start {
 				t.Fatalf("span %+v", *s)
 			}
-			for len(solid) > 0 && solid[0] < s.end {
-				if solid[0] < s.start {
+			for len(solid) > 0 && solid[0] < s.End {
+				if solid[0] < s.Start {
 					t.Fatalf("window %d is speech and in no span", solid[0])
 				}
 				solid = solid[1:]
 			}
-			covered = s.end
+			covered = s.End
 		}
 		for i := 0; i < 3000; {
 			p := float32(r.Float64())
 			for range 1 + r.IntN(40) {
-				if p >= onThreshold {
+				if p >= utterance.SpeechProb {
 					voicedRun++
 				} else {
 					voicedRun = 0
 				}
-				if voicedRun == minSpeech {
-					for j := range minSpeech {
-						solid = append(solid, i-minSpeech+1+j)
+				if voicedRun == utterance.MinSpeech {
+					for j := range utterance.MinSpeech {
+						solid = append(solid, i-utterance.MinSpeech+1+j)
 					}
-				} else if voicedRun > minSpeech {
+				} else if voicedRun > utterance.MinSpeech {
 					solid = append(solid, i)
 				}
-				check(g.push(p, p).ended)
-				memory = max(memory, len(g.probs))
+				check(g.Push(p, float64(p)).Ended)
 				i++
 			}
 		}
-		check(g.flush())
+		check(g.End())
 		if len(solid) > 0 {
 			t.Fatalf("%d windows of speech are in no span", len(solid))
-		}
-		if memory > 2*g.pace.maxSegment {
-			t.Fatalf("the segmenter remembers %d windows", memory)
 		}
 	})
 }

@@ -30,7 +30,7 @@ func (m *shy) Transcribe(ctx context.Context, pcm []float32, draft []int32) (Res
 func TestEar_Rescue(t *testing.T) {
 	const second = hearken.SampleRate
 	pcm := unitRange(say(1, []int{3, 4}))
-	u := &utterance{end: int64(len(pcm)), first: second, last: 2 * second}
+	u := &transcription{end: int64(len(pcm)), first: second, last: 2 * second}
 	for _, tt := range []struct {
 		name        string
 		good, quick int
@@ -69,7 +69,7 @@ func (m *unsure) Transcribe(_ context.Context, pcm []float32, _ []int32) (Result
 func TestEar_Again(t *testing.T) {
 	const second = hearken.SampleRate
 	pcm := unitRange(say(1, []int{3, 4}))
-	u := &utterance{end: int64(len(pcm)), first: second, last: 2 * second, lead: second}
+	u := &transcription{end: int64(len(pcm)), first: second, last: 2 * second, lead: second}
 	one, other := &unsure{}, &unsure{}
 	for _, tt := range []struct {
 		name  string

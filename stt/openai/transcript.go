@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 // What Whisper's own program takes for a sign that it made up a text, or went
@@ -36,7 +37,7 @@ type heard struct {
 }
 
 // judge makes of a server's answer what is told of an utterance.
-func (a *answer) judge(u *utterance, w *wish) heard {
+func (a *answer) judge(u *transcription, w *wish) heard {
 	kept := slices.Clone(a.segments)
 	kept = slices.DeleteFunc(kept, func(s segment) bool { return s.invented() })
 	h := heard{text: tidy(a.text), language: heardLanguage(a.language, w.told)}
@@ -100,9 +101,9 @@ func confidence(segments []segment) *float64 {
 
 // place finds when the words of a text were said: as the server tells, or else
 // estimated within each of its segments, or within the whole utterance.
-func (a *answer) place(text string, kept []segment, u *utterance) (words []hearken.Word, estimated bool) {
-	origin := seconds(u.pos)
-	lo, hi := seconds(max(u.pos, u.first-slack)), seconds(min(u.end, u.last+slack))
+func (a *answer) place(text string, kept []segment, u *transcription) (words []hearken.Word, estimated bool) {
+	origin := stt.Seconds(u.pos)
+	lo, hi := stt.Seconds(max(u.pos, u.first-slack)), stt.Seconds(min(u.end, u.last+slack))
 	if times := a.times(kept); len(times) > 0 && !slices.ContainsFunc(times, timed.broken) {
 		words = align(text, times)
 		if words == nil {
@@ -112,21 +113,21 @@ func (a *answer) place(text string, kept []segment, u *utterance) (words []heark
 			return words, false
 		}
 	}
-	lo, hi = seconds(u.first), seconds(u.last)
+	lo, hi = stt.Seconds(u.first), stt.Seconds(u.last)
 	var texts []string
 	words = nil
 	from := lo
 	for _, s := range kept {
 		to := min(max(float64(s.End)+origin, from), hi)
 		from = min(max(float64(s.Start)+origin, from), to)
-		words = append(words, spread(s.Text, u, from, to)...)
+		words = append(words, u.estimate(s.Text, from, to)...)
 		texts = append(texts, s.Text)
 		from = to
 	}
 	if tidy(strings.Join(texts, " ")) == text && fit(words, 0, lo, hi) {
 		return words, true
 	}
-	return spread(text, u, lo, hi), true
+	return u.estimate(text, lo, hi), true
 }
 
 // times are the server's words of the segments that are kept.
