@@ -182,7 +182,4 @@ func TestLanguages(t *testing.T) {
 			t.Errorf("%s is %s", tag, got)
 		}
 	}
-	if codes["swedish"] != "sv" || len(codes) != len(names) {
-		t.Error("two languages have one name")
-	}
 }

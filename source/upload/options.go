@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hearken-dev/hearken/safetext"
+	"github.com/hearken-dev/hearken/stt/language"
 )
 
 // options are what a form asks for.
@@ -74,7 +75,7 @@ func (o *options) readLanguage(f *form) error {
 	if all := f.fields["languages"]; v == "" && len(all) > 0 {
 		field, v = "languages", strings.TrimSpace(all[0])
 	}
-	if code, ok := codes[strings.ToLower(v)]; ok {
+	if code := language.Tag(v); code != "" {
 		v = code
 	}
 	if v != "" && (!tag.MatchString(v) || len(v) > 35) {

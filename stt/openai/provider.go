@@ -138,7 +138,7 @@ func (p *Provider) wish(cfg hearken.StreamConfig) (wish, error) {
 			WithTry("OPENAI_API_KEY=... (platform.openai.com gives one), or OPENAI_BASE_URL for a server of your own, or the provider local, which needs none")
 	}
 	var err error
-	if w.language, err = language(w.model, cfg.Language); err != nil {
+	if w.language, err = serverLanguage(w.model, cfg.Language); err != nil {
 		return w, err
 	}
 	if w.language != "" {

@@ -40,7 +40,7 @@ type heard struct {
 func (a *answer) judge(u *transcription, w *wish) heard {
 	kept := slices.Clone(a.segments)
 	kept = slices.DeleteFunc(kept, func(s segment) bool { return s.invented() })
-	h := heard{text: tidy(a.text), language: heardLanguage(a.language, w.told)}
+	h := heard{text: tidy(a.text), language: detectedLanguage(a.language, w.told)}
 	if len(kept) < len(a.segments) {
 		texts := make([]string, len(kept))
 		for i, s := range kept {

@@ -9,6 +9,7 @@ import (
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/audio"
 	"github.com/hearken-dev/hearken/stt"
+	"github.com/hearken-dev/hearken/stt/language"
 	"github.com/hearken-dev/hearken/stt/utterance"
 )
 
@@ -177,7 +178,7 @@ func (s *stream) show(u *transcription, text string) {
 
 // foreign tells whether a translation is wanted, and of use.
 func (s *stream) foreign(h *heard) bool {
-	return s.cfg.Translate && !s.mute && h.text != "" && primary(h.language) != "en"
+	return s.cfg.Translate && !s.mute && h.text != "" && language.Primary(h.language) != "en"
 }
 
 // english translates an utterance. One that cannot be translated costs only its
