@@ -17,6 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 	"github.com/hearken-dev/hearken/stt/deepgram"
 )
 
@@ -40,29 +41,29 @@ func TestProvider_Open_Refused(t *testing.T) {
 		"Rights": {refuse(403, "INSUFFICIENT_PERMISSIONS", "User does not have sufficient permissions."), hearken.Forbidden,
 			"Deepgram does not allow this key to use the model or the service (403 INSUFFICIENT_PERMISSIONS): User does not have sufficient permissions. Try: a key with more rights, or another model", 0},
 		"Unpaid": {refuse(402, "ASR_PAYMENT_REQUIRED", "Project does not have enough credits."), hearken.Forbidden,
-			"Deepgram refused the stream: its account is unpaid (402 ASR_PAYMENT_REQUIRED): Project does not have enough credits. Try: console.deepgram.com, or another provider", 0},
+			"Deepgram refused the stream because its account is unpaid (402 ASR_PAYMENT_REQUIRED): Project does not have enough credits. Try: console.deepgram.com, or another provider", 0},
 		"Query": {refuse(400, "INVALID_QUERY_PARAMETER", "No such model/language/tier combination found."), hearken.ProviderNotConfigured,
 			"Deepgram refused the stream (400 INVALID_QUERY_PARAMETER): No such model/language/tier combination found. Try: another model or language, or no extra parameters", 0},
 		"TooMany": {header("Retry-After", "7", refuse(429, "TOO_MANY_REQUESTS", "Too many requests.")), hearken.Busy,
-			"Deepgram has too many streams of this account already (429 TOO_MANY_REQUESTS): Too many requests.", 7 * time.Second},
+			"Deepgram already has too many streams of this account (429 TOO_MANY_REQUESTS): Too many requests.", 7 * time.Second},
 		"TooManyForever": {header("Retry-After", "99999999999999", refuse(429, "", "")), hearken.Busy,
-			"Deepgram has too many streams of this account already (429).", time.Hour},
+			"Deepgram already has too many streams of this account (429).", time.Hour},
 		"TooManyUntil": {header("Date", "Tue, 01 Jan 2030 12:00:00 GMT", header("Retry-After", "Tue, 01 Jan 2030 12:00:20 GMT", refuse(429, "", ""))), hearken.Busy,
-			"Deepgram has too many streams of this account already (429).", 20 * time.Second}, // whatever our own clock says
+			"Deepgram already has too many streams of this account (429).", 20 * time.Second}, // whatever our own clock says
 		"Failing": {refuse(500, "", "Internal."), hearken.ProviderConnectionFailed,
-			"Deepgram is not well (500): Internal.", 0},
+			"Deepgram has a problem (500): Internal.", 0},
 		"Down": {header("Retry-After", "-3", refuse(503, "", "")), hearken.ProviderConnectionFailed,
-			"Deepgram is not well (503).", 0},
+			"Deepgram has a problem (503).", 0},
 		"HTML": {func(w http.ResponseWriter) {
 			w.WriteHeader(http.StatusBadGateway)
 			fmt.Fprint(w, "<html>"+strings.Repeat("x", 5000))
-		}, hearken.ProviderConnectionFailed, "Deepgram is not well (502).", 0},
+		}, hearken.ProviderConnectionFailed, "Deepgram has a problem (502).", 0},
 		"AnotherServer": {func(w http.ResponseWriter) { fmt.Fprint(w, "hello") }, hearken.ProviderNotConfigured,
-			"What is at the base URL of Deepgram does not speak its protocol (200). Try: DEEPGRAM_BASE_URL=wss://api.deepgram.com", 0},
+			"The server at Deepgram's base URL does not speak its protocol (200). Try: DEEPGRAM_BASE_URL=wss://api.deepgram.com", 0},
 		"Page": {header("Content-Type", "text/html", func(w http.ResponseWriter) { fmt.Fprint(w, "<!DOCTYPE html><title>Welcome</title>") }), hearken.ProviderNotConfigured,
-			"What is at the base URL of Deepgram does not speak its protocol (200). Try: DEEPGRAM_BASE_URL=wss://api.deepgram.com", 0},
+			"The server at Deepgram's base URL does not speak its protocol (200). Try: DEEPGRAM_BASE_URL=wss://api.deepgram.com", 0},
 		"Elsewhere": {header("Location", "http://127.0.0.1:1/", func(w http.ResponseWriter) { w.WriteHeader(http.StatusTemporaryRedirect) }), hearken.ProviderNotConfigured,
-			"What is at the base URL of Deepgram does not speak its protocol (307). Try: DEEPGRAM_BASE_URL=wss://api.deepgram.com", 0},
+			"The server at Deepgram's base URL does not speak its protocol (307). Try: DEEPGRAM_BASE_URL=wss://api.deepgram.com", 0},
 		"RepeatsTheKey": {refuse(401, testKey, "the key\r\n"+testKey+" is wrong"), hearken.Unauthorized,
 			"Deepgram refused the key (401 [key]): the key [key] is wrong. Try: another key in DEEPGRAM_API_KEY", 0},
 	} {
@@ -73,7 +74,7 @@ func TestProvider_Open_Refused(t *testing.T) {
 			if err == nil || err.Error() != c.want || hearken.CodeOf(err) != c.code {
 				t.Fatalf("code %q\ngot  %v\nwant %s", hearken.CodeOf(err), err, c.want)
 			}
-			refusal, ok := errors.AsType[*deepgram.Refusal](err)
+			refusal, ok := errors.AsType[*stt.Refusal](err)
 			if !ok || refusal.RetryAfter() != c.after || refusal.RequestID != "11111111-2222-3333-4444-555555555555" {
 				t.Errorf("refusal %+v", refusal)
 			}

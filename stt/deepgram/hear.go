@@ -84,10 +84,10 @@ func (s *stream) listen() error {
 				return nil
 			}
 		case "Error":
-			s.complaint = stt.Plain(cmp.Or(m.Description, m.Message), s.key)
+			s.complaint = stt.Redact(cmp.Or(m.Description, m.Message), s.key)
 			s.log.Warn("deepgram told an error", "reason", s.complaint)
 		default:
-			s.log.Debug("deepgram message not known", "type", stt.Plain(m.Type, s.key))
+			s.log.Debug("deepgram message not known", "type", stt.Redact(m.Type, s.key))
 		}
 	}
 }

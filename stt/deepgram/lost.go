@@ -42,7 +42,7 @@ func (s *stream) closeReason(code websocket.StatusCode, err error) string {
 	said := fmt.Sprintf("%d", code)
 	reason := ""
 	if e, ok := errors.AsType[websocket.CloseError](err); ok {
-		reason = stt.Plain(e.Reason, s.key)
+		reason = stt.Redact(e.Reason, s.key)
 	}
 	if reason != "" {
 		said += " " + reason

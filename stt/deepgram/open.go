@@ -23,7 +23,7 @@ const (
 )
 
 // Open connects to the server. What the server refuses is an [*hearken.Error]
-// with a [*Refusal] as its cause.
+// with a [*stt.Refusal] as its cause.
 func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
 	w, err := p.wish(cfg)
 	if err != nil {
@@ -59,13 +59,13 @@ func (p *Provider) dial(ctx context.Context, w wish, query url.Values) (*websock
 	switch {
 	case err == nil:
 		conn.SetReadLimit(maxMessage)
-		return conn, stt.Plain(resp.Header.Get("dg-request-id"), w.key), nil
+		return conn, stt.Redact(resp.Header.Get("dg-request-id"), w.key), nil
 	case ctx.Err() != nil:
 		return nil, "", context.Cause(ctx)
 	case within.Err() != nil:
 		return nil, "", hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram did not answer within %s.", openWithin)
 	case resp != nil && resp.StatusCode != http.StatusSwitchingProtocols:
-		return nil, "", newRefusal(resp, w.key, time.Now()).explain()
+		return nil, "", explain(readRefusal(resp, w.key))
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
 		return nil, "", hearken.Errorf(hearken.ProviderNotConfigured, "What is at the base URL of Deepgram does not speak TLS.").

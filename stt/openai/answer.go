@@ -10,11 +10,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 // An answer is what a server makes of a file. Only the text is always there.
@@ -67,7 +67,7 @@ func (p *Provider) read(resp *http.Response, key string, show func(text string))
 // readAny takes an answer in whichever form it comes.
 func (p *Provider) readAny(resp *http.Response, key string, show func(text string)) (*answer, error) {
 	if resp.StatusCode != http.StatusOK {
-		return nil, newRefusal(resp, key, time.Now()).explain(p.server)
+		return nil, p.explain(readRefusal(resp, key))
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	body := io.LimitReader(resp.Body, maxAnswer+1)
@@ -115,9 +115,9 @@ func (p *Provider) readJSON(b []byte, key string) (*answer, error) {
 	err := json.Unmarshal(b, &head)
 	switch {
 	case err == nil && head.Text == nil && len(head.Error) > 0: // whisper.cpp says so with 200
-		r := &Refusal{Status: http.StatusInternalServerError}
-		r.parse(b, key)
-		return nil, r.explain(p.server)
+		r := &stt.Refusal{Status: http.StatusInternalServerError}
+		parseRefusal(r, b, key)
+		return nil, p.explain(r)
 	case err != nil || head.Text == nil:
 		return nil, p.garbled()
 	}
@@ -166,9 +166,9 @@ func (p *Provider) readEvents(body io.Reader, key string, show func(text string)
 		case event.Type == "transcript.text.done":
 			return p.readJSON(data, key)
 		case event.Type == "error" || len(event.Error) > 0:
-			r := &Refusal{Status: http.StatusInternalServerError}
-			r.parse(data, key)
-			return nil, r.explain(p.server)
+			r := &stt.Refusal{Status: http.StatusInternalServerError}
+			parseRefusal(r, data, key)
+			return nil, p.explain(r)
 		}
 	}
 	if err := lines.Err(); err != nil {

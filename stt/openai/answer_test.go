@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 // tenSeconds is an utterance from 100 to 110 seconds with speech from 100.5 to
@@ -133,7 +134,7 @@ func FuzzAnswer(f *testing.F) {
 
 // The reason of a refusal is found in all forms in which it comes.
 func TestRefusal_Parse(t *testing.T) {
-	for body, want := range map[string]Refusal{
+	for body, want := range map[string]stt.Refusal{
 		`{"error":{"message":"m","type":"t","param":"p","code":"c"}}`:   {Code: "c", Param: "p", Reason: "m"},
 		`{"error":{"message":"m","type":"t","param":null,"code":null}}`: {Code: "t", Reason: "m"},
 		`{"error":{"message":"m","code":400}}`:                          {Reason: "m"},
@@ -145,8 +146,8 @@ func TestRefusal_Parse(t *testing.T) {
 		`<html>`:        {},
 		`{"error":{"message":"a\nsecret ` + strings.Repeat("x", 300) + `"}}`: {Reason: "a [key] " + strings.Repeat("x", 192) + "..."},
 	} {
-		var got Refusal
-		got.parse([]byte(body), "secret")
+		var got stt.Refusal
+		parseRefusal(&got, []byte(body), "secret")
 		if got != want {
 			t.Errorf("%s\ngot  %+v\nwant %+v", body, got, want)
 		}

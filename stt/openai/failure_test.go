@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 	"github.com/hearken-dev/hearken/stt/openai"
 )
 
@@ -65,10 +66,10 @@ func TestStream_Refused(t *testing.T) {
 			"has had too many requests of this account (429).", 179500 * time.Millisecond},
 		"TooManyForever": {header("Retry-After", "99999999999999999999", body(429, "")), hearken.Busy, 1,
 			"has had too many requests of this account (429).", time.Hour},
-		"Down":   {body(503, ""), hearken.ProviderConnectionFailed, 3, "is not well (503).", 0},
-		"Proxy":  {body(502, "<html>"+strings.Repeat("x", 5000)), hearken.ProviderConnectionFailed, 3, "is not well (502).", 0},
-		"Late":   {body(408, ""), hearken.ProviderConnectionFailed, 3, "did not take the sound this time (408).", 0},
-		"NotYet": {header("Retry-After", "-3", body(425, "")), hearken.ProviderConnectionFailed, 3, "did not take the sound this time (425).", 0},
+		"Down":   {body(503, ""), hearken.ProviderConnectionFailed, 3, "has a problem (503).", 0},
+		"Proxy":  {body(502, "<html>"+strings.Repeat("x", 5000)), hearken.ProviderConnectionFailed, 3, "has a problem (502).", 0},
+		"Late":   {body(408, ""), hearken.ProviderConnectionFailed, 3, "did not accept the audio this time (408).", 0},
+		"NotYet": {header("Retry-After", "-3", body(425, "")), hearken.ProviderConnectionFailed, 3, "did not accept the audio this time (425).", 0},
 		"Elsewhere": {refuse(404, "", "", "Invalid URL (POST /v1/audio/transcriptions)"), hearken.ProviderNotConfigured, 1,
 			"has no transcription endpoint there (404 invalid_request_error): Invalid URL (POST /v1/audio/transcriptions). Try: OPENAI_BASE_URL=https://api.openai.com/v1", 0},
 		"Get": {body(405, ""), hearken.ProviderNotConfigured, 1, "has no transcription endpoint there (405). Try: OPENAI_BASE_URL=https://api.openai.com/v1", 0},
@@ -77,11 +78,11 @@ func TestStream_Refused(t *testing.T) {
 		"Language": {refuse(400, "invalid_language_format", "language", "Invalid language 'xx'"), hearken.ProviderNotConfigured, 1,
 			"refused what it was asked for (400 invalid_language_format): Invalid language 'xx'. Try: another model or language", 0},
 		"Sound": {refuse(400, "invalid_value", "file", "Audio file might be corrupted or unsupported"), hearken.ProviderConnectionFailed, 1,
-			"could not use the sound (400 invalid_value): Audio file might be corrupted or unsupported.", 0},
+			"could not use the audio (400 invalid_value): Audio file might be corrupted or unsupported.", 0},
 		"TooLarge": {body(413, "<html>"), hearken.ProviderNotConfigured, 1,
 			"takes no file of the size of an utterance (413). Try: a larger limit there: an utterance has up to 1 MB", 0},
 		"WhisperCpp": {body(200, `{"error":"failed to process audio"}`), hearken.ProviderConnectionFailed, 3,
-			"is not well (500): failed to process audio.", 0},
+			"has a problem (500): failed to process audio.", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -102,7 +103,7 @@ func TestStream_Refused(t *testing.T) {
 				if err == nil || err.Error() != at+c.want || hearken.CodeOf(err) != c.code {
 					t.Fatalf("code %q\ngot  %v\nwant %s", hearken.CodeOf(err), err, at+c.want)
 				}
-				refusal, ok := errors.AsType[*openai.Refusal](err)
+				refusal, ok := errors.AsType[*stt.Refusal](err)
 				if !ok || refusal.RetryAfter() != c.after || refusal.RequestID != "req_123" && refusal.Status != 500 {
 					t.Errorf("refusal %+v, after %s", refusal, refusal.RetryAfter())
 				}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 const (
@@ -52,7 +53,7 @@ func (p *Provider) manner(model string, interim bool) manner {
 
 // humbler is the manner to try after the server has refused m, if the refusal
 // is about the manner.
-func (m manner) humbler(r *Refusal) (manner, bool) {
+func (m manner) humbler(r *stt.Refusal) (manner, bool) {
 	switch r.Status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusNotImplemented:
 	default:
@@ -118,7 +119,7 @@ func (p *Provider) transcribe(ctx context.Context, w *wish, wav []byte, interim 
 			}
 			return a, nil
 		}
-		r, ok := errors.AsType[*Refusal](err)
+		r, ok := errors.AsType[*stt.Refusal](err)
 		if !ok {
 			return nil, err
 		}
@@ -237,7 +238,7 @@ func (p *Provider) probe(ctx context.Context, cfg hearken.StreamConfig) error {
 	defer resp.Body.Close()
 	switch s := resp.StatusCode; {
 	case s >= 500, s == http.StatusUnauthorized, s == http.StatusPaymentRequired, s == http.StatusForbidden, s == http.StatusTooManyRequests:
-		return newRefusal(resp, w.key, time.Now()).explain(p.server)
+		return p.explain(readRefusal(resp, w.key))
 	}
 	return nil
 }

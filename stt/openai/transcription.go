@@ -115,7 +115,7 @@ func (s *stream) hear(u *transcription, wav []byte) (heard, error) {
 		if err == nil {
 			return a.judge(u, &s.wish), nil
 		}
-		if r, ok := errors.AsType[*Refusal](err); ok && r.aboutSound() && u.last-u.first < tiny {
+		if r, ok := errors.AsType[*stt.Refusal](err); ok && rejectsAudio(r) && u.last-u.first < tiny {
 			s.log.Warn("server cannot use a short utterance", "seconds", stt.Seconds(u.last-u.first), "status", r.Status, "code", r.Code)
 			return heard{}, nil
 		}
@@ -140,7 +140,7 @@ func temporary(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	if r, ok := errors.AsType[*Refusal](err); ok && r.aboutSound() {
+	if r, ok := errors.AsType[*stt.Refusal](err); ok && rejectsAudio(r) {
 		return false
 	}
 	switch hearken.CodeOf(err) {
@@ -155,7 +155,7 @@ func temporary(err error) bool {
 func backoff(attempt int, err error) time.Duration {
 	d := float64(time.Second) * (float64(attempt) - 0.5)
 	wait := time.Duration(d * (0.8 + 0.4*rand.Float64()))
-	if r, ok := errors.AsType[*Refusal](err); ok {
+	if r, ok := errors.AsType[*stt.Refusal](err); ok {
 		wait = max(wait, r.RetryAfter())
 	}
 	return wait
