@@ -22,20 +22,20 @@ const (
 	maxEntries  = 50_000  // in one archive or directory
 )
 
-// takeFrom offers every file of a directory or an archive, archives inside
+// installFrom offers every file of a directory or an archive, archives inside
 // a directory included.
-func (t *taker) takeFrom(name string) error {
+func (in *installer) installFrom(name string) error {
 	info, err := os.Stat(name)
 	if err != nil {
 		return hearken.Errorf(hearken.NotFound, "%s cannot be read: %w.", name, err)
 	}
 	if info.IsDir() {
-		return t.takeDir(name)
+		return in.installDir(name)
 	}
-	return t.takeArchive(name)
+	return in.installArchive(name)
 }
 
-func (t *taker) takeDir(dir string) error {
+func (in *installer) installDir(dir string) error {
 	entries := 0
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -48,14 +48,14 @@ func (t *taker) takeDir(dir string) error {
 			return nil
 		}
 		if isArchive(name) {
-			return t.takeArchive(name)
+			return in.installArchive(name)
 		}
 		f, err := os.Open(name)
 		if err != nil {
 			return fmt.Errorf("open model: %w", err)
 		}
 		defer f.Close()
-		return t.offer(name, f)
+		return in.offer(name, f)
 	})
 }
 
@@ -68,8 +68,8 @@ func isArchive(name string) bool {
 	return false
 }
 
-// takeArchive goes by the first bytes, not by the name.
-func (t *taker) takeArchive(name string) error {
+// installArchive goes by the first bytes, not by the name.
+func (in *installer) installArchive(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return fmt.Errorf("open archive: %w", err)
@@ -83,26 +83,26 @@ func (t *taker) takeArchive(name string) error {
 		if err != nil {
 			return fmt.Errorf("open archive: %w", err)
 		}
-		err = t.takeZip(f, info.Size())
-		return t.archiveError(name, err)
+		err = in.installZip(f, info.Size())
+		return in.archiveError(name, err)
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(r)
 		if err != nil {
-			return t.archiveError(name, err)
+			return in.archiveError(name, err)
 		}
-		return t.archiveError(name, t.takeTar(z))
+		return in.archiveError(name, in.installTar(z))
 	}
-	return t.archiveError(name, t.takeTar(r))
+	return in.archiveError(name, in.installTar(r))
 }
 
-func (t *taker) archiveError(name string, err error) error {
-	if err == nil || errors.Is(err, errTaken) || hearken.CodeOf(err) != "" {
+func (in *installer) archiveError(name string, err error) error {
+	if err == nil || errors.Is(err, errComplete) || hearken.CodeOf(err) != "" {
 		return err
 	}
 	return hearken.Errorf(hearken.Invalid, "%s cannot be unpacked: %w.", filepath.Base(name), err)
 }
 
-func (t *taker) takeTar(r io.Reader) error {
+func (in *installer) installTar(r io.Reader) error {
 	limited := &io.LimitedReader{R: r, N: maxUnpacked}
 	tr := tar.NewReader(limited)
 	for range maxEntries {
@@ -119,14 +119,14 @@ func (t *taker) takeTar(r io.Reader) error {
 		if h.Typeflag != tar.TypeReg {
 			continue
 		}
-		if err := t.offer(h.Name, tr); err != nil {
+		if err := in.offer(h.Name, tr); err != nil {
 			return err
 		}
 	}
 	return errors.New("it holds more files than it should")
 }
 
-func (t *taker) takeZip(r io.ReaderAt, size int64) error {
+func (in *installer) installZip(r io.ReaderAt, size int64) error {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return err
@@ -138,18 +138,18 @@ func (t *taker) takeZip(r io.ReaderAt, size int64) error {
 		if !entry.Mode().IsRegular() {
 			continue
 		}
-		if err := t.takeZipEntry(entry); err != nil {
+		if err := in.installZipEntry(entry); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *taker) takeZipEntry(entry *zip.File) error {
+func (in *installer) installZipEntry(entry *zip.File) error {
 	r, err := entry.Open()
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	return t.offer(entry.Name, r)
+	return in.offer(entry.Name, r)
 }

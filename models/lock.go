@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/hearken-dev/hearken/files"
 )
 
 // lock keeps two processes from changing the files at once. It waits for the
@@ -21,7 +23,7 @@ func lock(ctx context.Context, root string, waiting func()) (release func(), err
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		ok, err := tryLock(f)
+		ok, err := files.TryLock(f)
 		if err != nil {
 			f.Close()
 			return nil, fmt.Errorf("lock model directory: %w", err)

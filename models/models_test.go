@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/hearken-dev/hearken"
 )
 
@@ -198,9 +199,9 @@ func FuzzArchive(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := t.TempDir()
 		put(t, filepath.Join(dir, "in"), data)
-		taker := newTaker(filepath.Join(dir, "root"), dir, w.components[2].files[:1])
-		if err := taker.takeArchive(filepath.Join(dir, "in")); err == nil && taker.missing("in") == nil {
-			t.Error("taken without errTaken")
+		installer := newInstaller(filepath.Join(dir, "root"), w.components[2].files[:1])
+		if err := installer.installArchive(filepath.Join(dir, "in")); err == nil && installer.missing("in") == nil {
+			t.Error("taken without errComplete")
 		}
 	})
 }

@@ -87,12 +87,14 @@ func choose(all []component, names []string) ([]component, error) {
 	return chosen, nil
 }
 
-// workDir is an empty directory beside the models, on the same disk. What an
-// interrupted pull left is removed: the lock says that nobody uses it.
+// workDir is an empty directory beside the models. It removes what an
+// interrupted pull left; the lock says that nobody uses it.
 func (o Options) workDir() (string, error) {
-	old, _ := filepath.Glob(filepath.Join(o.Root, ".pull-*"))
-	for _, dir := range old {
-		os.RemoveAll(dir)
+	for _, pattern := range []string{".pull-*", "*/.new-*", "*/*/.new-*"} {
+		old, _ := filepath.Glob(filepath.Join(o.Root, filepath.FromSlash(pattern)))
+		for _, path := range old {
+			os.RemoveAll(path)
+		}
 	}
 	dir, err := os.MkdirTemp(o.Root, ".pull-*")
 	if err != nil {
@@ -145,10 +147,10 @@ func (o Options) fetchPackage(ctx context.Context, dir string, p pkg, want []fil
 		o.Progress(step)
 	})
 	if err == nil {
-		t := newTaker(o.Root, dir, want)
-		err = t.takeArchive(tarball)
-		if err == nil || errors.Is(err, errTaken) {
-			err = t.missing(p.spec())
+		in := newInstaller(o.Root, want)
+		err = in.installArchive(tarball)
+		if err == nil || errors.Is(err, errComplete) {
+			err = in.missing(p.spec())
 		}
 	}
 	return o.ended(step, err)
@@ -177,10 +179,10 @@ func (o Options) fetchFrom(ctx context.Context, work string, want []file) error 
 		})
 	}
 	if err == nil {
-		t := newTaker(o.Root, work, want)
-		err = t.takeFrom(name)
-		if err == nil || errors.Is(err, errTaken) {
-			err = t.missing(o.From)
+		in := newInstaller(o.Root, want)
+		err = in.installFrom(name)
+		if err == nil || errors.Is(err, errComplete) {
+			err = in.missing(o.From)
 		}
 	}
 	return o.ended(step, err)

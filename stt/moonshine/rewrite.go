@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hearken-dev/hearken/files"
 	"github.com/hearken-dev/hearken/onnx/graph"
 )
 
@@ -96,10 +97,13 @@ func Rewrite(dir string) error {
 	if err := Unrewrite(dir); err != nil {
 		return err
 	}
-	if err := writeWhole(encoderPath, fastEncoder.Write()); err != nil {
-		return err
+	if err := files.Replace(encoderPath, fastEncoder.Write(), 0o644); err != nil {
+		return fmt.Errorf("write rewritten encoder: %w", err)
 	}
-	return writeWhole(decoderPath, fastDecoder.Write())
+	if err := files.Replace(decoderPath, fastDecoder.Write(), 0o644); err != nil {
+		return fmt.Errorf("write rewritten decoder: %w", err)
+	}
+	return nil
 }
 
 // Rewritten tells whether the model in dir has rewritten graphs that belong to
@@ -142,24 +146,4 @@ func readGraph(path string) (*graph.Model, error) {
 		return nil, damaged(path, err)
 	}
 	return m, nil
-}
-
-// writeWhole writes a file so that it is there whole or not at all.
-func writeWhole(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".rewrite-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // no longer there if all went well
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
-	}
-	if err := os.Chmod(f.Name(), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

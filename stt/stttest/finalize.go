@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/editdistance"
 )
 
 // finalize asks for the words right after the first thing that is said, where
@@ -53,7 +54,7 @@ func (s *suite) finalize(t *testing.T) {
 	l.rest(t, s.Patience)
 	l.verify(t, 0, int64(len(s.Sound)))
 	// What follows is heard from another place on, so a word or two may differ.
-	if d, n := Distance(whole.words(), l.words()), len(whole.words()); float64(d) > (s.Tolerance+0.1)*float64(n) {
+	if d, n := editdistance.Levenshtein(whole.words(), l.words()), len(whole.words()); float64(d) > (s.Tolerance+0.1)*float64(n) {
 		t.Errorf("%d of %d words differ:\nwhole %q\nasked %q", d, n, whole.words(), l.words())
 	}
 	if err := stream.Finalize(); err == nil {

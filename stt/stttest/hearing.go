@@ -172,24 +172,3 @@ func checkTimes(t *testing.T, seg hearken.Segment, from, to float64) {
 		last = w.StartTime
 	}
 }
-
-// Distance is the number of words to add, remove or change to get from one
-// text to the other.
-func Distance(a, b []string) int {
-	prev, cur := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := range a {
-		cur[0] = i + 1
-		for j := range b {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			cur[j+1] = min(prev[j+1]+1, cur[j]+1, prev[j]+cost)
-		}
-		prev, cur = cur, prev
-	}
-	return prev[len(b)]
-}

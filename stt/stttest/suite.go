@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/editdistance"
 )
 
 // Options tells the suite what its provider can hear.
@@ -115,7 +116,7 @@ func (s *suite) order(t *testing.T) {
 		return
 	}
 	want, got := hearken.Terms(s.Words), h.words()
-	if d := Distance(want, got); float64(d) > 0.25*float64(len(want)) {
+	if d := editdistance.Levenshtein(want, got); float64(d) > 0.25*float64(len(want)) {
 		t.Errorf("%d of %d words are wrong:\nwant %q\ngot  %q", d, len(want), want, got)
 	}
 }
@@ -334,7 +335,7 @@ func generate(seconds int, sample func(int) int16) []int16 {
 // same compares two ways of hearing the same sound.
 func (s *suite) same(t *testing.T, want, got []string) {
 	t.Helper()
-	if d := Distance(want, got); float64(d) > s.Tolerance*float64(len(want)) {
+	if d := editdistance.Levenshtein(want, got); float64(d) > s.Tolerance*float64(len(want)) {
 		t.Errorf("%d of %d words differ: %s", d, len(want), cmp.Diff(want, got))
 	}
 }

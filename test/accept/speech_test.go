@@ -12,7 +12,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/audio"
-	"github.com/hearken-dev/hearken/stt/stttest"
+	"github.com/hearken-dev/hearken/editdistance"
 	"github.com/hearken-dev/hearken/test/hubtest"
 	"github.com/hearken-dev/hearken/test/speech"
 )
@@ -58,7 +58,7 @@ func hears(t *testing.T, text string, said ...string) {
 	t.Helper()
 	want := strings.Fields(plain(strings.Join(said, " ")))
 	got := strings.Fields(plain(text))
-	if wrong := float64(stttest.Distance(want, got)) / float64(len(want)); wrong > 0.2 {
+	if wrong := float64(editdistance.Levenshtein(want, got)) / float64(len(want)); wrong > 0.2 {
 		t.Errorf("%.0f %% of the words are wrong: %q\nwant %q", 100*wrong, text, said)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hearken-dev/hearken/stt/stttest"
+	"github.com/hearken-dev/hearken/editdistance"
 	"github.com/hearken-dev/hearken/test/faults"
 	"github.com/hearken-dev/hearken/test/hubtest"
 	"github.com/hearken-dev/hearken/test/speech"
@@ -100,7 +100,7 @@ func TestRelay_BadNetwork(t *testing.T) {
 		t.Errorf("noted: %s", noted)
 	}
 	got, want := words(said), words(reference)
-	if wrong := float64(stttest.Distance(want, got)) / float64(len(want)); wrong > 0.2 {
+	if wrong := float64(editdistance.Levenshtein(want, got)) / float64(len(want)); wrong > 0.2 {
 		t.Errorf("%.0f %% of the words are wrong:\n%s\nwant\n%s", 100*wrong, said, reference)
 	}
 }
@@ -117,7 +117,7 @@ func TestRelay_Unpaid(t *testing.T) {
 		t.Errorf("noted: %s", noted)
 	}
 	got, want := words(said), words(reference)
-	if wrong := float64(stttest.Distance(want, got)) / float64(len(want)); wrong > 0.2 {
+	if wrong := float64(editdistance.Levenshtein(want, got)) / float64(len(want)); wrong > 0.2 {
 		t.Errorf("%.0f %% of the words are wrong:\n%s\nwant\n%s", 100*wrong, said, reference)
 	}
 }

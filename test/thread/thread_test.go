@@ -18,7 +18,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/stt/stttest"
+	"github.com/hearken-dev/hearken/editdistance"
 	"github.com/hearken-dev/hearken/test/hubtest"
 	"github.com/hearken-dev/hearken/test/speech"
 )
@@ -71,7 +71,7 @@ func TestThread_KilledInTheMiddle(t *testing.T) {
 
 	text := whole(ctx, t, h, session.SessionID, reader)
 	got, want := words(text), words(reference)
-	if wrong := float64(stttest.Distance(want, got)) / float64(len(want)); wrong > 0.2 {
+	if wrong := float64(editdistance.Levenshtein(want, got)) / float64(len(want)); wrong > 0.2 {
 		t.Errorf("%.0f %% of the words are wrong:\n%s\nwant\n%s", 100*wrong, text, reference)
 	}
 }

@@ -13,32 +13,32 @@ import (
 	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/files"
 )
 
-// errTaken ends a walk early: nothing is wanted any more.
-var errTaken = errors.New("all files taken")
+// errComplete ends a walk early: nothing is wanted any more.
+var errComplete = errors.New("all files taken")
 
-// A taker is offered files from packages, archives and directories, and keeps
+// A installer is offered files from packages, archives and directories, and keeps
 // the wanted ones. Where a file is written is decided by the registry alone,
 // never by a name in an archive, and bytes that are not verified are never
 // written at all.
-type taker struct {
+type installer struct {
 	root  string
-	work  string // on the same disk, removed after the pull
 	want  []file
 	wrong map[string]error // by path: the last offer that had the right name and the wrong content
 }
 
-func newTaker(root, work string, want []file) *taker {
-	return &taker{root: root, work: work, want: slices.Clone(want), wrong: map[string]error{}}
+func newInstaller(root string, want []file) *installer {
+	return &installer{root: root, want: slices.Clone(want), wrong: map[string]error{}}
 }
 
 // offer takes the content if a wanted file goes by this name. It returns
-// errTaken after the last one.
-func (t *taker) offer(name string, r io.Reader) error {
+// errComplete after the last one.
+func (in *installer) offer(name string, r io.Reader) error {
 	var matches []file
 	var limit int64
-	for _, f := range t.want {
+	for _, f := range in.want {
 		asIs, raw := f.known(name)
 		if asIs {
 			limit = max(limit, f.size)
@@ -61,16 +61,16 @@ func (t *taker) offer(name string, r io.Reader) error {
 	for _, f := range matches {
 		content, err := f.verified(name, data, sum)
 		if err != nil {
-			t.wrong[f.path] = err
+			in.wrong[f.path] = err
 			continue
 		}
-		if err := t.write(filepath.Join(t.root, filepath.FromSlash(f.path)), content); err != nil {
+		if err := in.write(filepath.Join(in.root, filepath.FromSlash(f.path)), content); err != nil {
 			return err
 		}
-		t.want = slices.DeleteFunc(t.want, func(w file) bool { return w.path == f.path })
+		in.want = slices.DeleteFunc(in.want, func(w file) bool { return w.path == f.path })
 	}
-	if len(t.want) == 0 {
-		return errTaken
+	if len(in.want) == 0 {
+		return errComplete
 	}
 	return nil
 }
@@ -108,12 +108,12 @@ func (f file) verified(name string, data []byte, sum string) ([]byte, error) {
 }
 
 // missing is nil if everything was taken, otherwise why the first file was not.
-func (t *taker) missing(where string) error {
-	if len(t.want) == 0 {
+func (in *installer) missing(where string) error {
+	if len(in.want) == 0 {
 		return nil
 	}
-	f := t.want[0]
-	if err := t.wrong[f.path]; err != nil {
+	f := in.want[0]
+	if err := in.wrong[f.path]; err != nil {
 		return err
 	}
 	return hearken.Errorf(hearken.NotFound, "There is no %s in %s.", path.Base(f.path), where).
@@ -125,28 +125,12 @@ func sumOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// write puts the whole file there or nothing.
-func (t *taker) write(name string, data []byte) (err error) {
+// write installs a file whole or not at all.
+func (in *installer) write(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("make model directory: %w", err)
 	}
-	f, err := os.CreateTemp(t.work, "new-*")
-	if err != nil {
-		return fmt.Errorf("write model: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if _, err := f.Write(data); err != nil {
-		return fmt.Errorf("write model: %w", err)
-	}
-	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write model: %w", err)
-	}
-	if err := os.Rename(f.Name(), name); err != nil {
+	if err := files.Replace(name, data, 0o644); err != nil {
 		return fmt.Errorf("write model: %w", err)
 	}
 	return nil
