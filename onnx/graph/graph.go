@@ -12,7 +12,7 @@ import "slices"
 type Model struct {
 	Graph  *Graph
 	Opsets []Opset
-	rest   []field
+	rest   []byte // fields that we do not know
 }
 
 // An Opset names a set of operators and its version.
@@ -28,7 +28,7 @@ type Graph struct {
 	Weights []*Tensor
 	Inputs  []*Value
 	Outputs []*Value
-	rest    []field
+	rest    []byte // fields that we do not know
 }
 
 // A Node is one operation.
@@ -39,7 +39,7 @@ type Node struct {
 	In     []string
 	Out    []string
 	Attrs  []*Attr
-	rest   []field
+	rest   []byte // fields that we do not know
 }
 
 // An Attr is a constant of a node. Type tells which field holds its value.
@@ -53,7 +53,7 @@ type Attr struct {
 	G      *Graph
 	Ints   []int64
 	Floats []float32
-	rest   []field
+	rest   []byte // fields that we do not know
 }
 
 // AttrType is the type of an attribute.
@@ -74,7 +74,7 @@ const (
 type Value struct {
 	Name string
 	typ  []byte
-	rest []field
+	rest []byte // fields that we do not know
 }
 
 // Find returns the node that makes a value, or nil.

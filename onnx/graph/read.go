@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Read parses a model file.
@@ -25,7 +27,7 @@ func Read(file []byte) (*Model, error) {
 			})
 			m.Opsets = append(m.Opsets, o)
 		default:
-			m.rest = append(m.rest, f)
+			m.rest = append(m.rest, f.raw...)
 		}
 		return err
 	})
@@ -58,7 +60,7 @@ func readGraph(msg []byte) (*Graph, error) {
 			g.Outputs = append(g.Outputs, v)
 			return err
 		default:
-			g.rest = append(g.rest, f)
+			g.rest = append(g.rest, f.raw...)
 		}
 		return nil
 	})
@@ -84,7 +86,7 @@ func readNode(msg []byte) (*Node, error) {
 		case 7:
 			n.Domain = string(f.b)
 		default:
-			n.rest = append(n.rest, f)
+			n.rest = append(n.rest, f.raw...)
 		}
 		return nil
 	})
@@ -111,7 +113,7 @@ func readAttr(msg []byte) (*Attr, error) {
 			for b := f.b; len(b) >= 4; b = b[4:] {
 				a.Floats = append(a.Floats, math.Float32frombits(binary.LittleEndian.Uint32(b)))
 			}
-			if f.wire == fixed32 {
+			if f.typ == protowire.Fixed32Type {
 				a.Floats = append(a.Floats, math.Float32frombits(uint32(f.n)))
 			}
 		case 8:
@@ -119,7 +121,7 @@ func readAttr(msg []byte) (*Attr, error) {
 		case 20:
 			a.Type = AttrType(f.n)
 		default:
-			a.rest = append(a.rest, f)
+			a.rest = append(a.rest, f.raw...)
 		}
 		return err
 	})
@@ -135,7 +137,7 @@ func readValue(msg []byte) (*Value, error) {
 		case 2:
 			v.typ = f.b
 		default:
-			v.rest = append(v.rest, f)
+			v.rest = append(v.rest, f.raw...)
 		}
 		return nil
 	})
@@ -152,7 +154,7 @@ func (v *Value) Shape() ([]int64, error) {
 			return descend(dims, dim, func(d []byte) error {
 				shape = append(shape, -1)
 				return fields(d, func(f field) error {
-					if f.num == dimValue && f.wire == varint {
+					if f.num == dimValue && f.typ == protowire.VarintType {
 						shape[len(shape)-1] = int64(f.n)
 					}
 					return nil
@@ -164,9 +166,9 @@ func (v *Value) Shape() ([]int64, error) {
 }
 
 // descend gives each message in a field of msg to visit.
-func descend(msg []byte, num int, visit func([]byte) error) error {
+func descend(msg []byte, num protowire.Number, visit func([]byte) error) error {
 	return fields(msg, func(f field) error {
-		if f.num != num || f.wire != bytes {
+		if f.num != num || f.typ != protowire.BytesType {
 			return nil
 		}
 		return visit(f.b)

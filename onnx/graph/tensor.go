@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // The element types of tensors that we know, as ONNX numbers them.
@@ -22,7 +24,7 @@ type Tensor struct {
 	Type int64
 	Dims []int64
 	Raw  []byte
-	rest []field
+	rest []byte // fields that we do not know
 }
 
 // Size is the number of elements.
@@ -104,7 +106,7 @@ func readTensor(msg []byte) (*Tensor, error) {
 		case 9:
 			t.Raw = f.b
 		case floatData:
-			if f.wire == bytes {
+			if f.typ == protowire.BytesType {
 				t.Raw = append(t.Raw, f.b...)
 			} else {
 				t.Raw = binary.LittleEndian.AppendUint32(t.Raw, uint32(f.n))
@@ -120,7 +122,7 @@ func readTensor(msg []byte) (*Tensor, error) {
 				err = fmt.Errorf("tensor %s lies in another file", t.Name)
 			}
 		default:
-			t.rest = append(t.rest, f)
+			t.rest = append(t.rest, f.raw...)
 		}
 		return err
 	})
@@ -147,8 +149,6 @@ func (t *Tensor) write() []byte {
 	w.number(2, t.Type)
 	w.string(8, t.Name)
 	w.bytes(9, t.Raw)
-	for _, f := range t.rest {
-		w.field(f)
-	}
+	w.raw(t.rest)
 	return w.b
 }

@@ -5,9 +5,7 @@ import "slices"
 // Write makes a model file.
 func (m *Model) Write() []byte {
 	w := new(writer)
-	for _, f := range m.rest {
-		w.field(f)
-	}
+	w.raw(m.rest)
 	for _, o := range m.Opsets {
 		var set writer
 		set.string(1, o.Domain)
@@ -20,7 +18,9 @@ func (m *Model) Write() []byte {
 
 // SetIRVersion says which version of the file format a new model follows.
 func (m *Model) SetIRVersion(v int64) {
-	m.rest = append(m.rest, field{num: 1, wire: varint, n: uint64(v)})
+	w := writer{m.rest}
+	w.number(1, v)
+	m.rest = w.b
 }
 
 // With makes a model of another graph with the same versions.
@@ -55,9 +55,7 @@ func (g *Graph) write() []byte {
 	for _, v := range g.Outputs {
 		w.bytes(12, v.write())
 	}
-	for _, f := range g.rest {
-		w.field(f)
-	}
+	w.raw(g.rest)
 	return w.b
 }
 
@@ -71,9 +69,7 @@ func (n *Node) write() []byte {
 		w.bytes(5, a.write())
 	}
 	w.string(7, n.Domain)
-	for _, f := range n.rest {
-		w.field(f)
-	}
+	w.raw(n.rest)
 	return w.b
 }
 
@@ -99,9 +95,7 @@ func (a *Attr) write() []byte {
 		w.numbers(8, a.Ints)
 	}
 	w.number(20, int64(a.Type))
-	for _, f := range a.rest {
-		w.field(f)
-	}
+	w.raw(a.rest)
 	return w.b
 }
 
@@ -111,9 +105,7 @@ func (v *Value) write() []byte {
 	if v.typ != nil {
 		w.bytes(2, v.typ)
 	}
-	for _, f := range v.rest {
-		w.field(f)
-	}
+	w.raw(v.rest)
 	return w.b
 }
 
