@@ -52,11 +52,11 @@ func (p *program) prepare(ctx context.Context, root, dir string) error {
 func verify(ctx context.Context, library, dir string) error {
 	rt, err := onnx.Open(library)
 	if err != nil {
-		return errors.Join(err, moonshine.Unrewrite(dir)) // never used unverified
+		return errors.Join(err, moonshine.RemoveRewritten(dir)) // never used unverified
 	}
 	defer rt.Close()
 	if err := moonshine.Verify(ctx, rt, dir, nil); err != nil {
-		return errors.Join(err, moonshine.Unrewrite(dir))
+		return errors.Join(err, moonshine.RemoveRewritten(dir))
 	}
 	return nil
 }

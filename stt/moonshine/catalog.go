@@ -12,8 +12,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A Found model is a directory of the Moonshine family under the model cache.
-type Found struct {
+// Installed is a model of the Moonshine family in the model cache.
+type Installed struct {
 	Dir      string
 	Name     string // of the directory, such as "tiny-en"
 	Kind     string // what comes before the first dash: "tiny", "base"
@@ -22,7 +22,7 @@ type Found struct {
 
 // Catalog lists the models under root, which holds them as
 // moonshine/KIND-LANGUAGE. A root that does not exist has none.
-func Catalog(root string) ([]Found, error) {
+func Catalog(root string) ([]Installed, error) {
 	entries, err := os.ReadDir(filepath.Join(root, "moonshine"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -30,7 +30,7 @@ func Catalog(root string) ([]Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []Found
+	var found []Installed
 	for _, e := range entries {
 		kind, rest, ok := strings.Cut(e.Name(), "-")
 		language, _, _ := strings.Cut(rest, "-")
@@ -38,7 +38,7 @@ func Catalog(root string) ([]Found, error) {
 		if !ok || kind == "" || language == "" || !isDir(dir) {
 			continue
 		}
-		found = append(found, Found{Dir: dir, Name: e.Name(), Kind: kind, Language: language})
+		found = append(found, Installed{Dir: dir, Name: e.Name(), Kind: kind, Language: language})
 	}
 	return found, nil
 }
@@ -48,7 +48,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// primary is the language of a tag: "pt" of "pt-BR".
+// primary is the language of a tag, "pt" of "pt-BR"; "en" if it is empty.
 func primary(tag string) string {
 	tag, _, _ = strings.Cut(strings.ToLower(tag), "-")
 	if tag == "" {
@@ -57,10 +57,10 @@ func primary(tag string) string {
 	return tag
 }
 
-// choose finds the models for a language, the smallest first, or tells what
-// there is instead. Where a model is named it is the last: larger ones are
+// choose finds the models for a language, the smallest first, or says which
+// ones there are instead. A model that is named is the last: larger ones are
 // left out, smaller ones may still show unconfirmed text.
-func (p *Provider) choose(language, model string) ([]Found, error) {
+func (p *Provider) choose(language, model string) ([]Installed, error) {
 	all, err := Catalog(p.cfg.Dir)
 	if err != nil {
 		return nil, hearken.Errorf(hearken.ProviderNotConfigured, "The models of the offline engine cannot be read: %w.", err).
@@ -70,14 +70,14 @@ func (p *Provider) choose(language, model string) ([]Found, error) {
 		return nil, hearken.Errorf(hearken.ProviderNotConfigured, "The offline engine has no models yet.").
 			WithTry("hearken models pull")
 	}
-	var found []Found
+	var found []Installed
 	for _, f := range all {
 		if f.Language == primary(language) {
 			found = append(found, f)
 		}
 	}
 	if len(found) == 0 {
-		return nil, p.noLanguage(language, list(all, func(f Found) string { return f.Language }))
+		return nil, p.noLanguage(language, list(all, func(f Installed) string { return f.Language }))
 	}
 	found = bySize(found)
 	if model == "" || model == autoModel {
@@ -90,14 +90,14 @@ func (p *Provider) choose(language, model string) ([]Found, error) {
 	}
 	return nil, hearken.Errorf(hearken.ProviderNotConfigured,
 		"The offline engine has no model %q for the language %q; it has %s.",
-		model, language, list(found, func(f Found) string { return f.Kind })).
+		model, language, list(found, func(f Installed) string { return f.Kind })).
 		WithTry("model %q, or none", found[0].Kind)
 }
 
-// noLanguage tells what there is instead of a language, and who else could
-// hear it.
+// noLanguage says which languages there are instead, and which other providers
+// could transcribe this one.
 func (p *Provider) noLanguage(language, have string) error {
-	// The place itself is nobody's business who only asks from afar.
+	// Remote callers need not know the directory itself.
 	try := "a Moonshine model for it as base-" + primary(language) + " in the model directory, see docs/models.md"
 	others := strings.Join(p.cfg.Others, " or ")
 	if others == "" {
@@ -110,19 +110,19 @@ func (p *Provider) noLanguage(language, have string) error {
 }
 
 // bySize sorts models by the size of their decoders, the smallest first.
-func bySize(found []Found) []Found {
-	size := func(f Found) int64 {
+func bySize(found []Installed) []Installed {
+	size := func(f Installed) int64 {
 		info, err := os.Stat(filepath.Join(f.Dir, decoderFile))
 		if err != nil {
 			return 0
 		}
 		return info.Size()
 	}
-	slices.SortStableFunc(found, func(a, b Found) int { return cmp.Compare(size(a), size(b)) })
+	slices.SortStableFunc(found, func(a, b Installed) int { return cmp.Compare(size(a), size(b)) })
 	return found
 }
 
-func list(found []Found, name func(Found) string) string {
+func list(found []Installed, name func(Installed) string) string {
 	var names []string
 	for _, f := range found {
 		names = append(names, name(f))

@@ -4,8 +4,8 @@ package moonshine
 
 import "time"
 
-var began = time.Now()
+var started = time.Now()
 
-// spent is the clock: what other systems know about the time of one thread is
-// coarser than what is measured with it.
-func spent() time.Duration { return time.Since(began) }
+// threadTime is the clock: on other systems the time of one thread is too
+// coarse for what is measured with it.
+func threadTime() time.Duration { return time.Since(started) }

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spent is the time that the processor gave to this thread: unlike the clock
-// it stands still while others run.
-func spent() time.Duration {
+// threadTime is the time that the processor gave to this thread. Unlike the
+// clock it stands still while others run.
+func threadTime() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
 		return 0

@@ -16,16 +16,16 @@ var _ hearken.Provider = (*Provider)(nil)
 // autoModel lets a measurement choose which model makes the finals.
 const autoModel = "auto"
 
-// Config is what a [Provider] is made of. Dir is required.
+// Config configures a [Provider]. Dir is required.
 type Config struct {
 	Dir        string   // the model cache: moonshine/, vad/ and lib/ are in it
 	Library    string   // the ONNX Runtime; empty for the one in Dir
-	Language   string   // whose models are loaded at once; empty for English
+	Language   string   // the models of this one are loaded at once; empty for English
 	Model      string   // "tiny" or "base" for the finals; "auto", the default, for what the machine can do
 	Vocabulary []string // names and terms for every stream
 	Cores      int      // inferences at a time; 0 for one for each core
-	MaxStreams int      // 0 for as many as the machine was measured to carry
-	Others     []string // providers that this hub has besides, for those whose language is missing here
+	MaxStreams int      // 0 for as many as a measurement allows
+	Others     []string // the hub's other providers, to suggest for a language that is missing here
 	Log        *slog.Logger
 }
 
@@ -34,36 +34,36 @@ type Config struct {
 type Provider struct {
 	cfg   Config
 	sched *scheduler
-	load  func(ctx context.Context, found []Found, mayChoose bool) (*voice, error)
-	shelf shelf
+	load  func(ctx context.Context, found []Installed, mayChoose bool) (*modelSet, error)
+	cache modelCache
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	loads  sync.WaitGroup
-	places sync.WaitGroup // one for each stream that holds a detector
+	ctx      context.Context
+	cancel   context.CancelFunc
+	loads    sync.WaitGroup
+	reserved sync.WaitGroup // one for each stream that holds a detector
 
 	mu      sync.Mutex
-	voices  map[string]*loading // by language and model
+	sets    map[string]*loading // by language and model
 	streams int
 	limit   int // streams at once; 0 until measured
 	closed  bool
 }
 
-// A voice is what one language is heard with.
-type voice struct {
+// A modelSet is what transcribes one language.
+type modelSet struct {
 	good, quick recognizer
-	gate        gate
+	plausible   plausibility
 	common      func(word string) bool
 	detector    func() (detector, error)
-	streams     int // how many such streams the machine carries
+	streams     int // how many such streams the computer can carry
 }
 
-// loading is a voice that is or will be there.
+// loading is a model set that is loaded or being loaded.
 type loading struct {
-	ready chan struct{}
-	again bool // it failed before, so whoever asks waits for the answer
-	voice *voice
-	err   error
+	ready   chan struct{}
+	retried bool // it failed before, so callers wait for the result
+	set     *modelSet
+	err     error
 }
 
 func (l *loading) failed() bool {
@@ -76,11 +76,11 @@ func (l *loading) failed() bool {
 }
 
 // Open makes an engine and begins to load the models of its language. It
-// returns at once; what is wrong with the models is told by Check. Loading is
-// given up when ctx ends.
+// returns at once; Check reports what is wrong with the models. Loading stops
+// when ctx ends.
 func Open(ctx context.Context, cfg Config) *Provider {
 	p := newProvider(ctx, cfg)
-	p.load = p.loadVoice
+	p.load = p.loadModels
 	p.begin(ctx)
 	return p
 }
@@ -92,15 +92,15 @@ func newProvider(ctx context.Context, cfg Config) *Provider {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &Provider{cfg: cfg, sched: newScheduler(cfg.Cores), voices: map[string]*loading{}}
+	p := &Provider{cfg: cfg, sched: newScheduler(cfg.Cores), sets: map[string]*loading{}}
 	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return p
 }
 
-// begin loads the default voice in the background.
+// begin loads the default models in the background.
 func (p *Provider) begin(ctx context.Context) {
 	stop := context.AfterFunc(ctx, p.cancel)
-	l := p.voice(p.cfg.Language, "")
+	l := p.modelSet(p.cfg.Language, "")
 	p.loads.Go(func() {
 		<-l.ready
 		stop()
@@ -124,29 +124,29 @@ func Capabilities() hearken.Capabilities {
 
 // Ready waits until the models of the default language are loaded.
 func (p *Provider) Ready(ctx context.Context) error {
-	_, err := p.await(ctx, p.voice(p.cfg.Language, ""))
+	_, err := p.wait(ctx, p.modelSet(p.cfg.Language, ""))
 	return err
 }
 
-// Check tells whether there is a model for the language and room for another
-// stream.
+// Check reports whether there is a model for the language and capacity for
+// another stream.
 func (p *Provider) Check(ctx context.Context, cfg hearken.StreamConfig) error {
 	if _, err := p.choose(cfg.Language, p.model(cfg.Model)); err != nil {
 		return err
 	}
-	if l := p.voice(cfg.Language, cfg.Model); l.again {
-		if _, err := p.await(ctx, l); err != nil {
+	if l := p.modelSet(cfg.Language, cfg.Model); l.retried {
+		if _, err := p.wait(ctx, l); err != nil {
 			return err
 		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.room()
+	return p.checkCapacity()
 }
 
 // Open starts a stream. It waits for models that are still being loaded.
 func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
-	v, err := p.await(ctx, p.voice(cfg.Language, cfg.Model))
+	v, err := p.wait(ctx, p.modelSet(cfg.Language, cfg.Model))
 	if err != nil {
 		return nil, err
 	}
@@ -156,73 +156,73 @@ func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.
 	return p.open(ctx, cfg, v, liveMode.withEndpointing(cfg.Endpointing))
 }
 
-func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *voice, m mode) (*stream, error) {
-	if err := p.enter(v, m.live); err != nil {
+func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *modelSet, m mode) (*stream, error) {
+	if err := p.reserve(v, m.live); err != nil {
 		return nil, err
 	}
-	release := sync.OnceFunc(func() { p.leave(m.live) })
+	release := sync.OnceFunc(func() { p.release(m.live) })
 	d, err := v.detector()
 	if err != nil {
 		release()
 		return nil, hearken.Errorf(hearken.ProviderConnectionFailed, "The voice detector failed: %w.", err)
 	}
 	terms := append(append([]string(nil), p.cfg.Vocabulary...), cfg.Vocabulary...)
-	e := &ear{good: v.good, quick: v.quick, gate: v.gate, vocab: newVocabulary(terms, v.common)}
+	e := &transcriber{good: v.good, quick: v.quick, plausible: v.plausible, vocab: newVocabulary(terms, v.common)}
 	s := newStream(ctx, cfg, m, e, p.sched, d, release)
 	s.log = p.cfg.Log
-	s.watch(p.ctx)
+	s.failWith(p.ctx)
 	if !m.live {
-		s.backlog = 2*p.cfg.Cores + 1
+		s.maxPending = 2*p.cfg.Cores + 1
 	}
 	return s, nil
 }
 
-// enter takes a place for a stream.
-func (p *Provider) enter(v *voice, live bool) error {
+// reserve reserves capacity for a stream.
+func (p *Provider) reserve(v *modelSet, live bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return errEnded()
 	}
 	if !live {
-		p.places.Add(1)
+		p.reserved.Add(1)
 		return nil
 	}
 	p.limit = v.streams
 	if p.cfg.MaxStreams > 0 {
 		p.limit = p.cfg.MaxStreams
 	}
-	if err := p.room(); err != nil {
+	if err := p.checkCapacity(); err != nil {
 		return err
 	}
 	p.streams++
-	p.places.Add(1)
+	p.reserved.Add(1)
 	return nil
 }
 
-func (p *Provider) leave(live bool) {
+func (p *Provider) release(live bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if live {
 		p.streams--
 	}
-	p.places.Done()
+	p.reserved.Done()
 }
 
-// room tells whether another stream may come. Besides the number of streams,
-// finals that wait long show that the machine does too much already.
-func (p *Provider) room() error {
+// checkCapacity reports whether the computer can carry another stream. Besides
+// the number of streams, finals that wait long show that it is overloaded.
+func (p *Provider) checkCapacity() error {
 	const tooLong = 3 * time.Second
 	_, wait := p.sched.pressure()
 	behind := wait > tooLong && p.streams > p.cfg.Cores
 	if (p.limit == 0 || p.streams < p.limit) && !behind {
 		return nil
 	}
-	return hearken.Errorf(hearken.Busy, "The offline engine hears %d streams already, as many as this computer can follow.", p.streams).
+	return hearken.Errorf(hearken.Busy, "The offline engine already transcribes %d streams, as many as this computer can.", p.streams).
 		WithTry("again when one of them has ended, or another provider")
 }
 
-// Close ends the engine and frees its models. Streams that are still open fail.
+// Close stops the engine and frees its models. Streams that are still open fail.
 func (p *Provider) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
@@ -232,8 +232,8 @@ func (p *Provider) Close(ctx context.Context) error {
 	if err := p.sched.close(ctx); err != nil {
 		return err // something still runs: its memory may not be freed
 	}
-	p.places.Wait()
-	p.shelf.close()
+	p.reserved.Wait()
+	p.cache.close()
 	return nil
 }
 
@@ -248,8 +248,8 @@ func (p *Provider) model(asked string) string {
 	return asked
 }
 
-// voice finds a voice or begins to load it. One that failed is tried again.
-func (p *Provider) voice(language, model string) *loading {
+// modelSet finds a model set or begins to load it. One that failed is retried.
+func (p *Provider) modelSet(language, model string) *loading {
 	language, model = primary(language), p.model(model)
 	if model == "" {
 		model = autoModel
@@ -257,32 +257,32 @@ func (p *Provider) voice(language, model string) *loading {
 	key := language + " " + model
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	old := p.voices[key]
+	old := p.sets[key]
 	if old != nil && !old.failed() {
 		return old
 	}
-	l := &loading{ready: make(chan struct{}), again: old != nil}
+	l := &loading{ready: make(chan struct{}), retried: old != nil}
 	if p.closed {
 		l.err = errEnded()
 		close(l.ready)
 		return l
 	}
-	p.voices[key] = l
+	p.sets[key] = l
 	p.loads.Go(func() {
 		defer close(l.ready)
 		found, err := p.choose(language, model)
 		if err == nil {
-			l.voice, err = p.load(p.ctx, found, model == autoModel)
+			l.set, err = p.load(p.ctx, found, model == autoModel)
 		}
 		l.err = err
 	})
 	return l
 }
 
-func (p *Provider) await(ctx context.Context, l *loading) (*voice, error) {
+func (p *Provider) wait(ctx context.Context, l *loading) (*modelSet, error) {
 	select {
 	case <-l.ready:
-		return l.voice, l.err
+		return l.set, l.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

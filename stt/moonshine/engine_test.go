@@ -95,10 +95,10 @@ func TestProvider_OpenWaits(t *testing.T) {
 	}
 	p := newProvider(t.Context(), Config{Dir: dir, Cores: 1})
 	loaded := make(chan struct{})
-	p.load = func(ctx context.Context, _ []Found, _ bool) (*voice, error) {
+	p.load = func(ctx context.Context, _ []Installed, _ bool) (*modelSet, error) {
 		select {
 		case <-loaded:
-			return &voice{good: &fakeModel{}, quick: &fakeModel{}, streams: 1, detector: func() (detector, error) { return fakeDetector{}, nil }}, nil
+			return &modelSet{good: &fakeModel{}, quick: &fakeModel{}, streams: 1, detector: func() (detector, error) { return fakeDetector{}, nil }}, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -136,7 +136,7 @@ func TestProvider_TriesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	good, broken := p.load, errors.New("truncated file")
-	p.load = func(context.Context, []Found, bool) (*voice, error) { return nil, broken }
+	p.load = func(context.Context, []Installed, bool) (*modelSet, error) { return nil, broken }
 	cfg := hearken.StreamConfig{Language: "en", Model: "tiny"}
 	if _, err := p.Open(t.Context(), cfg); !errors.Is(err, broken) {
 		t.Fatalf("Open: %v", err)

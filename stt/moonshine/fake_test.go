@@ -134,8 +134,8 @@ func fakeProvider(t *testing.T, m *fakeModel, cfg Config) *Provider {
 		t.Fatal(err)
 	}
 	p := newProvider(t.Context(), cfg)
-	p.load = func(context.Context, []Found, bool) (*voice, error) {
-		return &voice{
+	p.load = func(context.Context, []Installed, bool) (*modelSet, error) {
+		return &modelSet{
 			good: m, quick: m, streams: 20, common: func(string) bool { return true },
 			detector: func() (detector, error) { return fakeDetector{}, nil },
 		}, nil

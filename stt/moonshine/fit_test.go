@@ -24,15 +24,15 @@ type observation struct {
 }
 
 // observe hears recordings as a stream does, with a second opinion on every
-// utterance and no gate.
+// utterance and without plausibility.
 func observe(t *testing.T, p *Provider, clips []speech.Clip) []observation {
 	t.Helper()
-	v, err := p.await(t.Context(), p.voice("en", "base"))
+	v, err := p.wait(t.Context(), p.modelSet("en", "base"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	open := *v
-	open.gate = gate{doubt: math.Inf(1)}
+	open.plausible = plausibility{doubt: math.Inf(1)}
 	var mu sync.Mutex
 	heard := make([][]*transcription, len(clips))
 	var wg sync.WaitGroup
@@ -45,7 +45,7 @@ func observe(t *testing.T, p *Provider, clips []speech.Clip) []observation {
 					t.Error(err)
 					continue
 				}
-				s.noted = func(u *transcription) {
+				s.observe = func(u *transcription) {
 					mu.Lock()
 					defer mu.Unlock()
 					heard[i] = append(heard[i], u)
@@ -79,14 +79,14 @@ func score(c *speech.Clip, us []*transcription) []observation {
 	var words []string
 	var owner []int
 	for _, u := range us {
-		if !u.heard.speech() {
+		if !u.result.speech() {
 			continue
 		}
-		for _, w := range normal(u.heard.text) {
+		for _, w := range normal(u.result.text) {
 			words = append(words, w)
 			owner = append(owner, len(all))
 		}
-		all = append(all, observation{clip: c, text: u.heard.text, f: u.heard.features})
+		all = append(all, observation{clip: c, text: u.result.text, f: u.result.features})
 	}
 	if c.Reference == "" || len(words) == 0 {
 		return all
@@ -183,7 +183,7 @@ func calibration(obs []observation, confidence func(features) float64) (distance
 	return distance, words
 }
 
-// TestFit finds the coefficients of the gate and of the confidence on one half
+// TestFit finds the coefficients of the plausibility and of the confidence on one half
 // of the recordings and tells how good they are on the other:
 //
 //	HEARKEN_SPEECH=... go test -tags fit -run TestFit -v ./stt/moonshine
@@ -216,18 +216,18 @@ func fitGate(t *testing.T, obs []observation) {
 		}
 		for half := range 2 {
 			b := regress(rows[half], 0.3)
-			t.Logf("gate, second opinion %v, fitted to half %d: %s", second, half, coefficients(b))
+			t.Logf("plausibility, second opinion %v, fitted to half %d: %s", second, half, coefficients(b))
 			for _, limit := range []float64{0.3, 0.4, 0.5, 0.6, 0.7, 0.8} {
 				t.Logf("  limit %.1f: fitted %s; other half %s", limit,
 					marks(obs, half, second, b, limit), marks(obs, 1-half, second, b, limit))
 			}
 		}
 		b := regress(append(slices.Clone(rows[0]), rows[1]...), 0.3)
-		t.Logf("gate, second opinion %v, fitted to all: %s", second, coefficients(b))
+		t.Logf("plausibility, second opinion %v, fitted to all: %s", second, coefficients(b))
 	}
 }
 
-// marks counts how a gate does on one half.
+// marks counts how a plausibility does on one half.
 func marks(obs []observation, half int, second bool, b []float64, limit float64) string {
 	type tally struct{ all, marked int }
 	clips := map[*speech.Clip]*tally{}
@@ -246,12 +246,12 @@ func marks(obs []observation, half int, second bool, b []float64, limit float64)
 			c = new(tally)
 			clips[o.clip] = c
 		}
-		strange := logistic(b, f.row()) >= limit
+		implausible := logistic(b, f.row()) >= limit
 		c.all++
-		c.marked += btoi(strange)
+		c.marked += btoi(implausible)
 		if o.clip.Language == "en" {
 			english.all++
-			english.marked += btoi(strange)
+			english.marked += btoi(implausible)
 		}
 	}
 	var foreign, native tally

@@ -14,8 +14,8 @@ import (
 	"github.com/hearken-dev/hearken/vad"
 )
 
-// A shelf holds what was loaded, so that two voices share a model.
-type shelf struct {
+// A modelCache holds what was loaded, so that two model sets share a model.
+type modelCache struct {
 	mu     sync.Mutex // held while something loads
 	rt     *onnx.Runtime
 	silero *vad.Model
@@ -30,19 +30,19 @@ func (c *Config) library() string {
 	return onnx.FindLibrary(filepath.Join(c.Dir, "lib"))
 }
 
-// loadVoice loads the smallest and the largest of some models of one language,
-// side by side. If it may choose, a measurement decides which of them makes
-// the finals.
-func (p *Provider) loadVoice(ctx context.Context, found []Found, mayChoose bool) (*voice, error) {
+// loadModels loads the smallest and the largest of some models of one language
+// in parallel. If it may choose, a measurement decides which of them makes the
+// finals.
+func (p *Provider) loadModels(ctx context.Context, found []Installed, mayChoose bool) (*modelSet, error) {
 	began := time.Now()
-	s := &p.shelf
+	s := &p.cache
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.open(&p.cfg); err != nil {
 		return nil, err
 	}
 	if len(found) > 2 {
-		found = []Found{found[0], found[len(found)-1]}
+		found = []Installed{found[0], found[len(found)-1]}
 	}
 	if err := s.load(ctx, found, filepath.Join(p.cfg.Dir, "vad", "silero_vad_v6.onnx"), p.cfg.Log); err != nil {
 		return nil, err
@@ -52,11 +52,11 @@ func (p *Provider) loadVoice(ctx context.Context, found []Found, mayChoose bool)
 	if err != nil {
 		return nil, err
 	}
-	v := &voice{
-		quick: small, good: large, gate: gateFor(found[0].Language), common: everyday(small.vocab),
+	v := &modelSet{
+		quick: small, good: large, plausible: plausibilityFor(found[0].Language), common: commonWords(small.vocab),
 		detector: func() (detector, error) { return s.silero.NewDetector() },
 	}
-	if mayChoose && cost > slowest && small != large {
+	if mayChoose && cost > maxCost && small != large {
 		if cost, err = measureCost(ctx, small); err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ func (p *Provider) loadVoice(ctx context.Context, found []Found, mayChoose bool)
 	return v, nil
 }
 
-func (s *shelf) open(cfg *Config) (err error) {
+func (s *modelCache) open(cfg *Config) (err error) {
 	if s.rt == nil {
 		s.rt, err = onnx.Open(cfg.library())
 		s.models = map[string]*Model{}
@@ -77,8 +77,8 @@ func (s *shelf) open(cfg *Config) (err error) {
 	return err
 }
 
-// load loads what is not there yet.
-func (s *shelf) load(ctx context.Context, found []Found, silero string, log *slog.Logger) error {
+// load loads what is not loaded yet.
+func (s *modelCache) load(ctx context.Context, found []Installed, silero string, log *slog.Logger) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var errs []error
@@ -110,8 +110,8 @@ func (s *shelf) load(ctx context.Context, found []Found, silero string, log *slo
 				fail(err)
 				return
 			}
-			if m.slow != nil {
-				log.Warn("model not prepared and therefore slower; hearken models pull prepares it", "model", f.Name, "error", m.slow)
+			if m.notRewritten != nil {
+				log.Warn("model not prepared and therefore slower; hearken models pull prepares it", "model", f.Name, "error", m.notRewritten)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -125,7 +125,7 @@ func (s *shelf) load(ctx context.Context, found []Found, silero string, log *slo
 	return ctx.Err()
 }
 
-func (s *shelf) close() {
+func (s *modelCache) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range s.models {
@@ -140,9 +140,9 @@ func (s *shelf) close() {
 	s.models, s.silero, s.rt = nil, nil, nil
 }
 
-// everyday tells whether a word is one that everybody uses: the vocabulary of
-// the model has it whole. Few ever ask, so the list is made for the first.
-func everyday(v *vocab) func(word string) bool {
+// commonWords reports whether a word is a common one: the model's vocabulary has
+// it as one piece. Few sessions ask, so the first one makes the list.
+func commonWords(v *vocab) func(word string) bool {
 	list := sync.OnceValue(func() map[string]bool {
 		words := map[string]bool{}
 		for _, p := range v.pieces {
@@ -157,8 +157,8 @@ func everyday(v *vocab) func(word string) bool {
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
-// tokenRate is how many tokens a second people say at most: more where the
-// vocabulary spells the script byte by byte.
+// tokenRate is how many tokens people say per second at most: more if the
+// vocabulary spells the script byte by byte. 0 is the default.
 func tokenRate(language string) float64 {
 	switch language {
 	case "ar", "ja", "ko", "uk", "vi", "zh":

@@ -13,7 +13,7 @@ import (
 	"github.com/hearken-dev/hearken/onnx"
 )
 
-// The files of a model, as they are published and as we rewrite them.
+// The published files of a model.
 const (
 	encoderFile = "encoder_model.onnx"
 	decoderFile = "decoder_model_merged.onnx"
@@ -30,13 +30,13 @@ const (
 // is not what was said.
 const tokensPerSecond = 6.5
 
-// shortest is the number of samples below which the encoder has nothing to
-// look at; shorter sound is followed by silence.
-const shortest = hearken.SampleRate / 10
+// minAudio is the number of samples that the encoder needs; shorter audio is
+// followed by silence.
+const minAudio = hearken.SampleRate / 10
 
-// longest is the number of samples that one text can be made of. Models of the
+// maxAudio is the number of samples that one text can be made of. Models of the
 // family are good for a few dozen seconds; this only bounds the memory.
-const longest = 180 * hearken.SampleRate
+const maxAudio = 180 * hearken.SampleRate
 
 // ModelOptions say how a model is loaded. The zero value is right for English.
 type ModelOptions struct {
@@ -48,7 +48,7 @@ type ModelOptions struct {
 	Threads    int // for one inference; 0 is one
 }
 
-// A Result is what a model heard.
+// A Result is a model's transcript of a stretch of audio.
 type Result struct {
 	Text   string
 	Tokens []int32 // without the one that ends the text
@@ -60,11 +60,11 @@ type Result struct {
 	Margins  []float32
 
 	// Looped is set if the model began to repeat itself and was stopped; the
-	// repetitions are left out. Capped is set if the text had no end.
+	// repetitions are left out. Capped is set if the text did not end.
 	Looped bool
 	Capped bool
 
-	Encode time.Duration // time for the sound
+	Encode time.Duration // time for the audio
 	Decode time.Duration // time for the text
 	Steps  int           // runs of the decoder
 }
@@ -72,11 +72,11 @@ type Result struct {
 // A Model is a loaded Moonshine model. It may be used by several goroutines at
 // once.
 type Model struct {
-	rate    float64
-	vocab   *vocab
-	network network
-	rt      *onnx.Runtime
-	slow    error // why it runs as published; nil if the rewritten graphs do
+	rate         float64
+	vocab        *vocab
+	network      network
+	rt           *onnx.Runtime
+	notRewritten error // why the published graphs are used; nil if the rewritten ones are
 }
 
 // LoadModel loads the model in dir, whatever its size: an encoder, a decoder
@@ -97,19 +97,19 @@ func LoadModel(rt *onnx.Runtime, dir string, o ModelOptions) (*Model, error) {
 	return m, nil
 }
 
-// load loads the rewritten graphs where there are good ones, and else those
-// that were published.
+// load loads the rewritten graphs if there are good ones, otherwise the
+// published ones.
 func (m *Model) load(dir string, o ModelOptions) error {
 	options := onnx.Options{Threads: o.Threads}
 	if !o.Unmodified {
-		f, err := openFast(m.rt, dir, options)
+		f, err := openRewritten(m.rt, dir, options)
 		if err == nil {
 			m.network = f
 			return nil
 		}
-		m.slow = err
+		m.notRewritten = err
 	}
-	p, err := openMerged(m.rt, dir, options)
+	p, err := openPublished(m.rt, dir, options)
 	if err != nil {
 		return err
 	}
@@ -124,29 +124,29 @@ func (m *Model) Close() {
 	}
 }
 
-// Transcribe turns sound at [hearken.SampleRate] into text. A draft is what
-// the text probably begins with: tokens that the model agrees with cost far
-// less than those it must find, but the text may then differ in rare cases
-// from the one found without.
+// Transcribe turns audio at [hearken.SampleRate] into text. A draft is what
+// the text probably begins with. Tokens that the model agrees with cost far
+// less than those it must find, but in rare cases the text then differs from
+// the one found without.
 func (m *Model) Transcribe(ctx context.Context, pcm []float32, draft []int32) (Result, error) {
 	var r Result
 	if len(pcm) == 0 {
 		return r, nil
 	}
-	if len(pcm) > longest {
-		return r, hearken.Errorf(hearken.Invalid, "%d seconds of sound are too long for one piece; %d are the most.",
-			len(pcm)/hearken.SampleRate, longest/hearken.SampleRate)
+	if len(pcm) > maxAudio {
+		return r, hearken.Errorf(hearken.Invalid, "%d seconds of audio are too long for one piece; the limit is %d.",
+			len(pcm)/hearken.SampleRate, maxAudio/hearken.SampleRate)
 	}
 	start := time.Now()
-	sound, err := m.encode(pcm)
+	encoded, err := m.encode(pcm)
 	if err != nil {
-		return r, fmt.Errorf("encode sound: %w", err)
+		return r, fmt.Errorf("encode audio: %w", err)
 	}
-	defer closeAll(sound)
+	defer closeAll(encoded)
 	r.Encode = time.Since(start)
 	start = time.Now()
 	limit := int(float64(len(pcm))/hearken.SampleRate*m.rate) + 1
-	if err := m.decode(ctx, sound, limit, draft, &r); err != nil {
+	if err := m.decode(ctx, encoded, limit, draft, &r); err != nil {
 		return r, fmt.Errorf("decode text: %w", err)
 	}
 	r.Text = m.vocab.text(r.Tokens)
@@ -154,16 +154,16 @@ func (m *Model) Transcribe(ctx context.Context, pcm []float32, draft []int32) (R
 	return r, nil
 }
 
-// encode puts the sound into a tensor and runs the encoder.
+// encode puts the audio into a tensor and runs the encoder.
 func (m *Model) encode(pcm []float32) ([]*onnx.Value, error) {
-	in, err := onnx.NewTensor[float32](m.rt, 1, int64(max(len(pcm), shortest)))
+	in, err := onnx.NewTensor[float32](m.rt, 1, int64(max(len(pcm), minAudio)))
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
 	data := onnx.Data[float32](in)
 	for i, x := range pcm {
-		if x-x == 0 { // neither infinite nor not a number
+		if x-x == 0 { // neither infinite nor NaN
 			data[i] = x
 		}
 	}
@@ -194,7 +194,7 @@ func closeAll(values []*onnx.Value) {
 	}
 }
 
-// openSession loads a model file and tells what is wrong with it.
+// openSession loads a model file. The error says what is wrong with it.
 func openSession(rt *onnx.Runtime, path string, o onnx.Options) (*onnx.Session, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, unreadable(path, err)
@@ -234,7 +234,7 @@ func damaged(path string, err error) error {
 		WithTry("hearken models pull")
 }
 
-// finite guards what goes into a Result against a model gone wrong.
+// finite keeps numbers that are none out of a Result.
 func finite(x float32) float32 {
 	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
 		return -100

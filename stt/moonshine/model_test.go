@@ -127,12 +127,12 @@ func TestModel_OddSound(t *testing.T) {
 
 func TestModel_TooLong(t *testing.T) {
 	m := &Model{network: &script{}, vocab: newVocab(pieces()), rate: tokensPerSecond}
-	if _, err := m.Transcribe(t.Context(), make([]float32, longest+1), nil); hearken.CodeOf(err) != hearken.Invalid {
+	if _, err := m.Transcribe(t.Context(), make([]float32, maxAudio+1), nil); hearken.CodeOf(err) != hearken.Invalid {
 		t.Errorf("error is %v", err)
 	}
 }
 
-// The longest sound fits into both forms of a model.
+// The maxAudio sound fits into both forms of a model.
 func TestModel_Long(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long")
@@ -143,7 +143,7 @@ func TestModel_Long(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := loadModel(t, rt, dir, ModelOptions{TokensPerSecond: 13})
-	if _, err := m.Transcribe(t.Context(), make([]float32, longest), nil); err != nil {
+	if _, err := m.Transcribe(t.Context(), make([]float32, maxAudio), nil); err != nil {
 		t.Error(err)
 	}
 }

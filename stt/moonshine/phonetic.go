@@ -26,10 +26,10 @@ var spellings = strings.NewReplacer(
 	"gh", "k", "dg", "x", "ce", "s", "ci", "s", "cy", "s", "ge", "x", "gi", "x", "qu", "kw",
 )
 
-// sound is a rough key for how a folded word sounds: its consonants, with
-// those that are easily confused made one, after its first vowel if it begins
-// with one.
-func sound(letters string) string {
+// phoneticKey is a rough key for how a folded word sounds: its consonants,
+// where those that are easily confused are the same, after its first vowel if
+// it begins with one.
+func phoneticKey(letters string) string {
 	var b strings.Builder
 	var last rune
 	for i, r := range spellings.Replace(letters) {

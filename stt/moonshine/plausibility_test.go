@@ -2,8 +2,8 @@ package moonshine
 
 import "testing"
 
-func TestGate(t *testing.T) {
-	g := gateFor("en")
+func TestPlausibility(t *testing.T) {
+	g := plausibilityFor("en")
 	for _, tt := range []struct {
 		name string
 		f    features
@@ -18,11 +18,11 @@ func TestGate(t *testing.T) {
 		{"RefrainThatIsClear", features{tokens: 20, sure: -0.02, weak: -0.1, broken: true}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := g.strange(tt.f); got != tt.want {
+			if got := g.implausible(tt.f); got != tt.want {
 				t.Errorf("strange is %v", got)
 			}
-			if (&gate{}).strange(tt.f) {
-				t.Error("the zero gate marks")
+			if (&plausibility{}).implausible(tt.f) {
+				t.Error("the zero plausibility marks")
 			}
 		})
 	}

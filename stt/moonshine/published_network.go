@@ -8,9 +8,9 @@ import (
 	"github.com/hearken-dev/hearken/onnx"
 )
 
-// merged is a model as it is published: the decoder is one graph with a branch
-// for the first run and one for all that follow.
-type merged struct {
+// A publishedNetwork is a model as it is published: the decoder is one graph
+// with a branch for the first run and one for all that follow.
+type publishedNetwork struct {
 	rt      *onnx.Runtime
 	encoder *onnx.Session
 	decoder *onnx.Session
@@ -21,34 +21,34 @@ type merged struct {
 
 const hiddenStates = "last_hidden_state"
 
-// openMerged loads the published graphs. The sizes are in the decoder's inputs.
-func openMerged(rt *onnx.Runtime, dir string, o onnx.Options) (_ *merged, err error) {
-	m := &merged{rt: rt}
+// openPublished loads the published graphs. The sizes are in the decoder's inputs.
+func openPublished(rt *onnx.Runtime, dir string, o onnx.Options) (_ *publishedNetwork, err error) {
+	p := &publishedNetwork{rt: rt}
 	defer func() {
 		if err != nil {
-			m.close()
+			p.close()
 		}
 	}()
 	path := filepath.Join(dir, encoderFile)
-	if m.encoder, err = openSession(rt, path, o); err != nil {
+	if p.encoder, err = openSession(rt, path, o); err != nil {
 		return nil, err
 	}
-	if err := hasPorts(m.encoder, []string{"input_values"}, []string{hiddenStates}); err != nil {
+	if err := hasPorts(p.encoder, []string{"input_values"}, []string{hiddenStates}); err != nil {
 		return nil, damaged(path, err)
 	}
 	path = filepath.Join(dir, decoderFile)
-	if m.decoder, err = openSession(rt, path, o); err != nil {
+	if p.decoder, err = openSession(rt, path, o); err != nil {
 		return nil, err
 	}
-	if m.dims, err = sizes(m.decoder); err != nil {
+	if p.dims, err = sizes(p.decoder); err != nil {
 		return nil, damaged(path, err)
 	}
-	m.inputs = append([]string{"input_ids", "encoder_hidden_states", "use_cache_branch"}, cacheNames("past_key_values", m.dims.layers)...)
-	m.outputs = append([]string{"logits"}, cacheNames("present", m.dims.layers)...)
-	if err := hasPorts(m.decoder, m.inputs, m.outputs); err != nil {
+	p.inputs = append([]string{"input_ids", "encoder_hidden_states", "use_cache_branch"}, cacheNames("past_key_values", p.dims.layers)...)
+	p.outputs = append([]string{"logits"}, cacheNames("present", p.dims.layers)...)
+	if err := hasPorts(p.decoder, p.inputs, p.outputs); err != nil {
 		return nil, damaged(path, err)
 	}
-	return m, nil
+	return p, nil
 }
 
 // sizes reads the dimensions of a decoder from its inputs and outputs.
@@ -72,7 +72,7 @@ func sizes(s *onnx.Session) (dims, error) {
 }
 
 // cacheNames lists the attention caches: four for each layer, the decoder's
-// own first and then those of the sound.
+// own first and then those of the audio.
 func cacheNames(prefix string, layers int) []string {
 	var names []string
 	for i := range layers {
@@ -85,13 +85,13 @@ func cacheNames(prefix string, layers int) []string {
 	return names
 }
 
-func (d *merged) close() {
-	d.encoder.Close()
-	d.decoder.Close()
+func (p *publishedNetwork) close() {
+	p.encoder.Close()
+	p.decoder.Close()
 }
 
-func (d *merged) encode(pcm *onnx.Value) ([]*onnx.Value, error) {
-	return encode(d.encoder, pcm, []string{hiddenStates})
+func (p *publishedNetwork) encode(pcm *onnx.Value) ([]*onnx.Value, error) {
+	return encode(p.encoder, pcm, []string{hiddenStates})
 }
 
 // The first inputs of the merged graph; the caches follow.
@@ -102,45 +102,45 @@ const (
 	inCache
 )
 
-type mergedRun struct {
-	d      *merged
-	call   *onnx.Call
-	branch *onnx.Value
-	token  *onnx.Value
-	cache  []*onnx.Value
+type publishedRun struct {
+	network *publishedNetwork
+	call    *onnx.Call
+	branch  *onnx.Value
+	token   *onnx.Value
+	cache   []*onnx.Value
 }
 
-func (d *merged) begin(sound []*onnx.Value, tokens []int64, _ int) (_ run, _ []choice, err error) {
-	r := &mergedRun{d: d, cache: make([]*onnx.Value, 4*d.dims.layers)}
+func (p *publishedNetwork) begin(encoded []*onnx.Value, tokens []int64, _ int) (_ run, _ []choice, err error) {
+	r := &publishedRun{network: p, cache: make([]*onnx.Value, 4*p.dims.layers)}
 	defer func() {
 		if err != nil {
 			r.close()
 		}
 	}()
-	if r.call, err = d.decoder.NewCall(d.inputs, d.outputs); err != nil {
+	if r.call, err = p.decoder.NewCall(p.inputs, p.outputs); err != nil {
 		return nil, nil, err
 	}
-	if r.branch, err = onnx.NewTensor[bool](d.rt, 1); err != nil {
+	if r.branch, err = onnx.NewTensor[bool](p.rt, 1); err != nil {
 		return nil, nil, err
 	}
-	if r.token, err = onnx.NewTensor[int64](d.rt, 1, 1); err != nil {
+	if r.token, err = onnx.NewTensor[int64](p.rt, 1, 1); err != nil {
 		return nil, nil, err
 	}
-	first, err := onnx.NewTensor[int64](d.rt, 1, int64(len(tokens)))
+	first, err := onnx.NewTensor[int64](p.rt, 1, int64(len(tokens)))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer first.Close()
 	copy(onnx.Data[int64](first), tokens)
-	// The first branch does not look at the caches, but they must be there.
+	// The first branch does not read the caches, but they must exist.
 	for i := range r.cache {
-		if r.cache[i], err = onnx.NewTensor[float32](d.rt, 1, int64(d.dims.heads), 1, int64(d.dims.head)); err != nil {
+		if r.cache[i], err = onnx.NewTensor[float32](p.rt, 1, int64(p.dims.heads), 1, int64(p.dims.head)); err != nil {
 			return nil, nil, err
 		}
 		r.call.SetInput(inCache+i, r.cache[i])
 	}
 	r.call.SetInput(inTokens, first)
-	r.call.SetInput(inHidden, sound[0])
+	r.call.SetInput(inHidden, encoded[0])
 	r.call.SetInput(inBranch, r.branch)
 	choices, err := r.run(true)
 	if err != nil {
@@ -151,7 +151,7 @@ func (d *merged) begin(sound []*onnx.Value, tokens []int64, _ int) (_ run, _ []c
 	return r, choices, nil
 }
 
-func (r *mergedRun) step(token int32) (choice, error) {
+func (r *publishedRun) step(token int32) (choice, error) {
 	onnx.Data[int64](r.token)[0] = int64(token)
 	c, err := r.run(false)
 	if err != nil {
@@ -160,9 +160,9 @@ func (r *mergedRun) step(token int32) (choice, error) {
 	return c[len(c)-1], nil
 }
 
-// run runs the graph and keeps the caches that it made. Those of the sound
+// run runs the graph and keeps the caches that it made. Those of the audio
 // come from the first run only: the other branch returns empty ones.
-func (r *mergedRun) run(first bool) ([]choice, error) {
+func (r *publishedRun) run(first bool) ([]choice, error) {
 	if err := r.call.Run(); err != nil {
 		return nil, err
 	}
@@ -187,16 +187,16 @@ func (r *mergedRun) run(first bool) ([]choice, error) {
 	return choices, nil
 }
 
-func (r *mergedRun) set(i int, v *onnx.Value) {
+func (r *publishedRun) set(i int, v *onnx.Value) {
 	r.cache[i].Close()
 	r.cache[i] = v
 	r.call.SetInput(inCache+i, v)
 }
 
-func (r *mergedRun) trim(n int) error {
+func (r *publishedRun) trim(n int) error {
 	for i := range r.cache {
 		if i%4 < 2 {
-			v, err := trimCache(r.d.rt, r.cache[i], n)
+			v, err := trimCache(r.network.rt, r.cache[i], n)
 			if err != nil {
 				return err
 			}
@@ -221,7 +221,7 @@ func trimCache(rt *onnx.Runtime, v *onnx.Value, n int) (*onnx.Value, error) {
 	return short, nil
 }
 
-func (r *mergedRun) close() {
+func (r *publishedRun) close() {
 	r.call.Close()
 	r.branch.Close()
 	r.token.Close()

@@ -6,25 +6,25 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// TranscribeAll hears a whole recording with all cores and returns its
-// segments. It goes the way of a live stream, except that nobody waits for the
+// TranscribeAll transcribes a whole recording with all cores and returns its
+// segments. It works like a live stream, except that nobody waits for the
 // words: segments are as long as the models can take, which is more accurate,
-// and each is heard on its own, so that all cores have one. Live streams go
-// first. progress, if there is one, is told the share that is done.
+// and each is decoded on its own, so that every core has one. Live streams go
+// first. If progress is not nil, it gets the share that is done.
 func (p *Provider) TranscribeAll(ctx context.Context, pcm []int16, cfg hearken.StreamConfig, progress func(done float64)) ([]hearken.Segment, error) {
-	v, err := p.await(ctx, p.voice(cfg.Language, cfg.Model))
+	v, err := p.wait(ctx, p.modelSet(cfg.Language, cfg.Model))
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // whatever happens, the stream lets go
+	defer cancel() // releases the stream in any case
 	cfg.Interim = false
 	s, err := p.open(ctx, cfg, v, recordedMode)
 	if err != nil {
 		return nil, err
 	}
 	go func() {
-		// A failure to write comes out as an event as well.
+		// A failure to write is also an event.
 		if s.Write(hearken.Frame{Pos: cfg.Start, PCM: pcm}) == nil {
 			_ = s.Close()
 		}

@@ -13,30 +13,30 @@ import (
 	"github.com/hearken-dev/hearken/onnx/graph"
 )
 
-// form is the number of the form that graphs are rewritten to.
-const form = 1
+// rewriteVersion counts the forms to which graphs were rewritten.
+const rewriteVersion = 1
 
-// fastFiles are the paths of a rewritten model, which lie beside the published
-// one. Their names hold the form and a mark of the published files: what an
-// older program made, or made of other files, has another name and is passed
-// over, so that the published graphs run until they have been rewritten anew.
-func fastFiles(dir string) (encoder, decoder string, err error) {
+// rewrittenFiles are the paths of a rewritten model, beside the published one.
+// Their names hold the version of the rewrite and a hash of the published
+// files. What another version made, or made of other files, has another name
+// and is ignored, so the published graphs run until they are rewritten.
+func rewrittenFiles(dir string) (encoder, decoder string, err error) {
 	h := sha256.New()
 	for _, name := range []string{encoderFile, decoderFile} {
-		if err := sample(h, filepath.Join(dir, name)); err != nil {
+		if err := writeSample(h, filepath.Join(dir, name)); err != nil {
 			return "", "", err
 		}
 	}
 	path := func(part string) string {
-		return filepath.Join(dir, fmt.Sprintf("hearken_%s.%d.%.4x.onnx", part, form, h.Sum(nil)))
+		return filepath.Join(dir, fmt.Sprintf("hearken_%s.%d.%.4x.onnx", part, rewriteVersion, h.Sum(nil)))
 	}
 	return path("encoder"), path("decoder"), nil
 }
 
-// sample writes the size of a file and a little from all over it. Models that
-// differ do so nearly everywhere, and reading the whole would take as long as
-// loading it.
-func sample(w io.Writer, path string) error {
+// writeSample writes the size of a file and small parts from all over it.
+// Models that differ do so nearly everywhere, and reading the whole file would
+// take as long as loading it.
+func writeSample(w io.Writer, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return unreadable(path, err)
@@ -46,11 +46,11 @@ func sample(w io.Writer, path string) error {
 	if err != nil {
 		return unreadable(path, err)
 	}
-	fmt.Fprintln(w, info.Size()) // a hash takes everything
-	const places, length = 32, 1024
-	for i := range int64(places) {
-		at := io.NewSectionReader(f, i*info.Size()/places, length)
-		if _, err := io.Copy(w, at); err != nil {
+	fmt.Fprintln(w, info.Size()) // a hash never fails
+	const parts, length = 32, 1024
+	for i := range int64(parts) {
+		part := io.NewSectionReader(f, i*info.Size()/parts, length)
+		if _, err := io.Copy(w, part); err != nil {
 			return unreadable(path, err)
 		}
 	}
@@ -59,8 +59,8 @@ func sample(w io.Writer, path string) error {
 
 // Rewrite makes faster graphs of the model in dir and writes them beside the
 // published ones. They hold the same weights and compute the same, except for
-// rounding. A model of a form that is not known is left alone, with an error
-// that says so; it runs unmodified.
+// rounding. For a model of an unknown form it returns an error and changes
+// nothing; such a model runs as published.
 func Rewrite(dir string) error {
 	encoder, err := readGraph(filepath.Join(dir, encoderFile))
 	if err != nil {
@@ -90,11 +90,11 @@ func Rewrite(dir string) error {
 	if err != nil {
 		return fmt.Errorf("rewrite %s: %w", decoderFile, err)
 	}
-	encoderPath, decoderPath, err := fastFiles(dir)
+	encoderPath, decoderPath, err := rewrittenFiles(dir)
 	if err != nil {
 		return err
 	}
-	if err := Unrewrite(dir); err != nil {
+	if err := RemoveRewritten(dir); err != nil {
 		return err
 	}
 	if err := files.Replace(encoderPath, fastEncoder.Write(), 0o644); err != nil {
@@ -106,10 +106,10 @@ func Rewrite(dir string) error {
 	return nil
 }
 
-// Rewritten tells whether the model in dir has rewritten graphs that belong to
-// the published ones and are whole.
+// Rewritten reports whether the model in dir has complete rewritten graphs of
+// its published ones.
 func Rewritten(dir string) bool {
-	encoder, decoder, err := fastFiles(dir)
+	encoder, decoder, err := rewrittenFiles(dir)
 	if err != nil {
 		return false
 	}
@@ -121,8 +121,8 @@ func Rewritten(dir string) bool {
 	return true
 }
 
-// Unrewrite removes the rewritten graphs, also those that are passed over.
-func Unrewrite(dir string) error {
+// RemoveRewritten removes all rewritten graphs, also those that are ignored.
+func RemoveRewritten(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err

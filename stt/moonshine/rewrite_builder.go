@@ -17,7 +17,7 @@ type builder struct {
 	n int // makes names
 }
 
-// name makes a new one.
+// name makes a new name.
 func (b *builder) name(what string) string {
 	b.n++
 	return fmt.Sprintf("%s_%d", what, b.n)
@@ -45,7 +45,7 @@ func (b *builder) weight(t *graph.Tensor) string {
 	return t.Name
 }
 
-// once adds a constant under its own name, unless it is there.
+// once adds a constant under its own name, unless it exists.
 func (b *builder) once(t *graph.Tensor) string {
 	if b.g.Weight(t.Name) == nil {
 		b.weight(t)
@@ -116,8 +116,8 @@ func (b *builder) norm(x string, n norm) string {
 		graph.IntAttr("axis", -1), graph.FloatAttr("epsilon", n.epsilon))
 }
 
-// addNorm adds y to x and normalizes: it returns the sum and what the norm
-// made of it.
+// addNorm adds y to x and normalizes. It returns the sum and the normalized
+// sum.
 func (b *builder) addNorm(x, y string, n norm) (sum, normed string) {
 	out := b.ops(microsoft, "SkipLayerNormalization", 4, []string{x, y, b.gamma(n)}, graph.FloatAttr("epsilon", n.epsilon))
 	node := b.g.Nodes[len(b.g.Nodes)-1]
@@ -129,8 +129,8 @@ func (b *builder) gamma(n norm) string {
 	return b.weight(&graph.Tensor{Name: b.name("gamma"), Type: graph.Float32, Dims: n.weight.Dims, Raw: n.weight.Raw})
 }
 
-// turns adds tables of the cosine and sine of every position.
-func (b *builder) turns(frequencies []float32, positions int) (cos, sin string) {
+// rotations adds tables of the cosine and sine of every position.
+func (b *builder) rotations(frequencies []float32, positions int) (cos, sin string) {
 	var c, s []float32
 	for p := range positions {
 		for _, f := range frequencies {
@@ -142,8 +142,9 @@ func (b *builder) turns(frequencies []float32, positions int) (cos, sin string) 
 	return b.floats("cos", c, dims...), b.floats("sin", s, dims...)
 }
 
-// upTo lists the columns of one head after the other, each padded to size.
-func upTo(heads, head, size int) []int {
+// paddedColumns lists the columns of one head after the other, each padded to
+// size.
+func paddedColumns(heads, head, size int) []int {
 	var cols []int
 	for h := range heads {
 		for i := range size {

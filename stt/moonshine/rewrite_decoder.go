@@ -6,8 +6,8 @@ import (
 	"github.com/hearken-dev/hearken/onnx/graph"
 )
 
-// longestText is the number of positions that a rewritten decoder knows.
-const longestText = 4096
+// maxTextTokens is the number of positions that a rewritten decoder knows.
+const maxTextTokens = 4096
 
 // The inputs and outputs of a rewritten decoder besides the caches.
 const (
@@ -20,7 +20,7 @@ const (
 )
 
 // candidates is how many tokens the output layer proposes. Its product rounds
-// to whole numbers, so the last word between them has an exact one.
+// to integers, so an exact product decides between them.
 const candidates = 4
 
 func textKey(layer int) string      { return fmt.Sprintf("text.%d.key", layer) }
@@ -28,7 +28,7 @@ func textValue(layer int) string    { return fmt.Sprintf("text.%d.value", layer)
 func presentKey(layer int) string   { return fmt.Sprintf("present.%d.key", layer) }
 func presentValue(layer int) string { return fmt.Sprintf("present.%d.value", layer) }
 
-// padded is the size of a head in the decoder's own caches: the operator wants
+// padded is the size of a head in the decoder's own caches: the operator needs
 // a multiple of sixteen.
 func (d dims) padded() int { return (d.head + 15) / 16 * 16 }
 
@@ -80,7 +80,7 @@ func rewriteDecoder(m *graph.Model, src *source, d dims) (*graph.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	cos, sin := b.turns(frequencies, longestText)
+	cos, sin := b.rotations(frequencies, maxTextTokens)
 	x, err := b.embed(src, portTokens)
 	if err != nil {
 		return nil, err
@@ -125,15 +125,15 @@ func rewriteDecoder(m *graph.Model, src *source, d dims) (*graph.Model, error) {
 	return b.model(m)
 }
 
-// selfAttention looks back at the text. The operator turns queries and keys
-// by their positions and keeps the caches.
+// selfAttention attends to the text. The operator rotates queries and keys by
+// their positions and updates the caches.
 func (b *builder) selfAttention(h string, src *source, d dims, layer int, cos, sin string) (string, error) {
 	at := fmt.Sprintf("layers.%d/self_attn/", layer)
 	list, err := src.qkv(at)
 	if err != nil {
 		return "", err
 	}
-	packed, err := columns(list, func(int) []int { return upTo(d.heads, d.head, d.padded()) })
+	packed, err := columns(list, func(int) []int { return paddedColumns(d.heads, d.head, d.padded()) })
 	if err != nil {
 		return "", err
 	}
@@ -160,23 +160,23 @@ func (b *builder) selfAttention(h string, src *source, d dims, layer int, cos, s
 	return "", fmt.Errorf("no operation %sdense", at)
 }
 
-// crossAttention looks at the sound.
+// crossAttention attends to the audio.
 func (b *builder) crossAttention(h string, src *source, d dims, layer int) (string, error) {
 	at := fmt.Sprintf("layers.%d/encoder_attn/", layer)
 	q, err := b.named(h, src, at+"q_proj")
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{soundKey(layer), soundValue(layer)} {
+	for _, name := range []string{audioKey(layer), audioValue(layer)} {
 		b.g.Inputs = append(b.g.Inputs, graph.NewValue(name, graph.Float32,
 			graph.Dim{Size: 1}, graph.Dim{Size: int64(d.heads)}, graph.Dim{Name: "frames"}, graph.Dim{Size: int64(d.head)}))
 	}
-	y := b.op(microsoft, "MultiHeadAttention", []string{q, soundKey(layer), soundValue(layer)},
+	y := b.op(microsoft, "MultiHeadAttention", []string{q, audioKey(layer), audioValue(layer)},
 		graph.IntAttr("num_heads", int64(d.heads)), graph.FloatAttr("scale", d.scale()))
 	return b.named(y, src, at+"dense", at+"o_proj")
 }
 
-// gated is the feed-forward part: one half of the product opens the other.
+// gated is the feed-forward part: one half of the product gates the other.
 func (b *builder) gated(h string, src *source, at string) (string, error) {
 	up, err := b.named(h, src, at+"mlp/up_proj", at+"mlp/fc1")
 	if err != nil {
@@ -208,7 +208,7 @@ func (b *builder) embed(src *source, tokens string) (string, error) {
 	return b.op("", "DequantizeLinear", []string{x, b.once(scale), b.once(zero)}), nil
 }
 
-// choose finds the best tokens and computes their logits again, exactly.
+// choose finds the best tokens and computes their exact logits.
 func (b *builder) choose(h string, src *source) error {
 	head, tied, err := src.head()
 	if err != nil {
@@ -234,8 +234,8 @@ func (b *builder) choose(h string, src *source) error {
 	return nil
 }
 
-// head finds the matrix that makes logits and tells whether it is the
-// embedding lying on its side, which the published graph turns and unpacks in
+// head finds the matrix that makes logits and reports whether it is the
+// transposed embedding, which the published graph transposes and unpacks in
 // every run.
 func (s *source) head() (m *matrix, tied bool, err error) {
 	n := s.nodes["/proj_out/MatMul"]

@@ -7,15 +7,15 @@ import (
 	"github.com/hearken-dev/hearken/onnx/graph"
 )
 
-// longestSound is the number of positions that a rewritten encoder knows:
-// more than three minutes of sound.
-const longestSound = 8192
+// maxEncoderPositions is the number of positions that a rewritten encoder
+// knows: more than three minutes of audio.
+const maxEncoderPositions = 8192
 
-// soundKey and soundValue name what a rewritten encoder makes of the sound for
-// each layer of the decoder, instead of one output from which the decoder
-// would make them.
-func soundKey(layer int) string   { return fmt.Sprintf("sound.%d.key", layer) }
-func soundValue(layer int) string { return fmt.Sprintf("sound.%d.value", layer) }
+// audioKey and audioValue name the keys and values that a rewritten encoder
+// makes for each layer of the decoder. The published one has a single output
+// from which the decoder makes them.
+func audioKey(layer int) string   { return fmt.Sprintf("sound.%d.key", layer) }
+func audioValue(layer int) string { return fmt.Sprintf("sound.%d.value", layer) }
 
 // rewriteEncoder makes an encoder with the same weights that ends with the
 // decoder's keys and values.
@@ -33,7 +33,7 @@ func rewriteEncoder(m *graph.Model, decoder *source, d dims) (*graph.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	cos, sin := b.turns(frequencies, longestSound)
+	cos, sin := b.rotations(frequencies, maxEncoderPositions)
 	rotary := func(x string) string {
 		return b.op(microsoft, "RotaryEmbedding", []string{x, b.ints("position", 0), cos, sin},
 			graph.IntAttr("interleaved", 1), graph.IntAttr("num_heads", int64(d.heads)),
@@ -78,7 +78,7 @@ func rewriteEncoder(m *graph.Model, decoder *source, d dims) (*graph.Model, erro
 		x, h = b.addNorm(x, y, n)
 	}
 	for i := range d.layers {
-		for _, kind := range []struct{ proj, name string }{{"k_proj", soundKey(i)}, {"v_proj", soundValue(i)}} {
+		for _, kind := range []struct{ proj, name string }{{"k_proj", audioKey(i)}, {"v_proj", audioValue(i)}} {
 			w, err := decoder.linear(fmt.Sprintf("layers.%d/encoder_attn/%s", i, kind.proj))
 			if err != nil {
 				return nil, err
@@ -92,12 +92,12 @@ func rewriteEncoder(m *graph.Model, decoder *source, d dims) (*graph.Model, erro
 	return b.model(m)
 }
 
-// scale is what attention is divided by.
+// scale divides the attention.
 func (d dims) scale() float32 { return float32(1 / math.Sqrt(float64(d.head))) }
 
-// stem takes over what comes before the first layer as it is: the
-// convolutions. Rounding what goes into them to eight bits would be faster,
-// but it drowns what is said softly: half the words were wrong.
+// stem copies what comes before the first layer: the convolutions. Rounding
+// their input to eight bits would be faster, but quiet speech is lost: half the
+// words were wrong.
 func stem(b *builder, g *graph.Graph, src *source) (string, error) {
 	mean := src.nodes[src.prefix+"layers.0/input_layernorm/ReduceMean"]
 	if mean == nil {
@@ -109,7 +109,7 @@ func stem(b *builder, g *graph.Graph, src *source) (string, error) {
 	return mean.In[0], nil
 }
 
-// named multiplies with the matrix that goes by one of the names.
+// named multiplies with the matrix of one of the names.
 func (b *builder) named(x string, src *source, names ...string) (string, error) {
 	for _, n := range names {
 		if src.has(n) {
@@ -143,7 +143,7 @@ func (b *builder) split(h string, src *source, at string) (q, k, v string, err e
 		return "", "", "", err
 	}
 	size := list[0].out
-	m, err := columns(list, func(i int) []int { return upTo(1, list[i].out, list[i].out) })
+	m, err := columns(list, func(i int) []int { return paddedColumns(1, list[i].out, list[i].out) })
 	if err != nil {
 		return "", "", "", err
 	}
@@ -151,7 +151,7 @@ func (b *builder) split(h string, src *source, at string) (q, k, v string, err e
 	return out[0], out[1], out[2], nil
 }
 
-// model makes a file of what was built, with the versions of another.
+// model makes a file of the graph that was built, with the versions of another.
 func (b *builder) model(like *graph.Model) (*graph.Model, error) {
 	b.g.Name = "hearken"
 	b.g.Prune()

@@ -17,7 +17,7 @@ type source struct {
 	weights map[string]*graph.Tensor
 }
 
-// newSource indexes a graph. Weights may also lie in the graph around it.
+// newSource indexes a graph. Its weights may also be in the graph around it.
 func newSource(g *graph.Graph, outer ...*graph.Graph) (*source, error) {
 	s := &source{nodes: make(map[string]*graph.Node), byOut: make(map[string]*graph.Node), weights: make(map[string]*graph.Tensor)}
 	for _, g := range append(outer, g) {
@@ -54,7 +54,7 @@ func (s *source) layers() int {
 	return n
 }
 
-// has tells whether there is a matrix product of that name.
+// has reports whether there is a matrix product of that name.
 func (s *source) has(name string) bool {
 	return s.nodes[s.prefix+name+"/MatMul_quant"] != nil || s.nodes[s.prefix+name+"/MatMul"] != nil
 }
@@ -241,8 +241,8 @@ func (s *source) norm(name string) (norm, error) {
 	return norm{w, e.Float32s()[0]}, nil
 }
 
-// frequencies are the speeds at which positions turn. Some exporters repeat
-// and convert them on their way to where they are used.
+// frequencies are the speeds of the rotary embedding. Some exporters repeat and
+// convert them before they are used.
 func (s *source) frequencies() ([]float32, error) {
 	n := s.nodes[s.prefix+"rotary_emb/MatMul"]
 	for n != nil && len(n.In) > 0 {

@@ -64,7 +64,7 @@ func TestVerify_Wrong(t *testing.T) {
 	if err := Rewrite(dir); err != nil {
 		t.Fatal(err)
 	}
-	_, path, err := fastFiles(dir)
+	_, path, err := rewrittenFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestTestSounds(t *testing.T) {
 	rt := openRuntime(t)
 	m := loadModel(t, rt, published(t, "tiny-en"), ModelOptions{})
 	tokens := 0
-	for _, pcm := range testSounds() {
+	for _, pcm := range testRecordings() {
 		tokens += len(transcribe(t, m, pcm, nil).Tokens)
 	}
 	if tokens < 10 {
@@ -154,7 +154,7 @@ func TestRewrite_Unfit(t *testing.T) {
 			if err := Rewrite(dir); err != nil {
 				t.Fatal(err)
 			}
-			encoder, decoder, err := fastFiles(dir)
+			encoder, decoder, err := rewrittenFiles(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,10 +163,10 @@ func TestRewrite_Unfit(t *testing.T) {
 				t.Error("it counts as rewritten, so that nothing would mend it")
 			}
 			m := loadModel(t, rt, dir, ModelOptions{})
-			if _, ok := m.network.(*merged); !ok || m.slow == nil {
-				t.Errorf("%T runs: %v", m.network, m.slow)
+			if _, ok := m.network.(*publishedNetwork); !ok || m.notRewritten == nil {
+				t.Errorf("%T runs: %v", m.network, m.notRewritten)
 			}
-			if _, err := compare(t.Context(), rt, dir, testSounds()[:1]); err == nil {
+			if _, err := compare(t.Context(), rt, dir, testRecordings()[:1]); err == nil {
 				t.Error("the published graphs were compared with themselves")
 			}
 		})

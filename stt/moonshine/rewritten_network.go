@@ -7,40 +7,40 @@ import (
 	"github.com/hearken-dev/hearken/onnx"
 )
 
-// fast is a model whose graphs were rewritten: the encoder makes the keys and
-// values that the decoder's layers look at, and one graph decodes.
-type fast struct {
+// A rewrittenNetwork is a model whose graphs were rewritten: the encoder makes
+// the keys and values that the decoder's layers read, and one graph decodes.
+type rewrittenNetwork struct {
 	rt      *onnx.Runtime
 	encoder *onnx.Session
 	decoder *onnx.Session
 	dims    dims
-	sound   []string // the encoder's outputs
+	encoded []string // the encoder's outputs
 	inputs  []string
 	outputs []string
 }
 
-// The first inputs and outputs of the decoder; the caches of the text follow,
-// and after them, among the inputs, what the encoder made of the sound.
+// The first inputs and outputs of the decoder. The caches of the text follow,
+// and after them, among the inputs, the output of the encoder.
 const (
-	fastTokens = iota
-	fastLast
-	fastLength
-	fastCache
+	portTokensIndex = iota
+	portLastIndex
+	portLengthIndex
+	portCacheIndex
 )
 const (
-	fastProbs = iota
-	fastChoices
-	fastLogits
-	fastPresent
+	portProbsIndex = iota
+	portChoicesIndex
+	portLogitsIndex
+	portPresentIndex
 )
 
-// openFast loads the rewritten graphs of the model in dir.
-func openFast(rt *onnx.Runtime, dir string, o onnx.Options) (_ *fast, err error) {
-	encoder, decoder, err := fastFiles(dir)
+// openRewritten loads the rewritten graphs of the model in dir.
+func openRewritten(rt *onnx.Runtime, dir string, o onnx.Options) (_ *rewrittenNetwork, err error) {
+	encoder, decoder, err := rewrittenFiles(dir)
 	if err != nil {
 		return nil, err
 	}
-	f := &fast{rt: rt}
+	f := &rewrittenNetwork{rt: rt}
 	defer func() {
 		if err != nil {
 			f.close()
@@ -54,7 +54,7 @@ func openFast(rt *onnx.Runtime, dir string, o onnx.Options) (_ *fast, err error)
 	}
 	for f.addLayer() {
 	}
-	f.inputs = append([]string{portTokens, portLast, portLength}, append(f.inputs, f.sound...)...)
+	f.inputs = append([]string{portTokens, portLast, portLength}, append(f.inputs, f.encoded...)...)
 	f.outputs = append([]string{portProbs, portChoices, portLogits}, f.outputs...)
 	if f.dims.layers == 0 {
 		return nil, damaged(decoder, fmt.Errorf("no layers"))
@@ -62,14 +62,14 @@ func openFast(rt *onnx.Runtime, dir string, o onnx.Options) (_ *fast, err error)
 	if err := hasPorts(f.decoder, f.inputs, f.outputs); err != nil {
 		return nil, damaged(decoder, err)
 	}
-	if err := hasPorts(f.encoder, []string{"input_values"}, f.sound); err != nil {
+	if err := hasPorts(f.encoder, []string{"input_values"}, f.encoded); err != nil {
 		return nil, damaged(encoder, err)
 	}
 	return f, nil
 }
 
 // addLayer reads the sizes of the next layer, if there is one.
-func (f *fast) addLayer() bool {
+func (f *rewrittenNetwork) addLayer() bool {
 	l := f.dims.layers
 	p, ok := f.decoder.Input(textKey(l))
 	if !ok || len(p.Shape) != 4 {
@@ -79,57 +79,57 @@ func (f *fast) addLayer() bool {
 	f.dims.heads, f.dims.head = int(p.Shape[1]), int(p.Shape[3])
 	f.inputs = append(f.inputs, textKey(l), textValue(l))
 	f.outputs = append(f.outputs, presentKey(l), presentValue(l))
-	f.sound = append(f.sound, soundKey(l), soundValue(l))
+	f.encoded = append(f.encoded, audioKey(l), audioValue(l))
 	return true
 }
 
-func (f *fast) close() {
+func (f *rewrittenNetwork) close() {
 	f.encoder.Close()
 	f.decoder.Close()
 }
 
-func (f *fast) encode(pcm *onnx.Value) ([]*onnx.Value, error) {
-	return encode(f.encoder, pcm, f.sound)
+func (f *rewrittenNetwork) encode(pcm *onnx.Value) ([]*onnx.Value, error) {
+	return encode(f.encoder, pcm, f.encoded)
 }
 
-// fastRun is one text in the making. Nothing is allocated in a step: the
-// caches have room for the longest text and grow in place.
-type fastRun struct {
-	call   *onnx.Call
-	values []*onnx.Value // all that must be closed
-	length int           // tokens in the caches
-	room   int
+// A rewrittenRun is one text that is being decoded. A step allocates nothing:
+// the caches have space for the longest text and grow in place.
+type rewrittenRun struct {
+	call      *onnx.Call
+	values    []*onnx.Value // all that must be closed
+	length    int           // tokens in the caches
+	maxTokens int
 
-	// The memory of what goes in and out in a step.
+	// The memory of the inputs and outputs of a step.
 	token         []int64
 	last, total   []int32
 	probs, logits []float32
 	choices       []int64
 }
 
-func (f *fast) begin(sound []*onnx.Value, tokens []int64, room int) (_ run, _ []choice, err error) {
-	r := &fastRun{room: max(room, len(tokens))}
+func (f *rewrittenNetwork) begin(encoded []*onnx.Value, tokens []int64, maxTokens int) (_ run, _ []choice, err error) {
+	r := &rewrittenRun{maxTokens: max(maxTokens, len(tokens))}
 	defer func() {
 		if err != nil {
 			r.close()
 		}
 	}()
-	if r.room > longestText {
-		return nil, nil, fmt.Errorf("text of %d tokens is too long", r.room)
+	if r.maxTokens > maxTextTokens {
+		return nil, nil, fmt.Errorf("text of %d tokens is too long", r.maxTokens)
 	}
 	if r.call, err = f.decoder.NewCall(f.inputs, f.outputs); err != nil {
 		return nil, nil, err
 	}
 	for i := range 2 * f.dims.layers {
-		cache, err := tensor[float32](r, f.rt, 1, int64(f.dims.heads), int64(r.room), int64(f.dims.head))
+		cache, err := tensor[float32](r, f.rt, 1, int64(f.dims.heads), int64(r.maxTokens), int64(f.dims.head))
 		if err != nil {
 			return nil, nil, err
 		}
-		r.call.SetInput(fastCache+i, cache)
-		r.call.SetOutput(fastPresent+i, cache)
+		r.call.SetInput(portCacheIndex+i, cache)
+		r.call.SetOutput(portPresentIndex+i, cache)
 	}
-	for i, v := range sound {
-		r.call.SetInput(fastCache+2*f.dims.layers+i, v)
+	for i, v := range encoded {
+		r.call.SetInput(portCacheIndex+2*f.dims.layers+i, v)
 	}
 	last, err := tensor[int32](r, f.rt, 1)
 	if err != nil {
@@ -140,8 +140,8 @@ func (f *fast) begin(sound []*onnx.Value, tokens []int64, room int) (_ run, _ []
 		return nil, nil, err
 	}
 	r.last, r.total = onnx.Data[int32](last), onnx.Data[int32](length)
-	r.call.SetInput(fastLast, last)
-	r.call.SetInput(fastLength, length)
+	r.call.SetInput(portLastIndex, last)
+	r.call.SetInput(portLengthIndex, length)
 	choices, err := r.read(f.rt, tokens)
 	if err != nil || len(tokens) == 1 {
 		return r, choices, err
@@ -149,8 +149,8 @@ func (f *fast) begin(sound []*onnx.Value, tokens []int64, room int) (_ run, _ []
 	return r, choices, r.prepare(f.rt, 1)
 }
 
-// tensor makes one that is closed with the run.
-func tensor[T onnx.Element](r *fastRun, rt *onnx.Runtime, shape ...int64) (*onnx.Value, error) {
+// tensor makes a tensor that is closed with the run.
+func tensor[T onnx.Element](r *rewrittenRun, rt *onnx.Runtime, shape ...int64) (*onnx.Value, error) {
 	v, err := onnx.NewTensor[T](rt, shape...)
 	if err == nil {
 		r.values = append(r.values, v)
@@ -158,8 +158,8 @@ func tensor[T onnx.Element](r *fastRun, rt *onnx.Runtime, shape ...int64) (*onnx
 	return v, err
 }
 
-// prepare makes places for n tokens and what follows them.
-func (r *fastRun) prepare(rt *onnx.Runtime, n int) error {
+// prepare makes the tensors for n tokens and their results.
+func (r *rewrittenRun) prepare(rt *onnx.Runtime, n int) error {
 	tokens, err := tensor[int64](r, rt, 1, int64(n))
 	if err != nil {
 		return err
@@ -178,15 +178,15 @@ func (r *fastRun) prepare(rt *onnx.Runtime, n int) error {
 	}
 	r.token, r.probs = onnx.Data[int64](tokens), onnx.Data[float32](probs)
 	r.choices, r.logits = onnx.Data[int64](choices), onnx.Data[float32](logits)
-	r.call.SetInput(fastTokens, tokens)
-	r.call.SetOutput(fastProbs, probs)
-	r.call.SetOutput(fastChoices, choices)
-	r.call.SetOutput(fastLogits, logits)
+	r.call.SetInput(portTokensIndex, tokens)
+	r.call.SetOutput(portProbsIndex, probs)
+	r.call.SetOutput(portChoicesIndex, choices)
+	r.call.SetOutput(portLogitsIndex, logits)
 	return nil
 }
 
-// read takes the first tokens.
-func (r *fastRun) read(rt *onnx.Runtime, tokens []int64) ([]choice, error) {
+// read reads the first tokens.
+func (r *rewrittenRun) read(rt *onnx.Runtime, tokens []int64) ([]choice, error) {
 	if err := r.prepare(rt, len(tokens)); err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (r *fastRun) read(rt *onnx.Runtime, tokens []int64) ([]choice, error) {
 	return choices, nil
 }
 
-func (r *fastRun) step(token int32) (choice, error) {
+func (r *rewrittenRun) step(token int32) (choice, error) {
 	r.token[0] = int64(token)
 	if err := r.run(); err != nil {
 		return choice{}, err
@@ -209,11 +209,11 @@ func (r *fastRun) step(token int32) (choice, error) {
 	return r.choice(0), nil
 }
 
-// run runs the decoder for the tokens that were put in place.
-func (r *fastRun) run() error {
+// run runs the decoder for the tokens in r.token.
+func (r *rewrittenRun) run() error {
 	n := r.length + len(r.token)
-	if n > r.room {
-		return fmt.Errorf("no room for token %d", n)
+	if n > r.maxTokens {
+		return fmt.Errorf("no space for token %d", n)
 	}
 	r.last[0], r.total[0] = int32(n-1), int32(n)
 	if err := r.call.Run(); err != nil {
@@ -223,10 +223,10 @@ func (r *fastRun) run() error {
 	return nil
 }
 
-// choice is what follows after the i-th token of the last run. The candidates
-// come with probabilities that are nearly right and logits that are exact;
-// those of all other tokens together are what is left of one.
-func (r *fastRun) choice(i int) choice {
+// choice is what follows the i-th token of the last run. The candidates come
+// with probabilities that are nearly right and logits that are exact; all
+// other tokens together have the rest of the probability.
+func (r *rewrittenRun) choice(i int) choice {
 	i *= candidates
 	probs, logits := r.probs[i:i+candidates], r.logits[i:i+candidates]
 	best, second := 0, 1
@@ -253,12 +253,12 @@ func (r *fastRun) choice(i int) choice {
 	}
 }
 
-func (r *fastRun) trim(n int) error {
+func (r *rewrittenRun) trim(n int) error {
 	r.length = n
 	return nil
 }
 
-func (r *fastRun) close() {
+func (r *rewrittenRun) close() {
 	r.call.Close()
 	for _, v := range r.values {
 		v.Close()

@@ -10,17 +10,17 @@ import (
 type class int
 
 const (
-	finalTask   class = iota // somebody has ended; the words are waited for
-	likelyTask               // somebody has probably ended
+	finalTask   class = iota // of an utterance that has ended
+	likelyTask               // of one that has probably ended
 	partialTask              // unconfirmed text, or a file that nobody waits for word by word
 )
 
 // A task is one inference. Its run is called once, on one of the scheduler's
-// workers, unless the task is withdrawn before. If it panics, that is told to
-// failed, and the worker goes on.
+// workers, unless the task is withdrawn before. If it panics, failed is called
+// and the worker continues.
 type task struct {
 	class  class
-	since  time.Time // when it was asked for; the oldest of a class goes first
+	since  time.Time // when it was queued; the oldest of a class goes first
 	run    func()
 	failed func(panicked any)
 
@@ -28,8 +28,8 @@ type task struct {
 }
 
 // A scheduler runs one inference for each core. Within a class the oldest task
-// goes first whoever it belongs to, so no stream waits forever; partials only
-// run when no final waits, so they are what a busy machine leaves out.
+// goes first, whichever stream it is of, so no stream waits forever. Partials
+// run only when no final waits, so a busy computer leaves them out first.
 type scheduler struct {
 	now func() time.Time
 
@@ -65,8 +65,8 @@ func (s *scheduler) add(t *task) {
 	s.insert(t)
 }
 
-// insert keeps each queue in the order of age. Promoted tasks are older than
-// the end of the queue, all others go there.
+// insert keeps each queue in the order of age. Only promoted tasks are older
+// than the last of the queue.
 func (s *scheduler) insert(t *task) {
 	q := s.queue[t.class]
 	i := len(q)
@@ -80,8 +80,8 @@ func (s *scheduler) insert(t *task) {
 	s.wake.Signal()
 }
 
-// promote gives a task that still waits another class; one that runs or has
-// run is left alone.
+// promote gives a task that still waits another class. It ignores one that runs
+// or has run.
 func (s *scheduler) promote(t *task, c class) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *scheduler) promote(t *task, c class) {
 	}
 }
 
-// withdraw takes a waiting task back and tells whether it was still waiting.
+// withdraw removes a waiting task and reports whether it was still waiting.
 func (s *scheduler) withdraw(t *task) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,8 +156,8 @@ func (s *scheduler) next() *task {
 	return nil
 }
 
-// account keeps the average of how many cores are in use, with a memory of
-// about four seconds.
+// account updates the average of how many cores are in use, over about four
+// seconds.
 func (s *scheduler) account(change int) {
 	now := s.now()
 	s.load = s.averaged(now)
@@ -171,8 +171,8 @@ func (s *scheduler) averaged(now time.Time) float64 {
 	return s.load + (float64(s.busy)/float64(s.cores)-s.load)*share
 }
 
-// pressure is the share of the cores that was in use lately, and how long the
-// oldest final has been waiting.
+// pressure is the share of the cores in use lately, and how long the oldest
+// final has been waiting.
 func (s *scheduler) pressure() (load float64, wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +183,7 @@ func (s *scheduler) pressure() (load float64, wait time.Duration) {
 	return s.averaged(now), wait
 }
 
-// close drops what waits and returns when nothing runs any more or ctx ends.
+// close drops what waits, and returns when nothing runs any more or ctx ends.
 func (s *scheduler) close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true

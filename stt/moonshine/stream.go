@@ -16,8 +16,8 @@ import (
 
 var _ hearken.Stream = (*stream)(nil)
 
-// A detector tells how likely each window of one channel is speech. It
-// remembers what it heard before, so each stream has its own.
+// A detector says how likely each window of one channel is speech. It
+// remembers earlier windows, so each stream has its own.
 type detector interface {
 	Feed(frame []float32) (float32, error)
 	Reset()
@@ -26,74 +26,74 @@ type detector interface {
 
 const (
 	// quiet is the peak below which a window holds nothing to detect: two
-	// steps of the sixteen-bit scale, which dither and idle converters reach.
+	// steps of the 16-bit scale, which dither and idle converters reach.
 	quiet = 2.5 / 32768
-	// settled is how many quiet windows the detector hears before it is spared
-	// the rest.
-	settled = 16
+	// quietEnough is how many quiet windows in a row the detector gets. It is
+	// spared the rest.
+	quietEnough = 16
 
 	progressEvery = hearken.SampleRate
 )
 
 var errClosed = errors.New("stream is closed")
 
-// A stream is one channel of one session. Sound is detected and cut where it
-// is written; decoding happens on the scheduler's workers, which come back
-// with their results under the stream's lock.
+// A stream is one channel of one session. Audio is detected and cut where it
+// is written. Workers of the scheduler decode it and deliver their results
+// under the stream's lock.
 type stream struct {
-	ctx      context.Context
-	cfg      hearken.StreamConfig
-	ear      *ear
-	sched    *scheduler
-	detector detector
-	out      *stt.Outbox
-	log      *slog.Logger
-	mode     mode
-	backlog  int    // utterances that may wait before Write does
-	release  func() // gives the place back; called once
+	ctx         context.Context
+	cfg         hearken.StreamConfig
+	transcriber *transcriber
+	sched       *scheduler
+	detector    detector
+	out         *stt.Outbox
+	log         *slog.Logger
+	mode        mode
+	maxPending  int    // utterances without a final before Write blocks
+	release     func() // gives the reserved capacity back; called once
 
-	// noted sees each utterance as it comes out, for measurements.
-	noted func(*transcription)
+	// observe sees each utterance as it comes out, for measurements.
+	observe func(*transcription)
 
-	mu   sync.Mutex
-	room sync.Cond // an utterance is done, or all is over
-	err  error     // why no more sound is taken
-	over bool
+	mu      sync.Mutex
+	changed sync.Cond // an utterance is done, or all is over
+	err     error     // why no more audio is taken
+	over    bool
 
-	origin int64 // position of the cutter's first window
-	cutter *utterance.Cutter
-	buffer utterance.Buffer[float32]
-	filter highpass
-	still  int // quiet windows in a row
+	origin       int64 // position of the cutter's first window
+	cutter       *utterance.Cutter
+	buffer       utterance.Buffer[float32]
+	filter       highpass
+	quietWindows int // in a row
 
-	turn    int // counts segments, so that a late partial knows that it is late
-	likely  *transcription
-	pending []*transcription // ended, in order; their finals are still to come
-	passage *transcription   // the last that ended
-	said    int64            // up to here the transcript has an entry
-	reached int64            // up to here all was said to be dealt with
-	told    int64            // position at the last Progress
-	closing bool
+	turn         int              // counts utterances, so that a late partial notices
+	guess        *transcription   // of what has probably ended
+	pending      []*transcription // ended, in order; their finals are still to come
+	lastEnded    *transcription
+	entriesUntil int64 // the transcript has entries up to here
+	finalUntil   int64 // as it was last reported
+	reportedAt   int64 // position at the last Progress
+	closing      bool
 
-	partial  *task            // waits or runs
-	nextShow int64            // position at which the next partial is due
-	draft    []int32          // what the last partial heard
-	held     *hearken.Segment // a partial that waits for an earlier final
+	partial     *task            // waits or runs
+	nextPartial int64            // position at which the next partial is due
+	draft       []int32          // tokens of the last partial
+	heldPartial *hearken.Segment // waits for an earlier final
 }
 
-func newStream(ctx context.Context, cfg hearken.StreamConfig, m mode, e *ear, sched *scheduler, d detector, release func()) *stream {
+func newStream(ctx context.Context, cfg hearken.StreamConfig, m mode, tr *transcriber, sched *scheduler, d detector, release func()) *stream {
 	s := &stream{
-		ctx: ctx, cfg: cfg, mode: m, ear: e, sched: sched, detector: d, out: stt.NewOutbox(ctx), backlog: 3, release: release,
-		log: slog.New(slog.DiscardHandler), said: cfg.Start, told: cfg.Start, reached: cfg.Start,
+		ctx: ctx, cfg: cfg, mode: m, transcriber: tr, sched: sched, detector: d, out: stt.NewOutbox(ctx), maxPending: 3, release: release,
+		log: slog.New(slog.DiscardHandler), entriesUntil: cfg.Start, reportedAt: cfg.Start, finalUntil: cfg.Start,
 	}
-	s.room.L = &s.mu
-	s.begin(cfg.Start)
+	s.changed.L = &s.mu
+	s.restart(cfg.Start)
 	context.AfterFunc(ctx, s.abandon)
 	return s
 }
 
-// Write takes the next frame. It waits while more than a few segments of this
-// stream are still to be decoded.
+// Write takes the next frame. It blocks while too many utterances of this
+// stream wait to be decoded.
 func (s *stream) Write(f hearken.Frame) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,8 +106,8 @@ func (s *stream) Write(f hearken.Frame) error {
 	pcm := f.PCM
 	switch gap := f.Pos - s.buffer.End(); {
 	case gap > 0:
-		s.jump(f.Pos)
-	case gap < 0: // heard before
+		s.skipTo(f.Pos)
+	case gap < 0: // written before
 		pcm = pcm[min(int64(len(pcm)), -gap):]
 	}
 	for len(pcm) > 0 {
@@ -116,19 +116,19 @@ func (s *stream) Write(f hearken.Frame) error {
 			s.buffer.Append(s.filter.next(x))
 		}
 		pcm = pcm[n:]
-		if err := s.listen(true); err != nil {
+		if err := s.processWindows(true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Events delivers what was heard.
+// Events delivers the results.
 func (s *stream) Events() <-chan hearken.StreamEvent { return s.out.Events() }
 
-// Finalize ends what is being said where the sound ends. The part of a window
-// that is still to be detected goes to the model with it, and is heard again
-// with what follows: too little for a word.
+// Finalize ends the current utterance where the audio ends. The part of a
+// window that was not detected yet is decoded with it, and once more with what
+// follows: it is too short for a word.
 func (s *stream) Finalize() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,20 +141,20 @@ func (s *stream) Finalize() error {
 		if sp.Last == s.cutter.Seen() {
 			rest = end - s.nextWindow()
 		}
-		s.end(sp, rest)
+		s.endUtterance(sp, rest)
 	} else {
 		s.cutter.Discard()
 	}
 	if n := len(s.pending); n > 0 {
-		s.pending[n-1].through = end
+		s.pending[n-1].finalUntil = end
 		return nil
 	}
-	s.upTo(end)
-	s.tell()
+	s.advance(end)
+	s.reportProgress()
 	return nil
 }
 
-// Close says that no more sound comes.
+// Close ends the audio.
 func (s *stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +168,7 @@ func (s *stream) Close() error {
 	}
 	s.err, s.closing = errClosed, true
 	s.buffer.Base, s.buffer.PCM = end, nil
-	s.settle()
+	s.emitFinals()
 	return nil
 }
 
@@ -176,12 +176,12 @@ func (s *stream) nextWindow() int64 { return s.position(s.cutter.Seen()) }
 
 func (s *stream) position(windows int) int64 { return s.origin + int64(windows)*window }
 
-// listen detects and cuts all whole windows on the tape, at the pace of the
-// engine if asked to wait.
-func (s *stream) listen(wait bool) error {
+// processWindows detects and cuts all whole windows in the buffer. If wait is
+// set, it blocks while too many utterances are pending.
+func (s *stream) processWindows(wait bool) error {
 	for s.buffer.End()-s.nextWindow() >= window {
-		for wait && len(s.pending) >= s.backlog && s.err == nil {
-			s.room.Wait()
+		for wait && len(s.pending) >= s.maxPending && s.err == nil {
+			s.changed.Wait()
 		}
 		if s.err != nil {
 			return s.err
@@ -192,7 +192,7 @@ func (s *stream) listen(wait bool) error {
 			s.fail(err)
 			return s.err
 		}
-		s.act(s.cutter.Push(prob, math.Log10(float64(rms)+1e-5)))
+		s.apply(s.cutter.Push(prob, math.Log10(float64(rms)+1e-5)))
 	}
 	return nil
 }
@@ -200,134 +200,134 @@ func (s *stream) listen(wait bool) error {
 func (s *stream) detect(pcm []float32) (prob, rms float32, err error) {
 	rms, peak := level(pcm)
 	if peak > quiet {
-		s.still = 0
-	} else if s.still++; s.still > settled {
+		s.quietWindows = 0
+	} else if s.quietWindows++; s.quietWindows > quietEnough {
 		return 0, rms, nil
 	}
 	prob, err = s.detector.Feed(pcm)
 	return prob, rms, err
 }
 
-// act does what a window's changes ask for.
-func (s *stream) act(c utterance.Changes) {
+// apply acts on what a window changed.
+func (s *stream) apply(c utterance.Changes) {
 	if s.over { // while the cutter waited for a guess
 		return
 	}
 	if c.Began {
-		s.draft, s.held = nil, nil
-		s.nextShow = s.position(s.cutter.Onset()) + firstShow
+		s.draft, s.heldPartial = nil, nil
+		s.nextPartial = s.position(s.cutter.Onset()) + firstPartial
 		s.out.Put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: stt.Seconds(s.position(s.cutter.Onset()))})
 	}
 	if c.Paused != nil {
-		s.guess(c.Paused)
+		s.startGuess(c.Paused)
 	}
 	if c.Resumed {
-		s.drop()
+		s.dropGuess()
 	}
 	if c.Ended != nil {
-		s.end(c.Ended, 0)
+		s.endUtterance(c.Ended, 0)
 	}
 	if s.cutter.Speaking() {
-		s.show()
+		s.schedulePartial()
 	}
-	heard := s.nextWindow()
-	if !s.cutter.Speaking() && len(s.pending) == 0 && heard-s.said >= stt.MaxSilence {
-		s.silence(heard, s.through())
+	now := s.nextWindow()
+	if !s.cutter.Speaking() && len(s.pending) == 0 && now-s.entriesUntil >= stt.MaxSilence {
+		s.silence(now, s.finalPosition())
 	}
-	if heard-s.told >= progressEvery {
-		s.tell()
+	if now-s.reportedAt >= progressEvery {
+		s.reportProgress()
 	}
 	s.buffer.Forget(s.needed())
 }
 
-// needed is the position of the first sound that may be decoded yet.
+// needed is the position of the first audio that may still be decoded.
 func (s *stream) needed() int64 {
 	pos := s.position(s.cutter.Needed())
-	// An utterance is known to have ended a pause later than it ends, and one
-	// that was too long is cut further back.
+	// The end of an utterance is known only after the pause, and one that is
+	// too long is cut further back.
 	slack := 2*hearken.SampleRate + int64(s.mode.rules.CutWindow)*window
-	if p := s.passage; p != nil && s.nextWindow()-p.passage <= s.ear.passage()+slack && pos-p.last <= maxPause {
+	if p := s.lastEnded; p != nil && s.nextWindow()-p.passage <= s.transcriber.maxPassage()+slack && pos-p.last <= maxPause {
 		return min(pos, p.passage)
 	}
 	return pos
 }
 
-// jump goes on at a later position: sound was lost in between, so nothing that
-// was being said goes on.
-func (s *stream) jump(to int64) {
+// skipTo continues at a later position. Audio was lost in between, so the
+// current utterance ends.
+func (s *stream) skipTo(to int64) {
 	s.flush()
 	if s.err != nil {
 		return
 	}
 	s.pending = append(s.pending, &transcription{gap: true, pos: to, done: true})
-	s.passage = nil
-	s.begin(to)
+	s.lastEnded = nil
+	s.restart(to)
 	s.detector.Reset()
-	s.settle()
+	s.emitFinals()
 }
 
-// begin listens from a position on as if nothing had been heard before.
-func (s *stream) begin(pos int64) {
-	s.origin, s.cutter, s.filter, s.still = pos, utterance.NewCutter(s.mode.rules), highpass{}, 0
+// restart begins anew at a position, without any memory of earlier audio.
+func (s *stream) restart(pos int64) {
+	s.origin, s.cutter, s.filter, s.quietWindows = pos, utterance.NewCutter(s.mode.rules), highpass{}, 0
 	s.buffer = utterance.Buffer[float32]{Base: pos}
 	if s.mode.live && s.mode.rules.Pause < utterance.Never {
-		s.cutter.Complete = s.enough
+		s.cutter.Complete = s.complete
 	}
 }
 
-// flush ends what is being said where the sound ends. The last window is
+// flush ends the current utterance where the audio ends. The last window is
 // filled up with silence.
 func (s *stream) flush() {
-	s.cutter.Complete = nil // nothing comes to wait for
+	s.cutter.Complete = nil // nothing more comes that could complete it
 	end := s.buffer.End()
 	if short := end - s.nextWindow(); short > 0 {
 		s.buffer.Append(make([]float32, window-short)...)
-		if s.listen(false) != nil {
+		if s.processWindows(false) != nil {
 			return
 		}
 	}
 	if sp := s.cutter.End(); sp != nil {
-		s.end(sp, 0)
+		s.endUtterance(sp, 0)
 	}
 	for _, u := range s.pending {
-		u.last, u.through = min(u.last, end), min(u.through, end)
+		u.last, u.finalUntil = min(u.last, end), min(u.finalUntil, end)
 	}
 }
 
-// through is the position before which all sound is dealt with.
-func (s *stream) through() int64 {
+// finalPosition is the position before which all audio is done.
+func (s *stream) finalPosition() int64 {
 	if len(s.pending) > 0 {
-		return s.upTo(s.pending[0].pos)
+		return s.advance(s.pending[0].pos)
 	}
-	return s.upTo(min(s.position(s.cutter.Needed()), s.buffer.End()))
+	return s.advance(min(s.position(s.cutter.Needed()), s.buffer.End()))
 }
 
-// upTo notes that all sound before a position is dealt with. What was once
-// said to be stays so, although the next segment may begin a little before it.
-func (s *stream) upTo(pos int64) int64 {
-	s.reached = max(s.reached, pos)
-	return s.reached
+// advance notes that all audio before a position is done. It never goes back,
+// although the next utterance may begin a little earlier.
+func (s *stream) advance(pos int64) int64 {
+	s.finalUntil = max(s.finalUntil, pos)
+	return s.finalUntil
 }
 
-// tell reports how far the stream has come and how far behind it is: how much
-// was heard since the oldest segment ended whose words are still to come.
-func (s *stream) tell() {
-	s.told = s.nextWindow()
-	e := hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.through()}
+// reportProgress reports how far the stream has come and its lag: how much
+// audio was written since the oldest pending utterance ended.
+func (s *stream) reportProgress() {
+	s.reportedAt = s.nextWindow()
+	e := hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.finalPosition()}
 	if len(s.pending) > 0 {
-		e.Lag = max(0, stt.Seconds(s.told-s.pending[0].due))
+		e.Lag = max(0, stt.Seconds(s.reportedAt-s.pending[0].due))
 	}
 	s.out.Put(e)
 }
 
 // silence adds an entry for a stretch without speech that ends at end.
 func (s *stream) silence(end, through int64) {
-	s.out.Put(stt.Silence(s.said, end, s.upTo(through), s.cfg.Language))
-	s.said = end
+	s.out.Put(stt.Silence(s.entriesUntil, end, s.advance(through), s.cfg.Language))
+	s.entriesUntil = end
 }
 
-// watch fails the stream when the engine ends before it does.
-func (s *stream) watch(engine context.Context) {
+// failWith makes the stream fail when the engine ends before it does.
+func (s *stream) failWith(engine context.Context) {
 	stop := context.AfterFunc(engine, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -355,8 +355,8 @@ func (s *stream) fail(err error) {
 	s.finish()
 }
 
-// panicked ends the stream because something in an inference did what it must
-// not. What the panic says may hold text, so the log has its type alone.
+// panicked ends the stream after an inference panicked. The panic's value may
+// hold words that were said, so only its type is logged.
 func (s *stream) panicked(v any) {
 	s.log.Error("inference panicked", "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
 	s.mu.Lock()
@@ -375,10 +375,10 @@ func (s *stream) abandon() {
 	s.finish()
 }
 
-// finish lets everything go, once.
+// finish releases everything. It is called once.
 func (s *stream) finish() {
 	s.over = true
-	s.drop()
+	s.dropGuess()
 	if s.partial != nil {
 		s.sched.withdraw(s.partial)
 	}
@@ -387,8 +387,8 @@ func (s *stream) finish() {
 			s.sched.withdraw(u.task)
 		}
 	}
-	s.pending, s.held = nil, nil
-	s.room.Broadcast()
+	s.pending, s.heldPartial = nil, nil
+	s.changed.Broadcast()
 	s.out.Close()
 	s.detector.Close()
 	s.release()

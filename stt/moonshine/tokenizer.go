@@ -54,7 +54,7 @@ func readVocab(dir string) (*vocab, error) {
 	return nil, unreadable(filepath.Join(dir, "tokenizer.txt"), fs.ErrNotExist)
 }
 
-// newVocab prepares pieces for being put together.
+// newVocab prepares pieces for [vocab.text].
 func newVocab(pieces []string) *vocab {
 	v := &vocab{pieces: make([]string, len(pieces))}
 	for i, p := range pieces {
@@ -67,7 +67,7 @@ func newVocab(pieces []string) *vocab {
 	return v
 }
 
-// special tells whether a token steers the model and stands for no text.
+// special reports whether a token controls the model and stands for no text.
 func special(i int, piece string) bool {
 	return i <= endToken || strings.HasPrefix(piece, "<<") && strings.HasSuffix(piece, ">>")
 }
@@ -80,8 +80,8 @@ func bytePiece(p string) (byte, bool) {
 	return byte(n), err == nil
 }
 
-// text puts the pieces of tokens together. What is not a token of the
-// vocabulary is left out, and so are bytes that make no character.
+// text joins the pieces of tokens. It leaves out what is not a token of the
+// vocabulary, and bytes that make no character.
 func (v *vocab) text(tokens []int32) string {
 	var b strings.Builder
 	for _, t := range tokens {

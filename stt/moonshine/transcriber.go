@@ -12,41 +12,61 @@ import (
 // make out: another language, singing, a crowd.
 const NotUnderstood = "[speech not understood]"
 
-// A recognizer turns a stretch of sound into text. It may be used by several
+// A recognizer turns a stretch of audio into text. It may be used by several
 // goroutines at once.
 type recognizer interface {
 	Transcribe(ctx context.Context, pcm []float32, draft []int32) (Result, error)
 	Continue(ctx context.Context, pcm []float32, before []int32) (Result, error)
 }
 
-// An ear is what one stream hears with: the models of its language, what is
-// known about when they are wrong, and the session's vocabulary.
-type ear struct {
-	good  recognizer // for finals
-	quick recognizer // for partials; may be the same
-	gate  gate
-	vocab *vocabulary
+// A transcriber is what one stream transcribes with: the models of its
+// language, what is known about when they are wrong, and the session's
+// vocabulary.
+type transcriber struct {
+	good      recognizer // for finals
+	quick     recognizer // for partials; may be the same
+	plausible plausibility
+	vocab     *vocabulary
 }
 
-// heard is what an ear made of an utterance.
-type heard struct {
-	text       string // empty if there was no speech
-	original   string // before the vocabulary, if that changed anything
-	tokens     []int32
-	features   features
-	confidence float64
-	strange    bool // speech, but not text that anybody said
+// A transcript is the result for an utterance.
+type transcript struct {
+	text           string // empty if there was no speech
+	original       string // before the vocabulary, if that changed anything
+	tokens         []int32
+	features       features
+	confidence     float64
+	unintelligible bool // speech, but the text is made up
 }
 
 // speech reports whether there was speech at all.
-func (h *heard) speech() bool { return h.strange || h.text != "" }
+func (r *transcript) speech() bool { return r.unintelligible || r.text != "" }
 
-// shortLead is how much sound before the speech a model hears that should say
-// something: after much silence it takes a word or two for nothing.
+// sure reports whether the text can stand without waiting for more.
+func (r *transcript) sure() bool {
+	return !r.speech() || r.features.sure >= surely && !r.unintelligible
+}
+
+// A preview is unconfirmed text.
+type preview struct {
+	text   string // empty if there is nothing to show
+	tokens []int32
+}
+
+func (r *transcript) preview() preview {
+	p := preview{tokens: r.tokens}
+	if !r.unintelligible {
+		p.text = r.text
+	}
+	return p
+}
+
+// shortLead is how much silence before the speech is left for a model that
+// found no words: after more silence it misses a word or two.
 const shortLead = hearken.SampleRate / 5
 
-// How much sound the models hear at once, in samples. A small one alone has
-// time for more, and needs it more. With that and listening again, tiny made 81
+// How much audio the models decode at once, in samples. A small model alone
+// has time for more, and needs it more. With that and the retry, tiny made 81
 // to 99 errors in the 650 words of one half of the English recordings, in four
 // orders of them, and 91 to 119 with neither; in the 774 of the other half 66 to
 // 70, against 71 to 84. Whole files have 69 and 74. Some twenty settings were
@@ -56,164 +76,147 @@ const (
 	longPassage  = 18 * hearken.SampleRate
 )
 
-// almostSure is the mean log-probability from which on a small model that is
-// alone does not listen again.
-const almostSure = -0.1
+// Mean log-probabilities of a text.
+const (
+	almostSure = -0.1  // from here on a single model does not retry
+	surely     = -0.25 // from here on a text can stand alone
+)
 
-// surely is the mean log-probability from which on a text stands alone.
-const surely = -0.25
-
-// sure reports whether nothing speaks for waiting for more.
-func (h *heard) sure() bool { return !h.speech() || h.features.sure >= surely && !h.strange }
-
-// A glimpse is unconfirmed text.
-type glimpse struct {
-	text   string // empty if there is nothing to show
-	tokens []int32
-}
-
-func (h *heard) partial() glimpse {
-	g := glimpse{tokens: h.tokens}
-	if !h.strange {
-		g.text = h.text
-	}
-	return g
-}
-
-// listen hears the utterance that begins at a sample of pcm after what was
-// said before. Where going on from there leads nowhere, it is heard alone.
-func (e *ear) listen(ctx context.Context, pcm []float32, begin int, before []int32) (Result, error) {
-	if len(before) > 0 {
-		r, err := e.good.Continue(ctx, pcm, before)
-		if err != nil || (r.Text != "" && !r.Looped && !r.Capped) {
-			return r, err
-		}
-	}
-	return e.good.Transcribe(ctx, pcm[begin:], nil)
-}
-
-// passage is how many samples the model that makes the finals hears at once.
-func (e *ear) passage() int64 {
-	if e.alone() {
+// maxPassage is how many samples the model for finals decodes at once.
+func (t *transcriber) maxPassage() int64 {
+	if t.singleModel() {
 		return longPassage
 	}
 	return shortPassage
 }
 
-// alone tells whether there is one model for everything.
-func (e *ear) alone() bool { return e.good == e.quick }
+// singleModel reports whether one model does everything.
+func (t *transcriber) singleModel() bool { return t.good == t.quick }
 
-// final hears a whole utterance, given the sound of its passage. Where the
-// numbers leave a doubt there is a second opinion: that of the quick model or,
-// if there is but one and time to spare, its own on another cut of the sound.
-func (e *ear) final(ctx context.Context, u *transcription, pcm []float32, before []int32, spare bool) (heard, error) {
-	r, err := e.listen(ctx, pcm, int(u.pos-u.passage), before)
+// transcribe decodes the utterance that begins at a sample of pcm, after the
+// tokens before it. If continuing from there fails, it is decoded alone.
+func (t *transcriber) transcribe(ctx context.Context, pcm []float32, begin int, before []int32) (Result, error) {
+	if len(before) > 0 {
+		r, err := t.good.Continue(ctx, pcm, before)
+		if err != nil || (r.Text != "" && !r.Looped && !r.Capped) {
+			return r, err
+		}
+	}
+	return t.good.Transcribe(ctx, pcm[begin:], nil)
+}
+
+// final decodes a whole utterance, given the audio of its passage. If the
+// numbers leave a doubt, there is a second opinion: that of the quick model or,
+// if there is only one and time to spare, its own on another cut of the audio.
+func (t *transcriber) final(ctx context.Context, u *transcription, pcm []float32, before []int32, spare bool) (transcript, error) {
+	r, err := t.transcribe(ctx, pcm, int(u.pos-u.passage), before)
 	if err != nil {
-		return heard{}, err
+		return transcript{}, err
 	}
 	own := pcm[u.pos-u.passage:]
 	text := strings.TrimSpace(r.Text)
 	if text == "" {
-		return e.rescue(ctx, own[max(0, u.first-u.pos-shortLead):])
+		return t.retryEmpty(ctx, own[max(0, u.first-u.pos-shortLead):])
 	}
 	f := measure(r, own)
 	switch {
-	case e.alone() && spare && f.sure < almostSure:
-		again, err := e.again(ctx, u, pcm, before)
+	case t.singleModel() && spare && f.sure < almostSure:
+		retried, err := t.retryTrimmed(ctx, u, pcm, before)
 		if err != nil {
-			return heard{}, err
+			return transcript{}, err
 		}
-		if g := measure(again, own); again.Text != "" && !g.broken && (f.broken || g.sure > f.sure) {
-			text, r, f = strings.TrimSpace(again.Text), again, g
+		if g := measure(retried, own); retried.Text != "" && !g.broken && (f.broken || g.sure > f.sure) {
+			text, r, f = strings.TrimSpace(retried.Text), retried, g
 		}
-	case !e.alone() && e.gate.doubtful(f):
-		second, err := e.quick.Transcribe(ctx, own, nil)
+	case !t.singleModel() && t.plausible.needsSecondOpinion(f):
+		second, err := t.quick.Transcribe(ctx, own, nil)
 		if err != nil {
-			return heard{}, err
+			return transcript{}, err
 		}
 		f.compare(text, second)
 	}
-	return e.judge(text, r.Tokens, f), nil
+	return t.assess(text, r.Tokens, f), nil
 }
 
-// again hears an utterance with hardly any silence before its passage. A small
-// model makes other mistakes then, and is mostly surer of what is right.
-func (e *ear) again(ctx context.Context, u *transcription, pcm []float32, before []int32) (Result, error) {
+// retryTrimmed decodes an utterance with hardly any silence before its passage.
+// A small model makes other mistakes then, and is mostly surer of what is
+// right.
+func (t *transcriber) retryTrimmed(ctx context.Context, u *transcription, pcm []float32, before []int32) (Result, error) {
 	if len(before) > 0 {
-		return e.good.Continue(ctx, pcm[max(0, u.lead-shortLead):], before)
+		return t.good.Continue(ctx, pcm[max(0, u.lead-shortLead):], before)
 	}
-	return e.good.Transcribe(ctx, pcm[u.pos-u.passage+max(0, u.first-u.pos-shortLead):], nil)
+	return t.good.Transcribe(ctx, pcm[u.pos-u.passage+max(0, u.first-u.pos-shortLead):], nil)
 }
 
-// rescue listens once more to what seemed to be speech and left the good model
-// speechless, now with hardly any silence before it; then it asks the quick
-// model.
-func (e *ear) rescue(ctx context.Context, pcm []float32) (heard, error) {
+// retryEmpty decodes speech in which the good model found no words, now with
+// hardly any silence before it. Then it asks the quick model.
+func (t *transcriber) retryEmpty(ctx context.Context, pcm []float32) (transcript, error) {
 	if len(pcm) < hearken.SampleRate {
-		return heard{}, nil
+		return transcript{}, nil
 	}
-	models := []recognizer{e.good, e.quick}
-	if e.alone() {
+	models := []recognizer{t.good, t.quick}
+	if t.singleModel() {
 		models = models[:1]
 	}
 	for _, m := range models {
 		r, err := m.Transcribe(ctx, pcm, nil)
 		if err != nil {
-			return heard{}, err
+			return transcript{}, err
 		}
 		if text := strings.TrimSpace(r.Text); text != "" {
-			return e.judge(text, r.Tokens, measure(r, pcm)), nil
+			return t.assess(text, r.Tokens, measure(r, pcm)), nil
 		}
 	}
-	return heard{}, nil
+	return transcript{}, nil
 }
 
-func (e *ear) judge(text string, tokens []int32, f features) heard {
-	h := heard{tokens: tokens, features: f, confidence: confidence(f)}
-	if e.gate.strange(f) {
-		h.strange = true
-		return h
+// assess decides whether a text is plausible, and corrects its names.
+func (t *transcriber) assess(text string, tokens []int32, f features) transcript {
+	r := transcript{tokens: tokens, features: f, confidence: confidence(f)}
+	if t.plausible.implausible(f) {
+		r.unintelligible = true
+		return r
 	}
-	h.text = e.vocab.mend(text)
-	if h.text != text {
-		h.original = text
+	r.text = t.vocab.correct(text)
+	if r.text != text {
+		r.original = text
 	}
-	return h
+	return r
 }
 
-// partial hears what was said so far.
-func (e *ear) partial(ctx context.Context, pcm []float32, draft []int32) (glimpse, error) {
-	r, err := e.quick.Transcribe(ctx, pcm, draft)
+// partial decodes an utterance so far.
+func (t *transcriber) partial(ctx context.Context, pcm []float32, draft []int32) (preview, error) {
+	r, err := t.quick.Transcribe(ctx, pcm, draft)
 	if err != nil {
-		return glimpse{}, err
+		return preview{}, err
 	}
-	g := glimpse{tokens: r.Tokens}
-	if text := strings.TrimSpace(r.Text); text != "" && !e.gate.strange(measure(r, pcm)) {
-		g.text = e.vocab.mend(text)
+	p := preview{tokens: r.Tokens}
+	if text := strings.TrimSpace(r.Text); text != "" && !t.plausible.implausible(measure(r, pcm)) {
+		p.text = t.vocab.correct(text)
 	}
-	return g, nil
+	return p, nil
 }
 
-// segment makes the confirmed entry for an utterance.
-func (e *ear) segment(u *transcription, cfg hearken.StreamConfig) hearken.Segment {
+// segment is the confirmed entry of the transcription.
+func (u *transcription) segment(cfg hearken.StreamConfig) hearken.Segment {
 	s := hearken.Segment{
 		Status: hearken.Confirmed, IsFinal: true, Language: cfg.Language,
 		StartTime: stt.Seconds(u.first), EndTime: stt.Seconds(u.last),
 	}
-	if u.heard.strange {
+	if u.result.unintelligible {
 		s.Status, s.Text, s.Language = hearken.NoSpeech, NotUnderstood, ""
 		return s
 	}
-	s.Text, s.Original = u.heard.text, u.heard.original
+	s.Text, s.Original = u.result.text, u.result.original
 	s.Words, s.Estimated = u.words(s.Text), true
-	s.Confidence = &u.heard.confidence
+	s.Confidence = &u.result.confidence
 	return s
 }
 
-// unconfirmed makes the entry that is shown while somebody speaks.
-func (e *ear) unconfirmed(g glimpse, u *transcription, cfg hearken.StreamConfig) hearken.Segment {
+// unconfirmed is the entry that is shown while somebody speaks.
+func (u *transcription) unconfirmed(p preview, cfg hearken.StreamConfig) hearken.Segment {
 	return hearken.Segment{
-		Status: hearken.Unconfirmed, Text: g.text, Words: u.words(g.text), Estimated: true, Language: cfg.Language,
+		Status: hearken.Unconfirmed, Text: p.text, Words: u.words(p.text), Estimated: true, Language: cfg.Language,
 		StartTime: stt.Seconds(u.first), EndTime: stt.Seconds(u.last),
 	}
 }

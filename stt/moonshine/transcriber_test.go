@@ -27,7 +27,7 @@ func (m *shy) Transcribe(ctx context.Context, pcm []float32, draft []int32) (Res
 }
 
 // Words that the model did not hear after a silence are not lost.
-func TestEar_Rescue(t *testing.T) {
+func TestTranscriber_Rescue(t *testing.T) {
 	const second = hearken.SampleRate
 	pcm := unitRange(say(1, []int{3, 4}))
 	u := &transcription{end: int64(len(pcm)), first: second, last: 2 * second}
@@ -42,7 +42,7 @@ func TestEar_Rescue(t *testing.T) {
 		{"Nothing", second / 10, second / 10, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := &ear{good: &shy{patience: tt.good}, quick: &shy{patience: tt.quick}, vocab: newVocabulary(nil, nil)}
+			e := &transcriber{good: &shy{patience: tt.good}, quick: &shy{patience: tt.quick}, vocab: newVocabulary(nil, nil)}
 			h, err := e.final(t.Context(), u, pcm, nil, true)
 			if err != nil || h.text != tt.want {
 				t.Errorf("heard %q: %v", h.text, err)
@@ -66,7 +66,7 @@ func (m *unsure) Transcribe(_ context.Context, pcm []float32, _ []int32) (Result
 
 // A small model that is alone listens again where it is unsure and there is
 // time, and the surer text counts.
-func TestEar_Again(t *testing.T) {
+func TestTranscriber_Again(t *testing.T) {
 	const second = hearken.SampleRate
 	pcm := unitRange(say(1, []int{3, 4}))
 	u := &transcription{end: int64(len(pcm)), first: second, last: 2 * second, lead: second}
@@ -82,7 +82,7 @@ func TestEar_Again(t *testing.T) {
 		{"TwoModels", other, true, "1000"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := &ear{good: one, quick: tt.quick, vocab: newVocabulary(nil, nil)}
+			e := &transcriber{good: one, quick: tt.quick, vocab: newVocabulary(nil, nil)}
 			h, err := e.final(t.Context(), u, pcm, nil, tt.spare)
 			if err != nil || h.text != tt.want {
 				t.Errorf("heard %q: %v", h.text, err)

@@ -10,22 +10,22 @@ import (
 	"github.com/hearken-dev/hearken/onnx"
 )
 
-// Verify compares the rewritten model in dir with the published one, by what
-// they make of some sound. With no sound given it makes its own. If they
-// disagree by more than rounding explains, the rewritten graphs are removed
-// and the error tells.
-func Verify(ctx context.Context, rt *onnx.Runtime, dir string, sounds [][]float32) error {
-	if len(sounds) == 0 {
-		sounds = testSounds()
+// Verify compares the results of the rewritten model in dir with those of the
+// published one on some recordings; without any it makes its own. If they
+// disagree by more than rounding explains, it removes the rewritten graphs and
+// returns an error.
+func Verify(ctx context.Context, rt *onnx.Runtime, dir string, recordings [][]float32) error {
+	if len(recordings) == 0 {
+		recordings = testRecordings()
 	}
-	d, err := compare(ctx, rt, dir, sounds)
+	d, err := compare(ctx, rt, dir, recordings)
 	if err == nil && d.tooMuch() {
 		err = fmt.Errorf("verify rewritten model: %w", d)
 	}
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	if undo := Unrewrite(dir); undo != nil {
+	if undo := RemoveRewritten(dir); undo != nil {
 		return fmt.Errorf("%w; %w", err, undo)
 	}
 	return err
@@ -39,12 +39,11 @@ type disagreement struct {
 	drift  float64 // sum of the differences between log-probabilities
 }
 
-// sure is the margin from which on rounding does not decide.
+// sure is the margin from which on rounding cannot change the choice.
 const sure = 1
 
-// tooMuch allows what rounding does. The published model itself answers to
-// sound that is louder by one part in a million with numbers that differ in
-// the second digit.
+// tooMuch allows what rounding does. The numbers of the published model itself
+// differ in the second digit for audio that is louder by one part in a million.
 func (d disagreement) tooMuch() bool {
 	return d.wrong > 1+d.sure/50 || d.drift > 0.15*float64(d.tokens)
 }
@@ -54,22 +53,22 @@ func (d disagreement) Error() string {
 		d.wrong, d.sure, d.drift/float64(max(d.tokens, 1)), d.tokens)
 }
 
-func compare(ctx context.Context, rt *onnx.Runtime, dir string, sounds [][]float32) (disagreement, error) {
+func compare(ctx context.Context, rt *onnx.Runtime, dir string, recordings [][]float32) (disagreement, error) {
 	var d disagreement
 	fast, err := LoadModel(rt, dir, ModelOptions{})
 	if err != nil {
 		return d, err
 	}
 	defer fast.Close()
-	if fast.slow != nil {
-		return d, fast.slow
+	if fast.notRewritten != nil {
+		return d, fast.notRewritten
 	}
 	published, err := LoadModel(rt, dir, ModelOptions{Unmodified: true})
 	if err != nil {
 		return d, err
 	}
 	defer published.Close()
-	for _, pcm := range sounds {
+	for _, pcm := range recordings {
 		want, err := published.Transcribe(ctx, pcm, nil)
 		if err != nil {
 			return d, err
@@ -81,24 +80,24 @@ func compare(ctx context.Context, rt *onnx.Runtime, dir string, sounds [][]float
 	return d, nil
 }
 
-// follow leads a model along the text that another one found and counts where
-// it would have gone elsewhere: in one pass, as for a draft, and step by step.
+// follow gives a model the text that another one found and counts where it
+// would have chosen differently: in one pass, as for a draft, and step by step.
 func (d *disagreement) follow(ctx context.Context, m *Model, pcm []float32, want Result) error {
-	sound, err := m.encode(pcm)
+	encoded, err := m.encode(pcm)
 	if err != nil {
 		return err
 	}
-	defer closeAll(sound)
+	defer closeAll(encoded)
 	tokens := []int64{beginToken}
 	for _, t := range want.Tokens {
 		tokens = append(tokens, int64(t))
 	}
-	whole, choices, err := m.network.begin(sound, tokens, len(tokens))
+	whole, choices, err := m.network.begin(encoded, tokens, len(tokens))
 	if err != nil {
 		return err
 	}
 	whole.close()
-	steps, first, err := m.network.begin(sound, tokens[:1], len(tokens))
+	steps, first, err := m.network.begin(encoded, tokens[:1], len(tokens))
 	if err != nil {
 		return err
 	}
@@ -130,12 +129,12 @@ func (d *disagreement) count(want Result, i int, c choice) {
 	}
 }
 
-// testSounds makes sounds that a model for speech has something to say about:
-// vowels, which are a buzz through resonances, in syllables.
-func testSounds() [][]float32 {
+// testRecordings makes audio in which a model for speech finds words: syllables
+// of vowels, which are a buzz through resonances.
+func testRecordings() [][]float32 {
 	random := rand.New(rand.NewPCG(1, 2))
 	vowels := [][2]float64{{730, 1090}, {270, 2290}, {300, 870}, {530, 1840}, {570, 840}}
-	var sounds [][]float32
+	var recordings [][]float32
 	for n := range 4 {
 		pcm := make([]float32, (2+n)*hearken.SampleRate)
 		for i := range pcm {
@@ -155,7 +154,7 @@ func testSounds() [][]float32 {
 			}
 			pcm[i] = float32(0.05*loud*x + 0.002*random.NormFloat64())
 		}
-		sounds = append(sounds, pcm)
+		recordings = append(recordings, pcm)
 	}
-	return sounds
+	return recordings
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/hearken-dev/hearken/editdistance"
 )
 
-// A vocabulary mends names and terms that the model does not know but nearly
-// hears: what sounds and looks almost like a term becomes the term. It is
-// careful: a word that is common in its own right is never touched alone.
+// A vocabulary corrects names and terms that the model does not know: what
+// sounds and looks almost like a term becomes the term. It is careful: a
+// common word alone is never changed.
 type vocabulary struct {
 	terms  []term
-	common func(word string) bool // whether a lower-case word is an everyday one
+	common func(word string) bool // whether a lower-case word is a common one
 }
 
 type term struct {
@@ -23,15 +23,16 @@ type term struct {
 	key     string // how it sounds
 }
 
-// Shorter terms are only mended in their spelling: too many words are close.
-const shortestTerm = 4
+// minTerm is the shortest term that words may merely resemble: too many words
+// are close to a shorter one.
+const minTerm = 4
 
 func newVocabulary(terms []string, common func(string) bool) *vocabulary {
 	v := &vocabulary{common: common}
 	for _, t := range terms {
 		t = strings.Join(strings.Fields(t), " ")
 		if letters := fold(t); letters != "" {
-			v.terms = append(v.terms, term{text: t, words: len(strings.Fields(t)), letters: letters, key: sound(letters)})
+			v.terms = append(v.terms, term{text: t, words: len(strings.Fields(t)), letters: letters, key: phoneticKey(letters)})
 		}
 	}
 	// Longer terms first, so that "Ada Lovelace" wins over "Ada".
@@ -46,8 +47,8 @@ type piece struct {
 	fixed               bool // belongs to a term
 }
 
-// mend returns the text with near misses corrected.
-func (v *vocabulary) mend(text string) string {
+// correct returns the text with near misses corrected.
+func (v *vocabulary) correct(text string) string {
 	if len(v.terms) == 0 || text == "" {
 		return text
 	}
@@ -76,19 +77,19 @@ func (v *vocabulary) mend(text string) string {
 	return strings.Join(out, " ")
 }
 
-// match tells how many of the first pieces are the term, or nearly so. The
-// closest number of words wins.
+// match returns how many of the first pieces are the term, or nearly so; 0 if
+// none. The closest number of words wins.
 func (v *vocabulary) match(t term, pieces []piece) int {
 	best, words := 0.0, 0
-	joined, everyday := "", true
+	joined, allCommon := "", true
 	for n := 1; n <= min(t.words+2, len(pieces)); n++ {
 		p := pieces[n-1]
 		if p.fixed || (n > 1 && (pieces[n-2].after != "" || p.before != "")) {
-			break // a comma stands between them
+			break // punctuation stands between them
 		}
 		joined += p.folded
-		everyday = everyday && v.common(p.folded)
-		if c := closeness(t, joined, n, everyday); c > best {
+		allCommon = allCommon && v.common(p.folded)
+		if c := closeness(t, joined, n, allCommon); c > best {
 			best, words = c, n
 		}
 	}
@@ -96,25 +97,25 @@ func (v *vocabulary) match(t term, pieces []piece) int {
 }
 
 // closeness is 0 for what is not the term, and 1 for what is.
-func closeness(t term, letters string, words int, everyday bool) float64 {
+func closeness(t term, letters string, words int, common bool) float64 {
 	if letters == t.letters {
 		return 1
 	}
-	if len(t.letters) < shortestTerm || (everyday && words <= t.words) {
+	if len(t.letters) < minTerm || (common && words <= t.words) {
 		return 0
 	}
 	longer := float64(max(len(t.letters), len(letters)))
 	edits := editdistance.Damerau([]byte(letters), []byte(t.letters), int(longer))
 	alike := 1 - float64(edits)/longer
-	key := sound(letters)
+	key := phoneticKey(letters)
 	switch same := key == t.key; {
 	case same && words > t.words && len(t.key) >= 4 && alike >= 0.6: // "cube are netties"
 		return alike
-	case words > t.words && everyday:
+	case words > t.words && common:
 		return 0
 	case same && alike >= 0.6:
 		return alike
-	case alike >= 0.8 && editdistance.Damerau([]byte(key), []byte(t.key), 1) <= 1 && len(t.letters) > shortestTerm:
+	case alike >= 0.8 && editdistance.Damerau([]byte(key), []byte(t.key), 1) <= 1 && len(t.letters) > minTerm:
 		return alike
 	}
 	return 0

@@ -30,7 +30,7 @@ func TestVocabulary(t *testing.T) {
 		{"Empty", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := v.mend(tt.in); got != tt.want {
+			if got := v.correct(tt.in); got != tt.want {
 				t.Errorf("%q became %q, not %q", tt.in, got, tt.want)
 			}
 		})
@@ -41,8 +41,8 @@ func FuzzVocabulary(f *testing.F) {
 	f.Add("Kubernetes", "cube are netties, 世界 é")
 	f.Fuzz(func(t *testing.T, term, text string) {
 		v := newVocabulary([]string{term}, frequent)
-		once := v.mend(text)
-		if again := v.mend(once); again != once {
+		once := v.correct(text)
+		if again := v.correct(once); again != once {
 			t.Errorf("%q became %q and then %q", text, once, again)
 		}
 	})
