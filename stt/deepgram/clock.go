@@ -6,18 +6,18 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A clock maps the time of a connection, which counts only the sound that was
-// sent, to the session's clock, where sound may be missing in between.
+// A clock maps the time of a connection, which counts only the audio that was
+// sent, to the session's clock, where audio may be missing in between.
 type clock struct {
 	pieces []piece // in order, without holes in the connection's time; never empty
 }
 
-// A piece is a run of sound that was sent without a gap.
+// A piece is a run of audio that was sent without a gap.
 type piece struct {
 	sent    int64 // samples that were sent before
 	pos     int64 // position of its first sample
 	samples int64
-	padding bool // silence that nobody recorded and that takes no time
+	padding bool // silence that is not part of the session and takes no time
 }
 
 func newClock(start int64) clock { return clock{pieces: []piece{{pos: start}}} }
@@ -40,20 +40,20 @@ func (p *piece) end() int64 {
 // add notes that samples were sent.
 func (c *clock) add(samples int64) { c.last().samples += samples }
 
-// jump notes that the next sample is of another position.
+// jump notes that the next sample has another position.
 func (c *clock) jump(pos int64) {
 	c.pieces = append(c.pieces, piece{sent: c.sent(), pos: pos})
 }
 
-// pad notes that samples of silence were sent that the session does not know.
+// pad notes that samples of silence were sent that are not part of the session.
 func (c *clock) pad(samples int64) {
 	pos := c.pos()
 	c.pieces = append(c.pieces, piece{sent: c.sent(), pos: pos, samples: samples, padding: true})
 	c.jump(pos)
 }
 
-// at is the piece in which a moment of the connection lies. A moment between
-// two is the end of the earlier one.
+// at is the index of the piece that holds a moment of the connection. A moment
+// between two pieces is the end of the earlier one.
 func (c *clock) at(seconds float64) int {
 	n := samples(seconds)
 	for i := range c.pieces {
@@ -64,7 +64,7 @@ func (c *clock) at(seconds float64) int {
 	return len(c.pieces) - 1
 }
 
-// in is the position of a moment of the connection, held within a piece.
+// in is the position of a moment of the connection, limited to a piece.
 func (c *clock) in(i int, seconds float64) int64 {
 	p := &c.pieces[i]
 	return min(p.pos+max(0, samples(seconds)-p.sent), p.end())
@@ -73,7 +73,7 @@ func (c *clock) in(i int, seconds float64) int64 {
 // position is the position of a moment of the connection.
 func (c *clock) position(seconds float64) int64 { return c.in(c.at(seconds), seconds) }
 
-// forget drops the pieces that lie wholly before a moment.
+// forget drops the pieces that end before a moment.
 func (c *clock) forget(seconds float64) {
 	n, i := samples(seconds), 0
 	for i < len(c.pieces)-1 && c.pieces[i].sent+c.pieces[i].samples < n {
@@ -82,11 +82,9 @@ func (c *clock) forget(seconds float64) {
 	c.pieces = c.pieces[i:]
 }
 
-// samples is a time as a number of samples, within reason whatever the server
-// says.
+// samples is a time as a number of samples, limited because the server may send
+// anything.
 func samples(seconds float64) int64 {
-	const reason = 1 << 40
-	return int64(math.Round(min(max(0, seconds*hearken.SampleRate), reason)))
+	const limit = 1 << 40
+	return int64(math.Round(min(max(0, seconds*hearken.SampleRate), limit)))
 }
-
-func seconds(pos int64) float64 { return float64(pos) / hearken.SampleRate }

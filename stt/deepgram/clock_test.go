@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 // Whatever was sent, every sample is found where it was recorded.
@@ -42,7 +43,7 @@ func TestClock(t *testing.T) {
 			t.Fatalf("%d samples to %d, want %d to %d", c.sent(), c.pos(), len(want), pos)
 		}
 		from := rapid.IntRange(0, len(want)).Draw(t, "forgotten")
-		c.forget(seconds(int64(from)))
+		c.forget(stt.Seconds(int64(from)))
 		for i := from; i < len(want); i++ {
 			middle := (float64(i) + 0.6) / hearken.SampleRate
 			in := c.at(middle)
@@ -85,7 +86,7 @@ func TestPace(t *testing.T) {
 // computer's, no stream stalls and none is sent in a rush.
 func TestStream_WallClock(t *testing.T) {
 	s := newStream(t.Context(), nil, hearken.StreamConfig{})
-	for name, at := range map[string]time.Time{"opened": s.opened, "sentAt": s.sentAt, "heardAt": s.heardAt} {
+	for name, at := range map[string]time.Time{"opened": s.opened, "sentAt": s.sentAt, "heardAt": s.receivedAt} {
 		if !strings.Contains(at.String(), " m=") {
 			t.Errorf("%s is on the wall clock", name)
 		}
@@ -104,19 +105,19 @@ func TestStream_WallClock(t *testing.T) {
 // An answer to Finalize settles what was sent before it, and never more.
 func TestStream_settled(t *testing.T) {
 	answer, long, pause := message{FromFinalize: true}, message{}, message{SpeechFinal: true}
-	at := func(times ...float64) (asked []request) {
+	at := func(times ...float64) (asked []finalizeRequest) {
 		for _, t := range times {
-			asked = append(asked, request{sent: samples(t), pause: t == 2})
+			asked = append(asked, finalizeRequest{sent: samples(t), pause: t == 2})
 		}
 		return asked
 	}
 	for name, c := range map[string]struct {
-		asked  []request
-		m      message
-		end    float64
-		to     float64
-		paused bool
-		left   []request
+		finalizes []finalizeRequest
+		m         message
+		end       float64
+		to        float64
+		paused    bool
+		left      []finalizeRequest
 	}{
 		"Asked":       {at(3), answer, 3, 3, false, nil},
 		"Rounded":     {at(1, 3), answer, 2.98, 3, false, nil},
@@ -131,12 +132,12 @@ func TestStream_settled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStream(t.Context(), nil, hearken.StreamConfig{})
-			s.asked = c.asked
+			s.finalizes = c.finalizes
 			to, paused := s.settled(&c.m, c.end)
 			if to != c.to || paused != c.paused {
 				t.Errorf("settled to %g, paused %t", to, paused)
 			}
-			if diff := cmp.Diff(c.left, s.asked, cmp.AllowUnexported(request{}), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(c.left, s.finalizes, cmp.AllowUnexported(finalizeRequest{}), cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -168,7 +169,7 @@ func TestCut(t *testing.T) {
 		"Empty":   {"", turns([]string{"a", "b"}), []string{"a b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, cut(c.text, c.parts)); diff != "" {
+			if diff := cmp.Diff(c.want, splitText(c.text, c.parts)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -195,9 +196,9 @@ func TestStream_Wild(t *testing.T) {
 			m.Channel.Alternatives = []alternative{{Transcript: rapid.StringN(0, 9, -1).Draw(t, "text"), Words: words.Draw(t, "words")}}
 			s.result(&m)
 		}
-		s.last()
+		s.emitRest()
 		close(s.events)
-		through, end := int64(start), seconds(start)
+		through, end := int64(start), stt.Seconds(start)
 		for e := range s.events {
 			if e.Kind == hearken.Progress || e.Kind == hearken.Final {
 				if e.FinalUntil < through || e.FinalUntil > 26*hearken.SampleRate {

@@ -202,22 +202,22 @@ func TestStream_Failed(t *testing.T) {
 		want  string
 	}{
 		"Cut":       {func(v *visit) bool { return false }, "The connection to Deepgram was lost."},
-		"Data":      {closes(1008, "DATA-0000"), "Deepgram could not decode the sound (1008 DATA-0000)."},
-		"NoText":    {closes(1011, "NET-0000"), "Deepgram ended the stream because it had nothing to say for too long (1011 NET-0000)."},
-		"NoSound":   {closes(1011, "NET-0001"), "Deepgram ended the stream because it got no sound in time (1011 NET-0001)."},
-		"Internal":  {closes(1011, ""), "Deepgram broke off the stream (1011)."},
-		"Restart":   {closes(1012, "see you"), "Deepgram broke off the stream (1012 see you)."},
-		"Normal":    {closes(1000, ""), "Deepgram ended the stream before its time (1000)."},
-		"Away":      {closes(1001, ""), "Deepgram ended the stream before its time (1001)."},
-		"KeyInside": {closes(1008, "bad "+testKey), "Deepgram broke off the stream (1008 bad [key])."},
-		"Malformed": {says(`{"type":"Results","channel":{"alternatives":[{"transcript":"sec`), "Deepgram sent something that is not in its protocol."},
-		"WrongType": {says(`{"type":"Results","start":"now"}`), "Deepgram sent something that is not in its protocol."},
+		"Data":      {closes(1008, "DATA-0000"), "Deepgram could not decode the audio (1008 DATA-0000)."},
+		"NoText":    {closes(1011, "NET-0000"), "Deepgram ended the stream because nothing was said for too long (1011 NET-0000)."},
+		"NoSound":   {closes(1011, "NET-0001"), "Deepgram ended the stream because it got no audio in time (1011 NET-0001)."},
+		"Internal":  {closes(1011, ""), "Deepgram aborted the stream (1011)."},
+		"Restart":   {closes(1012, "see you"), "Deepgram aborted the stream (1012 see you)."},
+		"Normal":    {closes(1000, ""), "Deepgram ended the stream too early (1000)."},
+		"Away":      {closes(1001, ""), "Deepgram ended the stream too early (1001)."},
+		"KeyInside": {closes(1008, "bad "+testKey), "Deepgram aborted the stream (1008 bad [key])."},
+		"Malformed": {says(`{"type":"Results","channel":{"alternatives":[{"transcript":"sec`), "Deepgram sent something that is not part of its protocol."},
+		"WrongType": {says(`{"type":"Results","start":"now"}`), "Deepgram sent something that is not part of its protocol."},
 		"TooLong":   {says(`{"type":"` + strings.Repeat("x", 2<<20) + `"}`), "The connection to Deepgram was lost."},
 		"Explained": {func(v *visit) bool {
 			v.sayRaw(`{"type":"Error","code":"X","description":"The model has fallen asleep."}`)
 			v.conn.Close(1011, "")
 			return false
-		}, "Deepgram broke off the stream (1011) after the error: The model has fallen asleep."},
+		}, "Deepgram aborted the stream (1011) after the error: The model has fallen asleep."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t, meeting)

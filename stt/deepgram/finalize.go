@@ -1,20 +1,24 @@
 package deepgram
 
-import "slices"
+import (
+	"slices"
 
-// A request is a Finalize that was sent.
-type request struct {
+	"github.com/hearken-dev/hearken/stt"
+)
+
+// A finalizeRequest is a Finalize that was sent.
+type finalizeRequest struct {
 	sent  int64 // samples that the server got before it
-	pause bool  // because somebody paused, and not because somebody asked
+	pause bool  // because the speaker paused, not because the caller asked
 }
 
-// Finalize asks the server for the words of all sound so far. If there are
-// none to wait for, it says so at once.
+// Finalize asks the server for the words of all audio so far. If there are none
+// to wait for, it reports progress at once.
 func (s *stream) Finalize() error {
 	if s.closed {
 		return errClosed
 	}
-	if err := s.over(); err != nil {
+	if err := s.closeError(); err != nil {
 		return err
 	}
 	if len(s.buf) > 0 {
@@ -23,56 +27,57 @@ func (s *stream) Finalize() error {
 		}
 	}
 	s.mu.Lock()
-	settled := s.through >= s.clock.pos()
+	done := s.finalUntil >= s.clock.pos()
 	s.mu.Unlock()
-	if settled {
-		s.offerProgress() // if there is no room, one that says the same is on its way
+	if done {
+		s.tryEmitProgress() // if the channel is full, an equal one is on its way
 		return nil
 	}
-	return s.ask(false)
+	return s.requestFinalize(false)
 }
 
-// ask sends Finalize, once for the same sound. What the connection has not
-// taken by now may come after it: its answer does not speak of that.
-func (s *stream) ask(pause bool) error {
+// requestFinalize sends Finalize, once for the same audio. Audio that the
+// connection has not accepted by now may come after it, so the answer does not
+// cover that.
+func (s *stream) requestFinalize(pause bool) error {
 	s.mu.Lock()
-	if n := len(s.asked); n > 0 && s.asked[n-1].sent == s.taken {
-		s.asked[n-1].pause = s.asked[n-1].pause || pause
+	if n := len(s.finalizes); n > 0 && s.finalizes[n-1].sent == s.accepted {
+		s.finalizes[n-1].pause = s.finalizes[n-1].pause || pause
 		s.mu.Unlock()
 		return nil
 	}
-	s.asked = append(s.asked, request{sent: s.taken, pause: pause})
+	s.finalizes = append(s.finalizes, finalizeRequest{sent: s.accepted, pause: pause})
 	s.mu.Unlock()
-	return s.tell(finalize)
+	return s.sendText(finalize)
 }
 
 const (
 	// rounding is how far the server's times may be off.
 	rounding = 0.05
-	// forgetAsked is how much sound after a Finalize no answer to it will
-	// come: the server had nothing to answer with.
-	forgetAsked = 10.0
+	// unansweredAfter is how many seconds of audio after a Finalize no answer
+	// to it comes any more: the server had no words.
+	unansweredAfter = 10.0
 )
 
-// settled is up to where a final that ends at end settles the sound, on the
-// connection's clock, and whether somebody paused there. The answer to a
-// Finalize settles all that was sent before, even where it is shorter: the
-// server has worked it off and found nothing more. Not every Finalize is
-// answered, so an answer is for the first, and for those that it reaches as
-// well. Called with the lock held.
+// settled is up to where all audio is done after a final that ends at end, on
+// the connection's clock, and whether the speaker paused there. The answer to a
+// Finalize covers all that was sent before it, even if the answer is shorter:
+// the server found no more words. Not every Finalize is answered, so an answer
+// is for the first, and for all others up to its end. It is called with the
+// lock held.
 func (s *stream) settled(m *message, end float64) (to float64, paused bool) {
 	n := 0
 	if !m.FromFinalize {
-		for n < len(s.asked) && seconds(s.asked[n].sent)+forgetAsked < end {
+		for n < len(s.finalizes) && stt.Seconds(s.finalizes[n].sent)+unansweredAfter < end {
 			n++
 		}
-		s.asked = slices.Delete(s.asked, 0, n)
+		s.finalizes = slices.Delete(s.finalizes, 0, n)
 		return end, m.SpeechFinal
 	}
-	for n < len(s.asked) && (n == 0 || seconds(s.asked[n].sent) <= end+rounding) {
-		to, paused = seconds(s.asked[n].sent), s.asked[n].pause
+	for n < len(s.finalizes) && (n == 0 || stt.Seconds(s.finalizes[n].sent) <= end+rounding) {
+		to, paused = stt.Seconds(s.finalizes[n].sent), s.finalizes[n].pause
 		n++
 	}
-	s.asked = slices.Delete(s.asked, 0, n)
+	s.finalizes = slices.Delete(s.finalizes, 0, n)
 	return max(to, end), paused
 }

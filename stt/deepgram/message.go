@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// What is sent beside sound, always as text.
+// What is sent besides audio, always as text.
 const (
 	keepAlive   = `{"type":"KeepAlive"}`
 	finalize    = `{"type":"Finalize"}`
@@ -14,8 +14,8 @@ const (
 
 const results = "Results"
 
-// A message is what the server says: the fields of all kinds of messages that
-// matter here. Times are seconds of the connection.
+// A message is what the server sends: the fields of all kinds of messages that
+// matter here. Times are seconds on the connection's clock.
 type message struct {
 	Type string `json:"type"`
 
@@ -35,12 +35,12 @@ type message struct {
 	Message     string `json:"message"`
 }
 
-// parse reads what the server said.
+// parse reads a message of the server.
 func parse(b []byte) (message, error) {
 	var m message
 	err := json.Unmarshal(b, &m)
-	// Only in Results is "channel" an object, elsewhere it is a pair of
-	// numbers that nobody needs; the rest of the message is read all the same.
+	// Only in Results is "channel" an object. Elsewhere it is a pair of numbers
+	// that is not needed; the rest of the message is valid.
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && m.Type != "" && m.Type != results {
 		err = nil
 	}
@@ -49,7 +49,7 @@ func parse(b []byte) (message, error) {
 
 func (m *message) end() float64 { return m.Start + max(0, m.Duration) }
 
-// best is what the server thinks was said.
+// best is the server's first choice.
 func (m *message) best() alternative {
 	if len(m.Channel.Alternatives) == 0 {
 		return alternative{}

@@ -7,8 +7,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// The languages that the models hear live, as Deepgram's pages had them in
-// October 2026. "multi" follows speakers who switch.
+// The languages that the models transcribe live, as of Deepgram's
+// documentation of October 2026. "multi" follows speakers who switch.
 var (
 	english = strings.Fields("en en-US en-AU en-GB en-IN en-NZ")
 	narrow  = strings.Fields("en en-US")
@@ -42,14 +42,14 @@ var (
 		"nova-2-voicemail":        narrow,
 	}
 
-	// sameAs are tags that people use for languages the models call otherwise.
-	sameAs = map[string]string{"nb": "no", "nn": "no", "fil": "tl", "iw": "he", "in": "id", "cmn": "zh", "yue": "zh-HK"}
+	// otherTags are further tags of languages, with what the models call them.
+	otherTags = map[string]string{"nb": "no", "nn": "no", "fil": "tl", "iw": "he", "in": "id", "cmn": "zh", "yue": "zh-HK"}
 )
 
 // language is what the model calls the language: the tag itself, or the
-// nearest one that is less precise ("ja" for "ja-JP"). A model that nobody
-// here knows is taken at its word if it is the provider's own: somebody who
-// set it up has a model of their own.
+// nearest one that is less precise ("ja" for "ja-JP"). If the provider is
+// configured with a model that is not known here, it is a custom model, and any
+// language is accepted.
 func (p *Provider) language(model, tag string) (string, error) {
 	known, ok := models[model]
 	switch {
@@ -68,17 +68,18 @@ func (p *Provider) language(model, tag string) (string, error) {
 			WithTry("one of %s", strings.Join(names, ", "))
 	}
 	if tag == "" {
-		return "en", nil // as Deepgram takes it, but said aloud
+		return "en", nil // Deepgram's default, made explicit
 	}
-	if found := lookUp(known, tag); found != "" {
+	if found := matchLanguage(known, tag); found != "" {
 		return found, nil
 	}
 	return "", hearken.Errorf(hearken.ProviderNotConfigured, "Deepgram's model %s has no language %q.", model, tag).
 		WithTry("one of %s", strings.Join(known, ", "))
 }
 
-// lookUp finds a tag among known ones, cutting it from the end until it fits.
-func lookUp(known []string, tag string) string {
+// matchLanguage finds a tag among the known ones, without its last parts if
+// need be.
+func matchLanguage(known []string, tag string) string {
 	tag = strings.ReplaceAll(tag, "_", "-")
 	for tag != "" {
 		for _, k := range known {
@@ -86,8 +87,8 @@ func lookUp(known []string, tag string) string {
 				return k
 			}
 		}
-		if same := sameAs[strings.ToLower(tag)]; same != "" && slices.Contains(known, same) {
-			return same
+		if other := otherTags[strings.ToLower(tag)]; other != "" && slices.Contains(known, other) {
+			return other
 		}
 		i := strings.LastIndexByte(tag, '-')
 		if i < 0 {

@@ -6,33 +6,33 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// burst is how much sound may be sent at once: what a live sender's network
-// holds back and lets go is not slowed down.
+// burst is how much audio may be sent at once, so that what a live sender's
+// network delayed is not slowed down further.
 const burst = 1.0 // seconds
 
-// A pace keeps sound from being sent much faster than in real time. The server
-// is made to hear people, and a replay that is thrown at it makes it fail.
+// A pace keeps audio from being sent much faster than real time. The server is
+// made for live speech, and a replay at full speed makes it fail.
 type pace struct {
-	rate float64 // seconds of sound in a second; negative for no bound
-	room float64 // seconds of sound that may be sent now
-	at   time.Time
+	rate    float64 // seconds of audio per second; negative for no limit
+	allowed float64 // seconds of audio that may be sent now
+	at      time.Time
 }
 
-// wait is how long to wait before so many samples are sent, which then count
-// as sent.
+// wait is how long to wait before sending so many samples. It counts them as
+// sent.
 func (p *pace) wait(samples int, now time.Time) time.Duration {
 	if p.rate < 0 {
 		return 0
 	}
 	if p.at.IsZero() {
-		p.room = burst
+		p.allowed = burst
 	} else {
-		p.room = min(burst, p.room+p.rate*max(0, now.Sub(p.at).Seconds()))
+		p.allowed = min(burst, p.allowed+p.rate*max(0, now.Sub(p.at).Seconds()))
 	}
 	p.at = now
-	p.room -= float64(samples) / hearken.SampleRate
-	if p.room >= 0 {
+	p.allowed -= float64(samples) / hearken.SampleRate
+	if p.allowed >= 0 {
 		return 0
 	}
-	return time.Duration(-p.room / p.rate * float64(time.Second))
+	return time.Duration(-p.allowed / p.rate * float64(time.Second))
 }

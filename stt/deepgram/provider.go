@@ -20,28 +20,28 @@ const (
 	defaultModel   = "nova-3"
 	defaultPace    = 1.25
 	defaultStall   = 10 * time.Second
-	// Deepgram names no bound for a stream. But no connection lives for ever:
-	// servers are replaced and proxies lose patience, and then it breaks in
-	// the middle of a word. Better to go on with a new one in a pause.
+	// Deepgram names no limit for a stream. But no connection lasts forever:
+	// servers are replaced and proxies time out, and then it breaks in the
+	// middle of a word. It is better to open a new one in a pause.
 	defaultMaxStream = 4 * time.Hour
 )
 
-// Config is what a [Provider] is made of. All of it is optional; without a key
-// every session has to bring its own.
+// Config configures a [Provider]. All of it is optional; without a key every
+// session needs its own.
 type Config struct {
 	APIKey  string
 	BaseURL string // wss://api.deepgram.com if empty; the path /v1/listen is added
 	Model   string // of streams that name none; nova-3 if empty
-	// Extra are further parameters of the connection in Deepgram's words, such
-	// as mip_opt_out or redact. They replace the provider's own, an empty
-	// value removes one, and those that say what the sound is stay as they are.
+	// Extra are further parameters of the connection by Deepgram's names, such
+	// as mip_opt_out or redact. They replace the provider's own, and an empty
+	// value removes one. Those that describe the audio cannot be changed.
 	Extra url.Values
-	// Pace is how many seconds of sound are sent in a second at most when
-	// there is more than comes in live. 1.25 if zero, what Deepgram's servers
-	// are made for; without bound if negative.
+	// Pace is how many seconds of audio are sent per second at most when there
+	// is more than live audio. 1.25 if zero, what Deepgram's servers are made
+	// for; without limit if negative.
 	Pace float64
-	// Stall is how long the server may say nothing while it gets sound, or
-	// take no sound, before the stream fails; 10 s if zero, ten times as long
+	// Stall is how long the server may send nothing while it gets audio, or
+	// accept no audio, before the stream fails; 10 s if zero, ten times as long
 	// as Deepgram takes.
 	Stall time.Duration
 	// MaxStream is how long a stream may stay open; 4 h if zero.
@@ -55,13 +55,13 @@ type Config struct {
 // A Provider opens streams at Deepgram.
 type Provider struct {
 	cfg    Config
-	listen *url.URL // nil if the base URL is none
+	listen *url.URL // nil if the base URL is invalid
 	client *http.Client
 	log    *slog.Logger
 }
 
-// New makes a provider. It opens no connection; what is wrong with the
-// configuration is told by [Provider.Check].
+// New makes a provider. It opens no connection; [Provider.Check] reports what is
+// wrong with the configuration.
 func New(cfg Config) *Provider {
 	cfg.APIKey = strings.TrimSpace(cfg.APIKey)
 	cfg.BaseURL = cmp.Or(cfg.BaseURL, defaultBaseURL)
@@ -79,9 +79,9 @@ func New(cfg Config) *Provider {
 	return p
 }
 
-// newClient makes a client whose connections are for one stream each, which
-// remembers TLS sessions because streams come and go, and which takes the key
-// nowhere else when it is told to.
+// newClient makes a client with one connection for each stream. It caches TLS
+// sessions because streams come and go, and follows no redirect, because the
+// key must go nowhere else.
 func newClient() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -124,30 +124,30 @@ func (p *Provider) Capabilities() hearken.Capabilities {
 	return hearken.Capabilities{Finalize: true, MaxStream: p.cfg.MaxStream, Pace: max(0, p.cfg.Pace)}
 }
 
-// Check tells whether there is a key, and whether the model has the language.
+// Check reports whether there is a key and whether the model has the language.
 // It does not ask the server.
 func (p *Provider) Check(_ context.Context, cfg hearken.StreamConfig) error {
-	_, err := p.wish(cfg)
+	_, err := p.streamOptions(cfg)
 	return err
 }
 
-// A wish is what a stream asks the server for.
-type wish struct {
+// streamOptions are what a stream asks the server for.
+type streamOptions struct {
 	key, model, language string
 }
 
-// wish finds out what cfg asks for, and whether it can be had.
-func (p *Provider) wish(cfg hearken.StreamConfig) (wish, error) {
+// streamOptions reads cfg and checks whether the provider can do it.
+func (p *Provider) streamOptions(cfg hearken.StreamConfig) (streamOptions, error) {
 	if p.listen == nil {
-		return wish{}, hearken.Errorf(hearken.ProviderNotConfigured, "The base URL of Deepgram is not the address of a server.").
+		return streamOptions{}, hearken.Errorf(hearken.ProviderNotConfigured, "Deepgram's base URL is not the address of a server.").
 			WithTry("DEEPGRAM_BASE_URL=%s", defaultBaseURL)
 	}
-	w := wish{key: cmp.Or(strings.TrimSpace(cfg.APIKey), p.cfg.APIKey), model: cmp.Or(cfg.Model, p.cfg.Model)}
-	if w.key == "" {
-		return w, hearken.Errorf(hearken.APIKeyMissing, "Deepgram wants a key, and there is none.").
-			WithTry("DEEPGRAM_API_KEY=... (console.deepgram.com gives one), or the provider local, which needs none")
+	o := streamOptions{key: cmp.Or(strings.TrimSpace(cfg.APIKey), p.cfg.APIKey), model: cmp.Or(cfg.Model, p.cfg.Model)}
+	if o.key == "" {
+		return o, hearken.Errorf(hearken.APIKeyMissing, "Deepgram needs a key, and there is none.").
+			WithTry("DEEPGRAM_API_KEY=... (from console.deepgram.com), or the provider local, which needs none")
 	}
 	var err error
-	w.language, err = p.language(w.model, cfg.Language)
-	return w, err
+	o.language, err = p.language(o.model, cfg.Language)
+	return o, err
 }

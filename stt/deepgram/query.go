@@ -18,10 +18,10 @@ const (
 	maxTokens = 500
 )
 
-// query is what the stream asks for. Interim results are always wanted, also
-// where nobody is to see them: by them the stream knows that the server is
-// well and how far it has come, and utterance ends need them.
-func (p *Provider) query(w wish, cfg hearken.StreamConfig) (q url.Values, dropped int) {
+// query is what the stream asks for. It always asks for interim results, even
+// if the caller does not want them: they show that the server works and how far
+// it has come, and utterance ends need them.
+func (p *Provider) query(o streamOptions, cfg hearken.StreamConfig) (q url.Values, dropped int) {
 	q = url.Values{
 		"smart_format":     {"true"},
 		"punctuate":        {"true"},
@@ -30,14 +30,14 @@ func (p *Provider) query(w wish, cfg hearken.StreamConfig) (q url.Values, droppe
 		"utterance_end_ms": {"1000"},
 		"vad_events":       {"true"},
 	}
-	if w.language == "multi" {
-		q.Set("endpointing", "100") // what Deepgram advises for speakers who switch
+	if o.language == "multi" {
+		q.Set("endpointing", "100") // Deepgram's advice for speakers who switch languages
 	}
 	terms, dropped := keyterms(cfg.Vocabulary)
 	switch {
-	case strings.HasPrefix(w.model, "nova-3"):
+	case strings.HasPrefix(o.model, "nova-3"):
 		q["keyterm"] = terms
-	case strings.HasPrefix(w.model, "nova-2"):
+	case strings.HasPrefix(o.model, "nova-2"):
 		q["keywords"] = terms
 	default:
 		dropped = len(cfg.Vocabulary)
@@ -48,10 +48,10 @@ func (p *Provider) query(w wish, cfg hearken.StreamConfig) (q url.Values, droppe
 			q.Del(name)
 		}
 	}
-	pauses(q, cfg.Endpointing)
-	q.Set("model", w.model)
-	if w.language != "" {
-		q.Set("language", w.language)
+	setPause(q, cfg.Endpointing)
+	q.Set("model", o.model)
+	if o.language != "" {
+		q.Set("language", o.language)
 	}
 	q.Set("encoding", "linear16")
 	q.Set("sample_rate", strconv.Itoa(hearken.SampleRate))
@@ -60,10 +60,10 @@ func (p *Provider) query(w wish, cfg hearken.StreamConfig) (q url.Values, droppe
 	return q, dropped
 }
 
-// pauses asks for the pause that a session itself wants to end a segment. The
-// end of an utterance, which also ends one, never comes before it, and not
-// sooner than after the second that Deepgram's own results need.
-func pauses(q url.Values, pause time.Duration) {
+// setPause asks for the pause with which the session ends a segment. The end of
+// an utterance, which also ends one, never comes before it, and not sooner than
+// after the second that Deepgram's own results need.
+func setPause(q url.Values, pause time.Duration) {
 	switch {
 	case pause > 0:
 		ms := max(1, pause.Milliseconds())
@@ -75,8 +75,8 @@ func pauses(q url.Values, pause time.Duration) {
 	}
 }
 
-// keyterms are the terms of a vocabulary that the server takes, the first
-// first, and how many it does not.
+// keyterms are the first terms of a vocabulary, as many as the server takes,
+// and how many it does not take.
 func keyterms(vocabulary []string) (terms []string, dropped int) {
 	seen := make(map[string]bool)
 	left := maxTokens
@@ -97,9 +97,9 @@ func keyterms(vocabulary []string) (terms []string, dropped int) {
 	return terms, dropped
 }
 
-// tokens is at most how many tokens a term has. The server's tokenizer is not
-// known; none makes more than one token of a byte, and of plain letters none
-// makes more than one of two, on average.
+// tokens is an upper bound of how many tokens a term has. The server's
+// tokenizer is not known. None makes more than one token of a byte, and on
+// average none makes more than one of two ASCII letters.
 func tokens(term string) int {
 	plain, other := 0, 0
 	for i := range len(term) {

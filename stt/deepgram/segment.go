@@ -5,50 +5,51 @@ import (
 	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
-// A part is what one speaker said in a result without a gap in the sound.
+// A part is what one speaker said in a result, without a gap in the audio.
 type part struct {
 	segment hearken.Segment
-	floor   int64   // position at which its run of sound began
+	floor   int64   // position at which its run of audio began
 	end     float64 // on the connection's clock
 	words   []word  // of the result
 }
 
 // parts makes segments of a result that ends at end: one of an interim result,
-// whose speakers are guesses, and of a final one as many as there are turns.
-// Called with the lock held, for the clock.
+// whose speakers are guesses, and of a final one as many as there are turns of
+// speakers. It is called with the lock held.
 func (s *stream) parts(m *message, end float64) []part {
 	best := m.best()
 	if len(best.Words) == 0 {
-		return s.wordless(m, best, end)
+		return s.withoutWords(m, best, end)
 	}
 	var parts []part
 	var p *part
-	place, at := -1, max(s.through, s.said)
+	piece, at := -1, max(s.finalUntil, s.entriesUntil)
 	for i := range best.Words {
 		w := &best.Words[i]
-		// No word begins before the last one ended or ends after the result
-		// does, whatever the server's rounding makes of it.
+		// Despite the server's rounding no word begins before the last one
+		// ended, or ends after the result does.
 		w.Start, w.End = min(w.Start, end), min(w.End, end)
 		in := s.clock.at((w.Start + w.End) / 2)
 		if !m.IsFinal {
 			w.Speaker = nil
 		}
-		if p == nil || in != place || turned(p.segment.Speaker, w.Speaker) {
+		if p == nil || in != piece || speakerChanged(p.segment.Speaker, w.Speaker) {
 			parts = append(parts, part{floor: s.clock.pieces[in].pos, words: best.Words[i:i]})
-			p, place = &parts[len(parts)-1], in
+			p, piece = &parts[len(parts)-1], in
 		}
 		from := max(at, s.clock.in(in, w.Start))
 		to := max(from, s.clock.in(in, w.End))
 		at = to
 		p.add(w, from, to)
 	}
-	texts := cut(best.Transcript, parts)
+	texts := splitText(best.Transcript, parts)
 	for i := range parts {
 		seg := &parts[i].segment
 		seg.Text = texts[i]
-		seg.Language = s.spoken(parts[i].words, best)
+		seg.Language = s.languageOf(parts[i].words, best)
 		seg.Confidence = confidence(parts[i].words)
 		if len(parts) == 1 && best.Confidence > 0 {
 			seg.Confidence = &best.Confidence
@@ -61,28 +62,28 @@ func (s *stream) parts(m *message, end float64) []part {
 func (p *part) add(w *word, from, to int64) {
 	seg := &p.segment
 	if len(p.words) == 0 {
-		seg.StartTime = seconds(from)
+		seg.StartTime = stt.Seconds(from)
 	}
-	seg.EndTime, p.end = seconds(to), w.End
+	seg.EndTime, p.end = stt.Seconds(to), w.End
 	if seg.Speaker == nil {
 		seg.Speaker = w.Speaker
 	}
 	p.words = p.words[:len(p.words)+1]
 	seg.Words = append(seg.Words, hearken.Word{
-		Word: w.text(), StartTime: seconds(from), EndTime: seconds(to), Confidence: w.Confidence, Speaker: w.Speaker,
+		Word: w.text(), StartTime: stt.Seconds(from), EndTime: stt.Seconds(to), Confidence: w.Confidence, Speaker: w.Speaker,
 	})
 }
 
-// wordless makes a segment of a text whose words the server did not place.
-func (s *stream) wordless(m *message, best alternative, end float64) []part {
+// withoutWords makes a segment of a text whose words have no times.
+func (s *stream) withoutWords(m *message, best alternative, end float64) []part {
 	text := strings.TrimSpace(best.Transcript)
 	if text == "" {
 		return nil
 	}
 	in := s.clock.at((m.Start + end) / 2)
-	from := max(s.through, s.said, s.clock.in(in, m.Start))
+	from := max(s.finalUntil, s.entriesUntil, s.clock.in(in, m.Start))
 	seg := hearken.Segment{
-		Text: text, StartTime: seconds(from), EndTime: seconds(max(from, s.clock.in(in, end))), Language: s.spoken(nil, best),
+		Text: text, StartTime: stt.Seconds(from), EndTime: stt.Seconds(max(from, s.clock.in(in, end))), Language: s.languageOf(nil, best),
 	}
 	if best.Confidence > 0 {
 		seg.Confidence = &best.Confidence
@@ -90,13 +91,13 @@ func (s *stream) wordless(m *message, best alternative, end float64) []part {
 	return []part{{segment: seg, floor: s.clock.pieces[in].pos, end: end}}
 }
 
-// turned reports whether another one speaks. A word without a speaker belongs
-// to whoever spoke last.
-func turned(was, is *int) bool { return was != nil && is != nil && *was != *is }
+// speakerChanged reports whether the speaker changed. A word without a speaker
+// is of the last one.
+func speakerChanged(was, is *int) bool { return was != nil && is != nil && *was != *is }
 
-// cut cuts a text where parts begin. The server's own text is better than its
-// words joined: it knows which languages have spaces.
-func cut(text string, parts []part) []string {
+// splitText splits a text where parts begin. The server's own text is better
+// than its words joined: it knows which languages have spaces.
+func splitText(text string, parts []part) []string {
 	text = strings.TrimSpace(text)
 	if len(parts) == 1 && text != "" {
 		return []string{text}
@@ -108,7 +109,7 @@ func cut(text string, parts []part) []string {
 			w := p.words[j].text()
 			found := strings.Index(text[at:], w)
 			if found < 0 {
-				return join(parts)
+				return joinWords(parts)
 			}
 			if i > 0 && j == 0 {
 				texts = append(texts, strings.TrimSpace(text[begin:at+found]))
@@ -120,8 +121,8 @@ func cut(text string, parts []part) []string {
 	return append(texts, strings.TrimSpace(text[begin:]))
 }
 
-// join makes texts of words.
-func join(parts []part) []string {
+// joinWords makes texts of words.
+func joinWords(parts []part) []string {
 	texts := make([]string, len(parts))
 	for i, p := range parts {
 		words := make([]string, len(p.words))
@@ -133,7 +134,7 @@ func join(parts []part) []string {
 	return texts
 }
 
-// confidence is the mean of the words'.
+// confidence is the mean confidence of the words.
 func confidence(words []word) *float64 {
 	sum, n := 0.0, 0
 	for i := range words {
@@ -149,8 +150,8 @@ func confidence(words []word) *float64 {
 	return &mean
 }
 
-// spoken is the language of most of the words, where the server tells it.
-func (s *stream) spoken(words []word, best alternative) string {
+// languageOf is the language of most of the words, if the server reports it.
+func (s *stream) languageOf(words []word, best alternative) string {
 	most, count := "", make(map[string]int)
 	for i := range words {
 		l := words[i].Language
@@ -164,14 +165,14 @@ func (s *stream) spoken(words []word, best alternative) string {
 	switch {
 	case most != "":
 		return most
-	case len(best.Languages) > 0 && s.named() == "":
+	case len(best.Languages) > 0 && s.configuredLanguage() == "":
 		return best.Languages[0]
 	}
-	return s.named()
+	return s.configuredLanguage()
 }
 
-// named is the language of the stream, if it has one.
-func (s *stream) named() string {
+// configuredLanguage is the language of the stream, if it has one.
+func (s *stream) configuredLanguage() string {
 	if s.language == "multi" {
 		return ""
 	}

@@ -16,25 +16,25 @@ import (
 var _ hearken.Stream = (*stream)(nil)
 
 const (
-	// Sound is sent in messages of this many samples: a frame goes out at once
+	// Audio is sent in messages of so many samples. A frame is sent at once
 	// unless it is too short to be worth a message.
 	minMessage   = hearken.SampleRate / 50 // 20 ms
-	soundMessage = hearken.SampleRate / 10 // 100 ms
+	audioMessage = hearken.SampleRate / 10 // 100 ms
 )
 
 var errClosed = errors.New("stream is closed")
 
-// A stream is one connection. Three goroutines meet in it: the caller, who
-// writes; one that reads what the server says and alone tells events; and one
-// that keeps the connection alive and watches it. Whoever finds that it is
-// over breaks the connection, and the reader tells why.
+// A stream is one connection. Three goroutines use it: the caller, who writes;
+// the reader, which reads messages and alone emits results; and one that
+// maintains the connection. Each of them may break the connection, and the
+// reader then reports why.
 type stream struct {
 	ctx      context.Context
 	conn     *websocket.Conn
 	key      string // never to be shown
 	language string
 	interim  bool
-	pauses   bool // end segments
+	pauses   bool // whether they end segments
 	stall    time.Duration
 	log      *slog.Logger
 	events   chan hearken.StreamEvent
@@ -42,34 +42,34 @@ type stream struct {
 	closing  chan struct{} // closed by Close
 	done     chan struct{} // closed when it is over; err says why
 	err      error
-	finalize chan struct{} // asks for what the server holds back
+	finalize chan struct{} // asks for what the server has not confirmed
 
-	// The caller's alone, and after Close the keeper's.
+	// Used by the caller alone, and after Close by maintain.
 	pace   pace
-	buf    []byte // sound that is too short for a message
+	buf    []byte // audio that is too short for a message
 	next   int64  // position of the next frame
 	closed bool
 
-	// order is held while sound is counted and sent, so that the clock has it
+	// sendMu is held while audio is counted and sent, so that the clock has it
 	// in the order in which the server gets it.
-	order sync.Mutex
+	sendMu sync.Mutex
 
-	mu       sync.Mutex
-	clock    clock
-	opened   time.Time
-	sentAt   time.Time // when something was last sent, or began to be
-	heardAt  time.Time // when the server last said something
-	hungry   time.Time // when sound was first sent after that; zero if none was
-	sending  bool      // sound is on its way into the connection
-	newest   float64   // up to here the server has told something
-	through  int64     // before this all is final
-	taken    int64     // samples that the connection has certainly taken
-	asked    []request // Finalize that was not answered yet
-	cause    error     // why the connection was broken from here
-	closedAt time.Time // when CloseStream was sent
-	ended    bool      // no more events but the last
+	mu              sync.Mutex
+	clock           clock
+	opened          time.Time
+	sentAt          time.Time         // when something was last sent, or began to be
+	receivedAt      time.Time         // when the server last sent something
+	unansweredSince time.Time         // when audio was first sent after that; zero if none was
+	sending         bool              // audio is being written to the connection
+	answeredUntil   float64           // the server has sent results up to here, in seconds
+	finalUntil      int64             // before this all audio is done
+	accepted        int64             // samples that the connection has certainly accepted
+	finalizes       []finalizeRequest // not answered yet
+	cause           error             // why this side broke the connection
+	closedAt        time.Time         // when CloseStream was sent
+	ended           bool              // no more events follow
 
-	hearing // the reader's alone
+	readerState // the reader's alone
 }
 
 func newStream(ctx context.Context, conn *websocket.Conn, cfg hearken.StreamConfig) *stream {
@@ -82,37 +82,37 @@ func newStream(ctx context.Context, conn *websocket.Conn, cfg hearken.StreamConf
 		finalize: make(chan struct{}, 1),
 		next:     cfg.Start,
 		clock:    newClock(cfg.Start),
-		opened:   now, sentAt: now, heardAt: now,
-		through: cfg.Start,
-		hearing: hearing{said: cfg.Start},
+		opened:   now, sentAt: now, receivedAt: now,
+		finalUntil:  cfg.Start,
+		readerState: readerState{entriesUntil: cfg.Start},
 	}
 }
 
 func (s *stream) start() {
 	stop := context.AfterFunc(s.ctx, func() { s.conn.CloseNow() })
-	go s.keep()
+	go s.maintain()
 	go func() {
 		defer stop()
 		s.read()
 	}()
 }
 
-// Events delivers what was heard.
+// Events delivers the results.
 func (s *stream) Events() <-chan hearken.StreamEvent { return s.events }
 
-// Write sends the frame. It waits while the server takes no more, and so that
-// a replay is no faster than the pace.
+// Write sends the frame. It blocks while the server takes no more, and to keep
+// the pace.
 func (s *stream) Write(f hearken.Frame) error {
 	if s.closed {
 		return errClosed
 	}
-	if err := s.over(); err != nil {
+	if err := s.closeError(); err != nil {
 		return err
 	}
 	pcm := f.PCM
 	switch gap := f.Pos - s.next; {
 	case gap > 0:
-		if err := s.jump(f.Pos); err != nil {
+		if err := s.skipTo(f.Pos); err != nil {
 			return err
 		}
 	case gap < 0: // sent before
@@ -120,7 +120,7 @@ func (s *stream) Write(f hearken.Frame) error {
 	}
 	s.next += int64(len(pcm))
 	for len(pcm) > 0 {
-		n := min(len(pcm), soundMessage-len(s.buf)/2)
+		n := min(len(pcm), audioMessage-len(s.buf)/2)
 		s.buf = audio.AppendBytes(s.buf, pcm[:n])
 		pcm = pcm[n:]
 		if len(s.buf)/2 < minMessage {
@@ -133,9 +133,9 @@ func (s *stream) Write(f hearken.Frame) error {
 	return nil
 }
 
-// jump goes on at a later position. Nothing that was being said goes on
-// there, so the server is asked to settle what it has.
-func (s *stream) jump(pos int64) error {
+// skipTo continues at a later position. Nobody's sentence continues there, so
+// the server is asked to finish what it has.
+func (s *stream) skipTo(pos int64) error {
 	if len(s.buf) > 0 {
 		if err := s.send(); err != nil {
 			return err
@@ -149,10 +149,10 @@ func (s *stream) jump(pos int64) error {
 	if before == 0 {
 		return nil
 	}
-	return s.ask(false)
+	return s.requestFinalize(false)
 }
 
-// send sends the sound in the buffer, at the pace.
+// send sends the audio in the buffer, at the pace.
 func (s *stream) send() error {
 	n := len(s.buf) / 2
 	if wait := s.pace.wait(n, time.Now()); wait > 0 {
@@ -161,16 +161,16 @@ func (s *stream) send() error {
 		select {
 		case <-timer.C:
 		case <-s.done:
-			return s.over()
+			return s.closeError()
 		case <-s.ctx.Done():
 			return context.Cause(s.ctx)
 		}
 	}
-	s.order.Lock()
-	defer s.order.Unlock()
+	s.sendMu.Lock()
+	defer s.sendMu.Unlock()
 	s.mu.Lock()
-	// Counted before it is sent: the answer may be here sooner than this
-	// goroutine is back.
+	// Count it before sending: the answer may come before this goroutine
+	// continues.
 	s.clock.add(int64(n))
 	s.mu.Unlock()
 	err := s.transmit(s.buf)
@@ -178,38 +178,38 @@ func (s *stream) send() error {
 	return err
 }
 
-// transmit sends sound that was counted.
-func (s *stream) transmit(sound []byte) error {
+// transmit sends audio that was counted.
+func (s *stream) transmit(pcm []byte) error {
 	s.mu.Lock()
 	s.sentAt, s.sending = time.Now(), true
-	if s.hungry.IsZero() {
-		s.hungry = s.sentAt
+	if s.unansweredSince.IsZero() {
+		s.unansweredSince = s.sentAt
 	}
 	s.mu.Unlock()
-	err := s.conn.Write(context.Background(), websocket.MessageBinary, sound)
+	err := s.conn.Write(context.Background(), websocket.MessageBinary, pcm)
 	s.mu.Lock()
 	s.sending = false
 	if err == nil {
-		s.taken += int64(len(sound) / 2)
+		s.accepted += int64(len(pcm) / 2)
 	}
 	s.mu.Unlock()
-	return s.blame(err)
+	return s.sendError(err)
 }
 
-// tell sends a text. A server that does not take it has stalled.
-func (s *stream) tell(text string) error {
+// sendText sends a text message. A server that does not accept it has stalled.
+func (s *stream) sendText(text string) error {
 	guard := time.AfterFunc(s.stall, func() { s.fail(errStalled(s.stall)) })
 	defer guard.Stop()
 	err := s.conn.Write(context.Background(), websocket.MessageText, []byte(text))
 	s.mu.Lock()
 	s.sentAt = time.Now()
 	s.mu.Unlock()
-	return s.blame(err)
+	return s.sendError(err)
 }
 
-// blame says why something could not be sent. The reader knows, or will know
-// in a moment: what the server said last is still to be read.
-func (s *stream) blame(err error) error {
+// sendError says why something could not be sent. The reader knows, or will know
+// in a moment: the server's last message may still be unread.
+func (s *stream) sendError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -217,14 +217,14 @@ func (s *stream) blame(err error) error {
 	defer moment.Stop()
 	select {
 	case <-s.done:
-		return s.over()
+		return s.closeError()
 	case <-s.ctx.Done():
 		return context.Cause(s.ctx)
 	}
 }
 
-// over is why nothing can be sent any more; nil if it can.
-func (s *stream) over() error {
+// closeError is why nothing can be sent any more; nil if it can.
+func (s *stream) closeError() error {
 	if s.ctx.Err() != nil {
 		return context.Cause(s.ctx)
 	}
@@ -236,7 +236,7 @@ func (s *stream) over() error {
 	}
 }
 
-// fail breaks the connection for a reason.
+// fail breaks the connection and notes why.
 func (s *stream) fail(err error) {
 	s.mu.Lock()
 	if s.cause == nil {
@@ -246,7 +246,7 @@ func (s *stream) fail(err error) {
 	s.conn.CloseNow()
 }
 
-// Close says that no more sound comes. The keeper tells the server.
+// Close ends the audio. The maintaining goroutine finishes the stream.
 func (s *stream) Close() error {
 	if !s.closed {
 		s.closed = true

@@ -223,11 +223,11 @@ func TestStream_Stall(t *testing.T) {
 		sound []int16
 		want  string
 	}{
-		"Mute":       {mute, 2, sound(nil, 60), "Deepgram got sound and did not stir for 10s."},
-		"Deaf":       {deaf, 2, sound(nil, 60), "Deepgram got sound and did not stir for 10s."},
-		"MuteAtEnd":  {mute, 4, sound(nil, 4), "Deepgram did not finish the stream and said nothing for 10s."},
-		"DeafAtEnd":  {deaf, 4, sound(nil, 4), "Deepgram got sound and did not stir for 10s."},
-		"MuteAtOnce": {mute, 0.1, sound(nil, 60), "Deepgram got sound and did not stir for 10s."},
+		"Mute":       {mute, 2, sound(nil, 60), "Deepgram got audio and did not answer for 10s."},
+		"Deaf":       {deaf, 2, sound(nil, 60), "Deepgram got audio and did not answer for 10s."},
+		"MuteAtEnd":  {mute, 4, sound(nil, 4), "Deepgram did not finish the stream and sent nothing for 10s."},
+		"DeafAtEnd":  {deaf, 4, sound(nil, 4), "Deepgram got audio and did not answer for 10s."},
+		"MuteAtOnce": {mute, 0.1, sound(nil, 60), "Deepgram got audio and did not answer for 10s."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -12,13 +12,13 @@ import (
 	"github.com/hearken-dev/hearken/stt"
 )
 
-// lost says what the end of the connection means: nil if the server had
-// nothing more to say.
-func (s *stream) lost(err error) error {
+// connectionError is what the end of the connection means: nil if the server
+// had sent everything.
+func (s *stream) connectionError(err error) error {
 	s.mu.Lock()
 	cause := s.cause
 	finishing := !s.closedAt.IsZero()
-	done := s.through >= s.clock.pos()
+	done := s.finalUntil >= s.clock.pos()
 	s.mu.Unlock()
 	if cause != nil {
 		return cause
@@ -28,13 +28,13 @@ func (s *stream) lost(err error) error {
 		return nil
 	}
 	why := s.closeReason(code, err)
-	if s.complaint != "" {
-		why += " after the error: " + strings.TrimSuffix(s.complaint, ".")
+	if s.serverError != "" {
+		why += " after the error: " + strings.TrimSuffix(s.serverError, ".")
 	}
 	return hearken.Errorf(hearken.ProviderConnectionFailed, "%s.", why)
 }
 
-// closeReason says in plain words why the server ended the connection.
+// closeReason says why the server ended the connection.
 func (s *stream) closeReason(code websocket.StatusCode, err error) string {
 	if code == -1 { // no close frame: what others call 1006
 		return "The connection to Deepgram was lost"
@@ -49,25 +49,25 @@ func (s *stream) closeReason(code websocket.StatusCode, err error) string {
 	}
 	switch {
 	case strings.Contains(reason, "DATA-0000"):
-		return "Deepgram could not decode the sound (" + said + ")"
+		return "Deepgram could not decode the audio (" + said + ")"
 	case strings.Contains(reason, "NET-0000"):
-		return "Deepgram ended the stream because it had nothing to say for too long (" + said + ")"
+		return "Deepgram ended the stream because nothing was said for too long (" + said + ")"
 	case strings.Contains(reason, "NET-0001"):
-		return "Deepgram ended the stream because it got no sound in time (" + said + ")"
+		return "Deepgram ended the stream because it got no audio in time (" + said + ")"
 	case code == websocket.StatusNormalClosure, code == websocket.StatusGoingAway, code == websocket.StatusNoStatusRcvd:
-		return "Deepgram ended the stream before its time (" + said + ")"
+		return "Deepgram ended the stream too early (" + said + ")"
 	}
-	return "Deepgram broke off the stream (" + said + ")"
+	return "Deepgram aborted the stream (" + said + ")"
 }
 
 func errGarbled() error {
-	return hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram sent something that is not in its protocol.")
+	return hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram sent something that is not part of its protocol.")
 }
 
 func errStalled(after time.Duration) error {
-	return hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram got sound and did not stir for %s.", after)
+	return hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram got audio and did not answer for %s.", after)
 }
 
 func errDrain(after time.Duration) error {
-	return hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram did not finish the stream and said nothing for %s.", after)
+	return hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram did not finish the stream and sent nothing for %s.", after)
 }
