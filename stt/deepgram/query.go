@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 const (
@@ -33,7 +34,7 @@ func (p *Provider) query(o streamOptions, cfg hearken.StreamConfig) (q url.Value
 	if o.language == "multi" {
 		q.Set("endpointing", "100") // Deepgram's advice for speakers who switch languages
 	}
-	terms, dropped := keyterms(cfg.Vocabulary)
+	terms, dropped := stt.FitVocabulary(cfg.Vocabulary, maxTerms, maxTokens, tokens)
 	switch {
 	case strings.HasPrefix(o.model, "nova-3"):
 		q["keyterm"] = terms
@@ -73,28 +74,6 @@ func setPause(q url.Values, pause time.Duration) {
 		q.Set("endpointing", "false")
 		q.Del("utterance_end_ms")
 	}
-}
-
-// keyterms are the first terms of a vocabulary, as many as the server takes,
-// and how many it does not take.
-func keyterms(vocabulary []string) (terms []string, dropped int) {
-	seen := make(map[string]bool)
-	left := maxTokens
-	for _, term := range vocabulary {
-		term = strings.Join(strings.Fields(term), " ")
-		if term == "" || seen[term] || !utf8.ValidString(term) {
-			continue
-		}
-		seen[term] = true
-		n := tokens(term)
-		if n > left || len(terms) == maxTerms {
-			dropped++
-			continue
-		}
-		left -= n
-		terms = append(terms, term)
-	}
-	return terms, dropped
 }
 
 // tokens is an upper bound of how many tokens a term has. The server's

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// version is the end of a path that says which version of the API is there.
+// version is the API version at the end of a path.
 var version = regexp.MustCompile(`/v\d+$`)
 
-// address finds the API below what people write for it: with or without the
-// version, or with the whole address of an endpoint. It also tells what to
-// call the server, and whether it is OpenAI's own.
+// address finds the API's base address in what people configure: with or
+// without the version, or with the whole address of an endpoint. It also
+// returns what to call the server, and whether it is OpenAI's own.
 func address(s string) (base, server string, public bool) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {

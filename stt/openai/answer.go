@@ -17,27 +17,27 @@ import (
 	"github.com/hearken-dev/hearken/stt"
 )
 
-// An answer is what a server makes of a file. Only the text is always there.
+// An answer is a server's transcript of a file. Only the text always exists.
 type answer struct {
 	text     string
 	language string // as the server calls it
 	segments []segment
-	words    []timed // of the whole answer, where they are not the segments'
+	words    []timedWord // of the whole answer, if the segments have none
 }
 
 // A segment is a part of an answer. Times are seconds in the file.
 type segment struct {
-	Start            number  `json:"start"`
-	End              number  `json:"end"`
-	Text             string  `json:"text"`
-	AvgLogprob       *number `json:"avg_logprob"`
-	CompressionRatio *number `json:"compression_ratio"`
-	NoSpeechProb     *number `json:"no_speech_prob"`
-	Words            []timed `json:"words"` // whisper.cpp has them here
+	Start            number      `json:"start"`
+	End              number      `json:"end"`
+	Text             string      `json:"text"`
+	AvgLogprob       *number     `json:"avg_logprob"`
+	CompressionRatio *number     `json:"compression_ratio"`
+	NoSpeechProb     *number     `json:"no_speech_prob"`
+	Words            []timedWord `json:"words"` // whisper.cpp has them here
 }
 
-// A timed is a word, or for whisper.cpp a part of one, with its time.
-type timed struct {
+// A timedWord is a word, or for whisper.cpp a part of one, with its time.
+type timedWord struct {
 	Word        string  `json:"word"`
 	Start       number  `json:"start"`
 	End         number  `json:"end"`
@@ -55,17 +55,18 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// read takes an answer, unless it is more than anybody can have said.
-func (p *Provider) read(resp *http.Response, key string, show func(text string)) (*answer, error) {
-	a, err := p.readAny(resp, key, show)
+// readAnswer reads an answer. It refuses one that is longer than anybody can
+// have said.
+func (p *Provider) readAnswer(resp *http.Response, key string, show func(text string)) (*answer, error) {
+	a, err := p.readFormats(resp, key, show)
 	if err == nil && len(a.text) > maxText {
-		return nil, p.garbled()
+		return nil, p.protocolError()
 	}
 	return a, err
 }
 
-// readAny takes an answer in whichever form it comes.
-func (p *Provider) readAny(resp *http.Response, key string, show func(text string)) (*answer, error) {
+// readFormats reads an answer in any format.
+func (p *Provider) readFormats(resp *http.Response, key string, show func(text string)) (*answer, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, p.explain(readRefusal(resp, key))
 	}
@@ -79,34 +80,34 @@ func (p *Provider) readAny(resp *http.Response, key string, show func(text strin
 		return nil, err
 	}
 	if len(b) > maxAnswer {
-		return nil, p.garbled()
+		return nil, p.protocolError()
 	}
 	b = bytes.TrimSpace(b)
 	switch {
 	case kind == "text/html" || bytes.HasPrefix(b, []byte("<")):
-		return nil, hearken.Errorf(hearken.ProviderNotConfigured, "%s answers with a web page and not with what was said.", p.server).
+		return nil, hearken.Errorf(hearken.ProviderNotConfigured, "%s answers with a web page, not with a transcript.", p.server).
 			WithTry("OPENAI_BASE_URL=%s", defaultBaseURL)
 	case bytes.HasPrefix(b, []byte("{")):
 		return p.readJSON(b, key)
 	case bytes.HasPrefix(b, []byte(`"`)):
 		var text string
 		if json.Unmarshal(b, &text) != nil {
-			return nil, p.garbled()
+			return nil, p.protocolError()
 		}
 		return &answer{text: text}, nil
 	case bytes.HasPrefix(b, []byte("[")) && json.Valid(b), !printable(b):
-		return nil, p.garbled()
+		return nil, p.protocolError()
 	}
-	return &answer{text: string(b)}, nil // plain text, though JSON was asked for
+	return &answer{text: string(b)}, nil // plain text, although JSON was requested
 }
 
-// printable tells whether b may be text that somebody said.
+// printable reports whether b may be a transcript.
 func printable(b []byte) bool {
 	return utf8.Valid(b) && bytes.IndexFunc(b, func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) }) < 0
 }
 
-// readJSON takes an object apart. Details that are not as expected cost the
-// details, not the text.
+// readJSON reads an object. If details are not as expected, only the details
+// are lost, not the text.
 func (p *Provider) readJSON(b []byte, key string) (*answer, error) {
 	var head struct {
 		Text  *string         `json:"text"`
@@ -114,33 +115,33 @@ func (p *Provider) readJSON(b []byte, key string) (*answer, error) {
 	}
 	err := json.Unmarshal(b, &head)
 	switch {
-	case err == nil && head.Text == nil && len(head.Error) > 0: // whisper.cpp says so with 200
+	case err == nil && head.Text == nil && len(head.Error) > 0: // whisper.cpp sends errors with status 200
 		r := &stt.Refusal{Status: http.StatusInternalServerError}
 		parseRefusal(r, b, key)
 		return nil, p.explain(r)
 	case err != nil || head.Text == nil:
-		return nil, p.garbled()
+		return nil, p.protocolError()
 	}
 	a := &answer{text: *head.Text}
 	var more struct {
-		Segments []segment `json:"segments"`
-		Words    []timed   `json:"words"`
+		Segments []segment   `json:"segments"`
+		Words    []timedWord `json:"words"`
 	}
 	if json.Unmarshal(b, &more) == nil {
 		a.segments, a.words = more.Segments, more.Words
 	}
-	var heard struct {
+	var detected struct {
 		Language  string   `json:"language"`
 		Languages []string `json:"languages"` // of gpt-transcribe
 	}
-	_ = json.Unmarshal(b, &heard) // keeps what fits
-	if a.language = heard.Language; a.language == "" && len(heard.Languages) == 1 {
-		a.language = heard.Languages[0]
+	_ = json.Unmarshal(b, &detected) // keeps what fits
+	if a.language = detected.Language; a.language == "" && len(detected.Languages) == 1 {
+		a.language = detected.Languages[0]
 	}
 	return a, nil
 }
 
-// readEvents takes a text that comes piece by piece.
+// readEvents reads a text that comes piece by piece.
 func (p *Provider) readEvents(body io.Reader, key string, show func(text string)) (*answer, error) {
 	var text strings.Builder
 	lines := bufio.NewScanner(body)
@@ -157,7 +158,7 @@ func (p *Provider) readEvents(body io.Reader, key string, show func(text string)
 			Error json.RawMessage `json:"error"`
 		}
 		if json.Unmarshal(data, &event) != nil {
-			return nil, p.garbled()
+			return nil, p.protocolError()
 		}
 		switch {
 		case event.Type == "transcript.text.delta":
@@ -174,9 +175,9 @@ func (p *Provider) readEvents(body io.Reader, key string, show func(text string)
 	if err := lines.Err(); err != nil {
 		return nil, err
 	}
-	return nil, hearken.Errorf(hearken.ProviderConnectionFailed, "%s broke off its answer.", p.server)
+	return nil, hearken.Errorf(hearken.ProviderConnectionFailed, "%s sent an incomplete answer.", p.server)
 }
 
-func (p *Provider) garbled() error {
-	return hearken.Errorf(hearken.ProviderConnectionFailed, "%s sent something that is not in the protocol.", p.server)
+func (p *Provider) protocolError() error {
+	return hearken.Errorf(hearken.ProviderConnectionFailed, "%s sent something that is not part of the protocol.", p.server)
 }

@@ -33,7 +33,7 @@ func answerTo(t testing.TB, kind, body string) (*answer, error) {
 	}
 	w.WriteHeader(http.StatusOK)
 	w.WriteString(body)
-	return New(Config{}).read(w.Result(), "k", func(string) {})
+	return New(Config{}).readAnswer(w.Result(), "k", func(string) {})
 }
 
 // What the servers of this world answer, and what is made of it.
@@ -79,7 +79,7 @@ func TestAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := a.judge(tenSeconds(), &wish{told: c.lang, terms: []string{"Zaphod", "Trillian"}})
+			h := a.transcript(tenSeconds(), &streamOptions{sessionLanguage: c.lang, terms: []string{"Zaphod", "Trillian"}})
 			got := ""
 			if h.text != "" {
 				got = h.language + " -"
@@ -115,7 +115,7 @@ func FuzzAnswer(f *testing.F) {
 			return
 		}
 		u := tenSeconds()
-		h := a.judge(u, &wish{told: "en"})
+		h := a.transcript(u, &streamOptions{sessionLanguage: "en"})
 		if (h.text == "") != (len(h.words) == 0) {
 			t.Fatalf("text %q with %d words", h.text, len(h.words))
 		}

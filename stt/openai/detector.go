@@ -2,29 +2,28 @@ package openai
 
 import "math"
 
-// How a level detector decides, in dB. On recordings of 15 minutes, read and
-// spoken, near and far, it let 6 of 21,557 windows pass that Silero takes for
-// speech, and sent 15 % more sound; with 10 dB it was 73 windows and 12 %.
+// How a level detector decides, in dB. On 15 minutes of recordings, read and
+// spoken, near and far, it missed 6 of 21,557 windows that Silero takes for
+// speech, and sent 15 % more audio; with 10 dB it was 73 windows and 12 %.
 const (
-	quietest   = -66.0 // nothing quieter is told apart
-	overFloor  = 7.0   // speech is at least this much louder than what is always there
+	quietest   = -66.0 // lower levels count as this one
+	overFloor  = 7.0   // speech is at least this much louder than the background
 	steepness  = 0.5   // of the probability, per dB
 	floorParts = 8     // the floor is the quietest window of so many parts
 	floorPart  = 20    // of so many windows: five seconds in all
 )
 
 // A levelDetector takes for speech what is clearly louder than the quietest
-// moment of the last seconds. Speech always has such moments, a fan has none:
-// what goes on evenly is soon no speech any more.
+// moment of the last seconds. Speech always has quiet moments, a fan has none:
+// a steady noise soon stops counting as speech.
 type levelDetector struct {
 	parts [floorParts]float64
 	part  int
 	seen  int // windows in this part
 }
 
-// newLevelDetector makes a detector that expects silence: at first everything
-// that can be heard may be speech, for a stream can begin in the middle of a
-// word.
+// newLevelDetector makes a detector that expects silence: at first every noise
+// may be speech, because a stream can begin in the middle of a word.
 func newLevelDetector() *levelDetector {
 	d := new(levelDetector)
 	for i := range d.parts {
@@ -52,8 +51,8 @@ func (d *levelDetector) Feed(samples []float32) (float32, error) {
 
 func (d *levelDetector) Close() {}
 
-// loudness is the level of samples in dB relative to full scale. A constant
-// offset, which many converters add, is no sound.
+// loudness is the level of samples in dB relative to full scale, without the
+// constant offset that many converters add.
 func loudness(samples []float32) float64 {
 	var sum, squares float64
 	for _, x := range samples {

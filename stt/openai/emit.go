@@ -5,8 +5,8 @@ import (
 	"github.com/hearken-dev/hearken/stt"
 )
 
-// settle brings out the finals that are next in order.
-func (s *stream) settle() {
+// emitFinals emits the finals that are next in order.
+func (s *stream) emitFinals() {
 	out := false
 	for len(s.pending) > 0 {
 		u := s.pending[0]
@@ -19,52 +19,52 @@ func (s *stream) settle() {
 		}
 		if !u.shown {
 			u.shown, out = true, true
-			s.final(u)
+			s.emitFinal(u)
 		}
 		if u.translating {
 			break
 		}
 		if u.english != "" {
-			s.translation(u)
+			s.emitTranslation(u)
 		}
 		s.pending = s.pending[1:]
 	}
-	s.room.Broadcast()
+	s.changed.Broadcast()
 	switch {
 	case len(s.pending) == 0 && s.closing && !s.over:
-		if s.written-s.said >= stt.MinSilence {
+		if s.written-s.entriesUntil >= stt.MinSilence {
 			s.silence(s.written, s.written)
 		}
 		s.out.Put(hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.written})
 		s.finish()
 	case out:
-		s.tell()
+		s.reportProgress()
 	}
 }
 
-// final tells what was said in an utterance.
-func (s *stream) final(u *transcription) {
-	before := max(s.through, u.pos)
-	s.through = max(s.through, u.through)
+// emitFinal emits the result for an utterance.
+func (s *stream) emitFinal(u *transcription) {
+	before := max(s.finalUntil, u.pos)
+	s.finalUntil = max(s.finalUntil, u.finalUntil)
 	if u.gap {
-		s.said = u.pos
+		s.entriesUntil = u.pos
 		return
 	}
-	if u.heard.text == "" { // nobody spoke, or nobody could make it out
-		s.silence(u.last, s.through)
+	if u.result.text == "" { // no speech, or it was not understood
+		s.silence(u.last, s.finalUntil)
 		return
 	}
 	seg := u.segment()
-	if start := stt.Position(seg.StartTime); start-s.said >= stt.MinSilence {
-		s.silence(start, min(before, s.through))
+	if start := stt.Position(seg.StartTime); start-s.entriesUntil >= stt.MinSilence {
+		s.silence(start, min(before, s.finalUntil))
 	}
-	s.said = stt.Position(seg.EndTime)
-	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, FinalUntil: s.through, Endpoint: u.paused})
+	s.entriesUntil = stt.Position(seg.EndTime)
+	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, FinalUntil: s.finalUntil, Endpoint: u.paused})
 }
 
-// segment is the entry for what was said.
+// segment is the confirmed entry.
 func (u *transcription) segment() hearken.Segment {
-	h := &u.heard
+	h := &u.result
 	seg := hearken.Segment{
 		Status: hearken.Confirmed, IsFinal: true, Text: h.text, Words: h.words, Estimated: h.estimated,
 		Confidence: h.confidence, Language: h.language,
@@ -80,37 +80,37 @@ func (u *transcription) segment() hearken.Segment {
 	return seg
 }
 
-// translation tells what an utterance says in English.
-func (s *stream) translation(u *transcription) {
+// emitTranslation emits the English translation of an utterance.
+func (s *stream) emitTranslation(u *transcription) {
 	seg := u.segment()
 	seg.Status, seg.Text, seg.Language, seg.Confidence = hearken.Translated, u.english, "en", nil
 	seg.Words, seg.Estimated = nil, false
-	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, FinalUntil: s.through})
+	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, FinalUntil: s.finalUntil})
 }
 
-// silence adds an entry for a stretch without speech that ends at end.
-func (s *stream) silence(end, through int64) {
-	s.out.Put(stt.Silence(min(s.said, end), end, through, s.wish.told))
-	s.said = end
+// silence emits an entry for a stretch without speech that ends at end.
+func (s *stream) silence(end, finalUntil int64) {
+	s.out.Put(stt.Silence(min(s.entriesUntil, end), end, finalUntil, s.options.sessionLanguage))
+	s.entriesUntil = end
 }
 
-// safe is the position before which all sound is dealt with.
-func (s *stream) safe() int64 {
+// finalPosition is the position before which all audio is done.
+func (s *stream) finalPosition() int64 {
 	if len(s.pending) == 0 {
-		s.through = max(s.through, min(s.position(s.cutter.Needed()), s.written))
+		s.finalUntil = max(s.finalUntil, min(s.position(s.cutter.Needed()), s.written))
 	} else if u := s.pending[0]; !u.gap {
-		s.through = max(s.through, u.pos)
+		s.finalUntil = max(s.finalUntil, u.pos)
 	}
-	return s.through
+	return s.finalUntil
 }
 
-// tell reports how far the stream has come, and how much was heard since the
-// oldest utterance ended that has no answer yet.
-func (s *stream) tell() {
-	s.told = s.heard()
-	e := hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.safe()}
+// reportProgress reports how far the stream has come and its lag: how much
+// audio was written since the oldest pending utterance ended.
+func (s *stream) reportProgress() {
+	s.reportedAt = s.processedUntil()
+	e := hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.finalPosition()}
 	if len(s.pending) > 0 {
-		e.Lag = max(0, stt.Seconds(s.told-s.pending[0].due-holds))
+		e.Lag = max(0, stt.Seconds(s.reportedAt-s.pending[0].due-usualLag))
 	}
 	s.out.Put(e)
 }

@@ -193,8 +193,8 @@ func TestStream_Strangers(t *testing.T) {
 		answer func(http.ResponseWriter)
 		want   string
 	}{
-		"Page":      {header("Content-Type", "text/html", body(200, "hello")), "The server at openai.test answers with a web page and not with what was said. Try: OPENAI_BASE_URL=https://api.openai.com/v1"},
-		"Page2":     {body(200, "<!doctype html><title>x</title>"), "The server at openai.test answers with a web page and not with what was said. Try: OPENAI_BASE_URL=https://api.openai.com/v1"},
+		"Page":      {header("Content-Type", "text/html", body(200, "hello")), "The server at openai.test answers with a web page, not with a transcript. Try: OPENAI_BASE_URL=https://api.openai.com/v1"},
+		"Page2":     {body(200, "<!doctype html><title>x</title>"), "The server at openai.test answers with a web page, not with a transcript. Try: OPENAI_BASE_URL=https://api.openai.com/v1"},
 		"Elsewhere": {header("Location", "/login", body(302, "")), "The server at openai.test has no transcription endpoint there (302). Try: OPENAI_BASE_URL=https://api.openai.com/v1"},
 	} {
 		f := newFake(meeting)

@@ -7,7 +7,7 @@ import (
 	"github.com/hearken-dev/hearken/stt/language"
 )
 
-// undecided tells whether the server is to find out the language.
+// undecided reports whether the server should detect the language.
 func undecided(tag string) bool {
 	switch strings.ToLower(tag) {
 	case "", "auto", "multi", "und":
@@ -16,8 +16,8 @@ func undecided(tag string) bool {
 	return false
 }
 
-// serverLanguage is what the server calls a language; empty if it is to find out.
-// Only of the models that are known here is it known which they have.
+// serverLanguage is what the server calls a language; empty if it should detect
+// it. Only the languages of known models are checked.
 func serverLanguage(model, tag string) (string, error) {
 	if undecided(tag) {
 		return "", nil
@@ -25,10 +25,10 @@ func serverLanguage(model, tag string) (string, error) {
 	name := strings.ToLower(model)
 	first := language.Primary(tag)
 	switch {
-	case !strings.Contains(name, "whisper") && !openAIs(name):
+	case !strings.Contains(name, "whisper") && !isOpenAIModel(name):
 		return language.WhisperCode(tag), nil
 	case first != "en" && (strings.HasSuffix(name, ".en") || strings.HasSuffix(name, "-en")):
-		return "", hearken.Errorf(hearken.ProviderNotConfigured, "The model %s has no language but English, and not %q.", model, tag).
+		return "", hearken.Errorf(hearken.ProviderNotConfigured, "The model %s knows only English, not %q.", model, tag).
 			WithTry("another model")
 	case language.Name(tag) == "":
 		return "", hearken.Errorf(hearken.ProviderNotConfigured, "The model %s has no language %q.", model, tag).
@@ -37,12 +37,11 @@ func serverLanguage(model, tag string) (string, error) {
 	return language.WhisperCode(tag), nil
 }
 
-// openAIs tells whether a model is one of the newer ones of OpenAI's own.
-func openAIs(name string) bool { return strings.HasPrefix(name, "gpt-") }
+// isOpenAIModel reports whether a model is one of OpenAI's newer ones.
+func isOpenAIModel(name string) bool { return strings.HasPrefix(name, "gpt-") }
 
-// detectedLanguage is the tag of the language that a server says it heard, by tag
-// or by name; that of the session if it is the same language, or if nothing is
-// known.
+// detectedLanguage is the tag of the language that a server reports, by tag or
+// by name; the session's tag if it is the same language, or an unknown one.
 func detectedLanguage(said, session string) string {
 	tag := language.Tag(said)
 	if tag == "" {

@@ -36,7 +36,7 @@ func TestProvider_Check(t *testing.T) {
 		"Klingon":       {keyed, hearken.StreamConfig{Language: "tlh"}, hearken.ProviderNotConfigured, `whisper-1 has no language "tlh"`},
 		"NewKlingon":    {keyed, hearken.StreamConfig{Language: "tlh", Model: "gpt-4o-transcribe"}, hearken.ProviderNotConfigured, `gpt-4o-transcribe has no language "tlh"`},
 		"OwnModel":      {openai.Config{BaseURL: "http://localhost:8000", Model: "star-trek"}, hearken.StreamConfig{Language: "tlh"}, "", ""},
-		"EnglishOnly":   {openai.Config{BaseURL: "http://localhost:8000", Model: "Systran/faster-whisper-small.en"}, hearken.StreamConfig{Language: "sv"}, hearken.ProviderNotConfigured, "no language but English"},
+		"EnglishOnly":   {openai.Config{BaseURL: "http://localhost:8000", Model: "Systran/faster-whisper-small.en"}, hearken.StreamConfig{Language: "sv"}, hearken.ProviderNotConfigured, "knows only English"},
 		"EnglishOnlyEn": {openai.Config{BaseURL: "http://localhost:8000", Model: "distil-whisper-large-v3-en"}, hearken.StreamConfig{Language: "en-GB"}, "", ""},
 		"BaseURL":       {openai.Config{APIKey: "k", BaseURL: "api.openai.com"}, hearken.StreamConfig{Language: "en"}, hearken.ProviderNotConfigured, "OPENAI_BASE_URL="},
 		"BaseScheme":    {openai.Config{APIKey: "k", BaseURL: "wss://api.openai.com"}, hearken.StreamConfig{Language: "en"}, hearken.ProviderNotConfigured, "OPENAI_BASE_URL="},

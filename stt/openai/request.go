@@ -24,98 +24,100 @@ const (
 
 	probeWithin = 10 * time.Second
 	// maxAnswer and maxText are far more than the longest answer about half a
-	// minute and the most that anybody says in it, so that a server that is
-	// none can neither fill the memory nor the transcript.
+	// minute and the most that anybody says in it. They keep an unknown server
+	// from filling the memory or the transcript.
 	maxAnswer = 1 << 20
 	maxText   = 16 << 10
 )
 
-// A manner is in which form a server is asked for its answer.
-type manner struct {
-	verbose bool // verbose_json: segments, times, how sure it is
+// A requestFormat is the form in which a server is asked for its answer.
+type requestFormat struct {
+	verbose bool // verbose_json: segments, times, confidence
 	words   bool // times of words as well
 	stream  bool // the text piece by piece
 }
 
-// manner is how a model is asked: as it was found to want it, or as its name
-// says.
-func (p *Provider) manner(model string, interim bool) manner {
-	if m, ok := p.manners.Load(model); ok {
-		m := m.(manner)
-		m.stream = m.stream && interim
-		return m
+// requestFormat is the format that a model was found to accept, or else the one
+// that its name suggests.
+func (p *Provider) requestFormat(model string, interim bool) requestFormat {
+	if f, ok := p.formats.Load(model); ok {
+		f := f.(requestFormat)
+		f.stream = f.stream && interim
+		return f
 	}
-	if openAIs(strings.ToLower(model)) {
-		return manner{stream: interim}
+	if isOpenAIModel(strings.ToLower(model)) {
+		return requestFormat{stream: interim}
 	}
-	return manner{verbose: true, words: true}
+	return requestFormat{verbose: true, words: true}
 }
 
-// humbler is the manner to try after the server has refused m, if the refusal
-// is about the manner.
-func (m manner) humbler(r *stt.Refusal) (manner, bool) {
+// simpler is the format to try after the server has refused f, if the refusal
+// is about the format.
+func (f requestFormat) simpler(r *stt.Refusal) (requestFormat, bool) {
 	switch r.Status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusNotImplemented:
 	default:
-		return m, false
+		return f, false
 	}
 	about := strings.ToLower(r.Param + " " + r.Code + " " + r.Reason)
-	less := m
+	less := f
 	switch {
-	case m.words && strings.Contains(about, "granularit"):
+	case f.words && strings.Contains(about, "granularit"):
 		less.words = false
-	case m.verbose && (strings.Contains(about, "response_format") || strings.Contains(about, "response format") || strings.Contains(about, "verbose")):
-		less = manner{}
-	case m.stream && strings.Contains(about, "stream"):
+	case f.verbose && (strings.Contains(about, "response_format") || strings.Contains(about, "response format") || strings.Contains(about, "verbose")):
+		less = requestFormat{}
+	case f.stream && strings.Contains(about, "stream"):
 		less.stream = false
-	case r.Reason == "": // it does not say what it dislikes
-		less = manner{}
+	case r.Reason == "": // it does not say what it rejects
+		less = requestFormat{}
 	}
-	return less, less != m
+	return less, less != f
 }
 
-// fields are the form's fields beside the file.
-func (w *wish) fields(m manner) [][2]string {
-	f := [][2]string{{"model", w.model}}
-	newest := strings.HasPrefix(strings.ToLower(w.model), "gpt-transcribe")
+// fields are the form's fields besides the file.
+func (o *streamOptions) fields(format requestFormat) [][2]string {
+	fields := [][2]string{{"model", o.model}}
+	add := func(name, value string) { fields = append(fields, [2]string{name, value}) }
+	newest := strings.HasPrefix(strings.ToLower(o.model), "gpt-transcribe")
 	switch {
-	case w.language != "" && newest:
-		f = append(f, [2]string{"languages[]", w.language})
-	case w.language != "":
-		f = append(f, [2]string{"language", w.language})
+	case o.language != "" && newest:
+		add("languages[]", o.language)
+	case o.language != "":
+		add("language", o.language)
 	}
 	if newest {
-		for _, term := range w.terms {
-			f = append(f, [2]string{"keywords[]", term})
+		for _, term := range o.terms {
+			add("keywords[]", term)
 		}
-	} else if text := prompt(w.terms); text != "" {
-		f = append(f, [2]string{"prompt", text})
+	} else if text := prompt(o.terms); text != "" {
+		add("prompt", text)
 	}
-	if !m.verbose {
-		f = append(f, [2]string{"response_format", "json"})
+	if !format.verbose {
+		add("response_format", "json")
 	} else {
-		f = append(f, [2]string{"response_format", "verbose_json"})
+		add("response_format", "verbose_json")
 	}
-	if m.words {
-		f = append(f, [2]string{"timestamp_granularities[]", "word"}, [2]string{"timestamp_granularities[]", "segment"})
+	if format.words {
+		add("timestamp_granularities[]", "word")
+		add("timestamp_granularities[]", "segment")
 	}
-	if m.stream {
-		f = append(f, [2]string{"stream", "true"})
+	if format.stream {
+		add("stream", "true")
 	}
-	return f
+	return fields
 }
 
-// transcribe asks the server once what is said in a file, in the manner that
-// it takes. Where it tells its text piece by piece, show gets what there is.
-func (p *Provider) transcribe(ctx context.Context, w *wish, wav []byte, interim bool, show func(text string)) (*answer, error) {
-	first := p.manner(w.model, interim)
-	m := first
+// transcribe asks the server once for the words in a file, in a format that it
+// accepts. If the server sends its text piece by piece, show gets it so far.
+func (p *Provider) transcribe(ctx context.Context, o *streamOptions, wav []byte, interim bool, show func(text string)) (*answer, error) {
+	first := p.requestFormat(o.model, interim)
+	format := first
 	for {
-		a, err := p.ask(ctx, transcriptions, w, w.fields(m), wav, show)
+		a, err := p.post(ctx, transcriptions, o, o.fields(format), wav, show)
 		if err == nil {
-			if m != first {
-				p.log.Info("server wants to be asked more simply", "model", w.model, "verbose", m.verbose, "words", m.words, "stream", m.stream)
-				p.manners.Store(w.model, m)
+			if format != first {
+				p.log.Info("server accepts a simpler request", "model", o.model, "verbose", format.verbose, "words", format.words, "stream", format.stream)
+				p.formats.Store(o.model, format)
 			}
 			return a, nil
 		}
@@ -123,24 +125,24 @@ func (p *Provider) transcribe(ctx context.Context, w *wish, wav []byte, interim 
 		if !ok {
 			return nil, err
 		}
-		if m, ok = m.humbler(r); !ok {
+		if format, ok = format.simpler(r); !ok {
 			return nil, err
 		}
 	}
 }
 
-// translate asks the server once for the English of what is said in a file.
-func (p *Provider) translate(ctx context.Context, w *wish, wav []byte) (*answer, error) {
-	model := w.model
-	if openAIs(strings.ToLower(model)) {
+// translate asks the server once for an English translation of a file.
+func (p *Provider) translate(ctx context.Context, o *streamOptions, wav []byte) (*answer, error) {
+	model := o.model
+	if isOpenAIModel(strings.ToLower(model)) {
 		model = defaultModel // the only one of them that translates
 	}
-	return p.ask(ctx, translations, w, [][2]string{{"model", model}, {"response_format", "json"}}, wav, func(string) {})
+	return p.post(ctx, translations, o, [][2]string{{"model", model}, {"response_format", "json"}}, wav, func(string) {})
 }
 
-// ask sends a file with fields to an endpoint and reads the answer. What comes
-// back as an error is an [*hearken.Error], or the cause of the context's end.
-func (p *Provider) ask(ctx context.Context, endpoint string, w *wish, fields [][2]string, wav []byte, show func(text string)) (*answer, error) {
+// post sends a file with fields to an endpoint and reads the answer. Its error
+// is an [*hearken.Error], or the cause of the context's end.
+func (p *Provider) post(ctx context.Context, endpoint string, o *streamOptions, fields [][2]string, wav []byte, show func(text string)) (*answer, error) {
 	within, cancel := context.WithTimeout(ctx, p.cfg.Timeout)
 	defer cancel()
 	head, tail, boundary, err := form(fields)
@@ -158,15 +160,15 @@ func (p *Provider) ask(ctx context.Context, endpoint string, w *wish, fields [][
 	req.GetBody = body
 	req.ContentLength = int64(len(head) + len(wav) + len(tail))
 	req.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
-	resp, err := p.do(req, w.key)
+	resp, err := p.do(req, o.key)
 	if err == nil {
 		defer resp.Body.Close()
 		var a *answer
-		if a, err = p.read(resp, w.key, show); err == nil {
+		if a, err = p.readAnswer(resp, o.key, show); err == nil {
 			return a, nil
 		}
 	}
-	return nil, p.blame(ctx, within, p.cfg.Timeout, err)
+	return nil, p.requestError(ctx, within, p.cfg.Timeout, err)
 }
 
 // form is the body of a request up to the file's bytes, and after them.
@@ -178,7 +180,7 @@ func form(fields [][2]string) (head, tail []byte, boundary string, err error) {
 			return nil, nil, "", fmt.Errorf("write form: %w", err)
 		}
 	}
-	// Servers tell the kind of a file by its name.
+	// Servers recognize the kind of a file by its name.
 	if _, err := w.CreatePart(textproto.MIMEHeader{
 		"Content-Disposition": {`form-data; name="file"; filename="speech.wav"`},
 		"Content-Type":        {"audio/wav"},
@@ -201,15 +203,15 @@ func (p *Provider) do(req *http.Request, key string) (*http.Response, error) {
 	return p.client.Do(req)
 }
 
-// blame makes of an error what a person is told.
-func (p *Provider) blame(ctx, within context.Context, patience time.Duration, err error) error {
+// requestError makes the error that a person reads.
+func (p *Provider) requestError(ctx, within context.Context, timeout time.Duration, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case hearken.CodeOf(err) != "":
 		return err
 	case within.Err() != nil:
-		return hearken.Errorf(hearken.ProviderConnectionFailed, "%s did not answer within %s: %w.", p.server, patience, context.DeadlineExceeded)
+		return hearken.Errorf(hearken.ProviderConnectionFailed, "%s did not answer within %s: %w.", p.server, timeout, context.DeadlineExceeded)
 	}
 	// The client's own error repeats the address.
 	if e, ok := errors.AsType[*url.Error](err); ok {
@@ -221,7 +223,7 @@ func (p *Provider) blame(ctx, within context.Context, patience time.Duration, er
 // probe asks the server for its models. A server that does not list them
 // answers nevertheless.
 func (p *Provider) probe(ctx context.Context, cfg hearken.StreamConfig) error {
-	w, err := p.wish(cfg)
+	o, err := p.streamOptions(cfg)
 	if err != nil {
 		return err
 	}
@@ -231,14 +233,14 @@ func (p *Provider) probe(ctx context.Context, cfg hearken.StreamConfig) error {
 	if err != nil {
 		return err
 	}
-	resp, err := p.do(req, w.key)
+	resp, err := p.do(req, o.key)
 	if err != nil {
-		return p.blame(ctx, within, probeWithin, err)
+		return p.requestError(ctx, within, probeWithin, err)
 	}
 	defer resp.Body.Close()
 	switch s := resp.StatusCode; {
 	case s >= 500, s == http.StatusUnauthorized, s == http.StatusPaymentRequired, s == http.StatusForbidden, s == http.StatusTooManyRequests:
-		return p.explain(readRefusal(resp, w.key))
+		return p.explain(readRefusal(resp, o.key))
 	}
 	return nil
 }

@@ -14,35 +14,35 @@ import (
 var _ hearken.Stream = (*stream)(nil)
 
 const (
-	atOnce  = 2 // requests of a stream that are under way at a time
-	backlog = 4 // utterances without an answer before Write waits
+	maxInFlight = 2 // requests of a stream at a time
+	maxPending  = 4 // utterances without an answer before Write blocks
 
 	progressEvery = hearken.SampleRate
-	// holds is how much sound may come in while a server works on an
-	// utterance before that counts as being behind.
-	holds = 2 * hearken.SampleRate
+	// usualLag is how much audio may come in while a server transcribes an
+	// utterance before that counts as lag.
+	usualLag = 2 * hearken.SampleRate
 )
 
 var errClosed = errors.New("stream is closed")
 
-// A stream is one channel of one session. Sound is detected and cut where it is
-// written. Each utterance is sent by a goroutine of its own, which comes back
-// with the answer under the stream's lock.
+// A stream is one channel of one session. Audio is detected and cut where it is
+// written. A goroutine for each utterance sends it and delivers the answer under
+// the stream's lock.
 type stream struct {
-	ctx    context.Context // of Open
-	asking context.Context // of the requests: ends with the stream
-	stop   context.CancelFunc
-	unhook func() bool // from ctx
-	p      *Provider
-	cfg    hearken.StreamConfig
-	wish   wish
-	log    *slog.Logger
-	out    *stt.Outbox
+	ctx         context.Context // of Open
+	requests    context.Context // ends with the stream
+	stop        context.CancelFunc
+	stopAbandon func() bool
+	p           *Provider
+	cfg         hearken.StreamConfig
+	options     streamOptions
+	log         *slog.Logger
+	out         *stt.Outbox
 
-	mu   sync.Mutex
-	room sync.Cond // an answer came, or all is over
-	err  error     // why no more sound is taken
-	over bool
+	mu      sync.Mutex
+	changed sync.Cond // an answer came, or all is over
+	err     error     // why no more audio is taken
+	over    bool
 
 	detector Detector
 	cutter   *utterance.Cutter
@@ -51,35 +51,35 @@ type stream struct {
 	written  int64 // position after the last sample that was written
 	scratch  [window]float32
 
-	pending []*transcription // ended, in order; their finals are still to come
-	busy    int              // requests under way
-	said    int64            // up to here the transcript has an entry
-	told    int64            // position at the last Progress
-	through int64            // up to here all is dealt with, as was told
-	closing bool
-	mute    bool // translations are not to be had
+	pending       []*transcription // ended, in order; their finals are still to come
+	inFlight      int              // requests under way
+	entriesUntil  int64            // the transcript has entries up to here
+	reportedAt    int64            // position at the last Progress
+	finalUntil    int64            // as it was last reported
+	closing       bool
+	noTranslation bool // the server does not translate
 }
 
-func newStream(ctx context.Context, p *Provider, cfg hearken.StreamConfig, w wish, d Detector) *stream {
+func newStream(ctx context.Context, p *Provider, cfg hearken.StreamConfig, o streamOptions, d Detector) *stream {
 	s := &stream{
-		ctx: ctx, p: p, cfg: cfg, wish: w, detector: d, out: stt.NewOutbox(ctx),
-		log:  p.log.With("session", cfg.Session, "origin", cfg.Origin, "provider", p.Name()),
-		said: cfg.Start, told: cfg.Start, through: cfg.Start,
+		ctx: ctx, p: p, cfg: cfg, options: o, detector: d, out: stt.NewOutbox(ctx),
+		log:          p.log.With("session", cfg.Session, "origin", cfg.Origin, "provider", p.Name()),
+		entriesUntil: cfg.Start, reportedAt: cfg.Start, finalUntil: cfg.Start,
 	}
-	s.room.L = &s.mu
-	s.asking, s.stop = context.WithCancel(ctx)
-	s.begin(cfg.Start)
-	s.unhook = context.AfterFunc(ctx, s.abandon)
+	s.changed.L = &s.mu
+	s.requests, s.stop = context.WithCancel(ctx)
+	s.restart(cfg.Start)
+	s.stopAbandon = context.AfterFunc(ctx, s.abandon)
 	return s
 }
 
-// begin listens from a position on.
-func (s *stream) begin(pos int64) {
+// restart begins anew at a position.
+func (s *stream) restart(pos int64) {
 	s.origin, s.cutter, s.written = pos, utterance.NewCutter(rules(s.cfg.Endpointing)), pos
 	s.buffer = utterance.Buffer[int16]{Base: pos}
 }
 
-// Write takes the next frame. It waits while more than a few utterances of this
+// Write takes the next frame. It blocks while too many utterances of this
 // stream have no answer yet.
 func (s *stream) Write(f hearken.Frame) error {
 	s.mu.Lock()
@@ -93,28 +93,28 @@ func (s *stream) Write(f hearken.Frame) error {
 	pcm := f.PCM
 	switch gap := f.Pos - s.written; {
 	case gap > 0:
-		if err := s.jump(f.Pos); err != nil {
+		if err := s.skipTo(f.Pos); err != nil {
 			return err
 		}
-	case gap < 0: // heard before
+	case gap < 0: // written before
 		pcm = pcm[min(int64(len(pcm)), -gap):]
 	}
 	for len(pcm) > 0 {
-		n := min(len(pcm), int(s.heard()+window-s.buffer.End()))
+		n := min(len(pcm), int(s.processedUntil()+window-s.buffer.End()))
 		s.buffer.Append(pcm[:n]...)
 		s.written += int64(n)
 		pcm = pcm[n:]
-		if err := s.listen(true); err != nil {
+		if err := s.processWindows(true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Events delivers what was heard.
+// Events delivers the results.
 func (s *stream) Events() <-chan hearken.StreamEvent { return s.out.Events() }
 
-// Close says that no more sound comes.
+// Close ends the audio.
 func (s *stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,11 +125,11 @@ func (s *stream) Close() error {
 		return nil
 	}
 	s.err, s.closing = errClosed, true
-	s.settle()
+	s.emitFinals()
 	return nil
 }
 
-// Finalize ends what is being said now, though the speaker has not paused.
+// Finalize ends the current utterance, although the speaker has not paused.
 func (s *stream) Finalize() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,36 +137,36 @@ func (s *stream) Finalize() error {
 		return s.err
 	}
 	if sp := s.cutter.End(); sp != nil {
-		s.send(sp)
+		s.enqueue(sp)
 	}
 	if n := len(s.pending); s.cutter.Onset() < 0 {
 		// What is left is silence: nobody has to wait for it.
 		if n > 0 {
-			s.pending[n-1].through = s.written
+			s.pending[n-1].finalUntil = s.written
 		} else {
-			s.through = s.written
+			s.finalUntil = s.written
 		}
 	}
-	s.tell()
+	s.reportProgress()
 	return nil
 }
 
-// heard is the position up to which the cutter has heard everything.
-func (s *stream) heard() int64 { return s.position(s.cutter.Seen()) }
+// processedUntil is the position up to which the cutter has seen all audio.
+func (s *stream) processedUntil() int64 { return s.position(s.cutter.Seen()) }
 
 func (s *stream) position(windows int) int64 { return s.origin + int64(windows)*window }
 
-// listen detects and cuts all whole windows on the tape, at the pace of the
-// server if asked to wait.
-func (s *stream) listen(wait bool) error {
-	for s.buffer.End()-s.heard() >= window {
-		for wait && len(s.pending) > backlog && s.err == nil {
-			s.room.Wait()
+// processWindows detects and cuts all whole windows in the buffer. If wait is
+// set, it blocks while too many utterances are pending.
+func (s *stream) processWindows(wait bool) error {
+	for s.buffer.End()-s.processedUntil() >= window {
+		for wait && len(s.pending) > maxPending && s.err == nil {
+			s.changed.Wait()
 		}
 		if s.err != nil {
 			return s.err
 		}
-		at := s.heard() - s.buffer.Base
+		at := s.processedUntil() - s.buffer.Base
 		for i, x := range s.buffer.PCM[at : at+window] {
 			s.scratch[i] = float32(x) / 32768
 		}
@@ -180,32 +180,32 @@ func (s *stream) listen(wait bool) error {
 			s.out.Put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: stt.Seconds(s.position(s.cutter.Onset()))})
 		}
 		if c.Ended != nil {
-			s.send(c.Ended)
+			s.enqueue(c.Ended)
 		}
-		s.advance()
+		s.afterWindow()
 	}
 	return nil
 }
 
-// advance tells how far the stream has come, if it is time to.
-func (s *stream) advance() {
-	heard := s.heard()
-	if !s.cutter.Speaking() && len(s.pending) == 0 && heard-s.said >= stt.MaxSilence {
-		s.silence(s.safe(), s.safe())
+// afterWindow reports silence and progress if it is time to.
+func (s *stream) afterWindow() {
+	now := s.processedUntil()
+	if !s.cutter.Speaking() && len(s.pending) == 0 && now-s.entriesUntil >= stt.MaxSilence {
+		s.silence(s.finalPosition(), s.finalPosition())
 	}
-	if heard-s.told >= progressEvery {
-		s.tell()
+	if now-s.reportedAt >= progressEvery {
+		s.reportProgress()
 	}
 	s.buffer.Forget(s.position(s.cutter.Needed()))
 }
 
-// jump goes on at a later position: sound was lost in between, so nothing that
-// was being said goes on, and the detector's memory is worth nothing.
-func (s *stream) jump(to int64) error {
+// skipTo continues at a later position. Audio was lost in between, so the
+// current utterance ends and the detector starts anew.
+func (s *stream) skipTo(to int64) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	s.pending = append(s.pending, &transcription{gap: true, pos: to, through: to})
+	s.pending = append(s.pending, &transcription{gap: true, pos: to, finalUntil: to})
 	s.detector.Close()
 	d, err := s.p.cfg.Detector()
 	if err != nil {
@@ -214,22 +214,22 @@ func (s *stream) jump(to int64) error {
 		return s.err
 	}
 	s.detector = d
-	s.begin(to)
-	s.settle()
+	s.restart(to)
+	s.emitFinals()
 	return nil
 }
 
-// flush ends what is being said where the sound ends. The last window is
+// flush ends the current utterance where the audio ends. The last window is
 // filled up with silence.
 func (s *stream) flush() error {
-	if short := s.written - s.heard(); short > 0 {
+	if short := s.written - s.processedUntil(); short > 0 {
 		s.buffer.Append(make([]int16, window-short)...)
-		if err := s.listen(false); err != nil {
+		if err := s.processWindows(false); err != nil {
 			return err
 		}
 	}
 	if sp := s.cutter.End(); sp != nil {
-		s.send(sp)
+		s.enqueue(sp)
 	}
 	s.buffer = utterance.Buffer[int16]{Base: s.written}
 	return nil
@@ -260,14 +260,14 @@ func (s *stream) abandon() {
 	s.finish()
 }
 
-// finish lets everything go, once.
+// finish releases everything. It is called once.
 func (s *stream) finish() {
 	s.over = true
 	s.stop()
-	s.unhook()
+	s.stopAbandon()
 	s.pending = nil
 	s.buffer = utterance.Buffer[int16]{}
-	s.room.Broadcast()
+	s.changed.Broadcast()
 	s.out.Close()
 	if s.detector != nil {
 		s.detector.Close()

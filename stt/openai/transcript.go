@@ -10,25 +10,25 @@ import (
 	"github.com/hearken-dev/hearken/stt"
 )
 
-// What Whisper's own program takes for a sign that it made up a text, or went
-// round in circles.
+// What Whisper's own program takes as signs that a text is made up, or repeats
+// itself.
 const (
 	noSpeech    = 0.6
 	badLogprob  = -1.0
 	looping     = 2.4
-	loopingSure = 0.2 // the most that is claimed for the text of a loop
+	loopingSure = 0.2 // the highest confidence of a text that repeats itself
 )
 
-// slack is how far words may reach beyond the speech that our own detector
-// found: it may have missed a soft sound, while Whisper likes to begin at the
+// slack is how far words may reach beyond the speech that our detector found.
+// It may have missed a quiet beginning, while Whisper tends to begin at the
 // first sample.
 const slack = hearken.SampleRate / 5
 
-// remark is what models write for what is not speech: [BLANK_AUDIO], (music).
+// remark is how models describe what is not speech: [BLANK_AUDIO], (music).
 var remark = regexp.MustCompile(`\[[^\]]*\]|\([^)]*\)|\*[^*]*\*`)
 
-// A heard is what was understood of an utterance.
-type heard struct {
+// A transcript is the result for an utterance.
+type transcript struct {
 	text       string // empty if nobody spoke
 	words      []hearken.Word
 	estimated  bool
@@ -36,49 +36,49 @@ type heard struct {
 	language   string
 }
 
-// judge makes of a server's answer what is told of an utterance.
-func (a *answer) judge(u *transcription, w *wish) heard {
+// transcript makes the result for an utterance of a server's answer.
+func (a *answer) transcript(u *transcription, o *streamOptions) transcript {
 	kept := slices.Clone(a.segments)
-	kept = slices.DeleteFunc(kept, func(s segment) bool { return s.invented() })
-	h := heard{text: tidy(a.text), language: detectedLanguage(a.language, w.told)}
+	kept = slices.DeleteFunc(kept, func(s segment) bool { return s.madeUp() })
+	h := transcript{text: singleLine(a.text), language: detectedLanguage(a.language, o.sessionLanguage)}
 	if len(kept) < len(a.segments) {
 		texts := make([]string, len(kept))
 		for i, s := range kept {
 			texts[i] = s.Text
 		}
-		h.text = tidy(strings.Join(texts, " "))
+		h.text = singleLine(strings.Join(texts, " "))
 	}
-	if !says(h.text) || h.text == prompt(w.terms) {
-		return heard{}
+	if !hasSpeech(h.text) || h.text == prompt(o.terms) {
+		return transcript{}
 	}
 	h.confidence = confidence(kept)
-	h.words, h.estimated = a.place(h.text, kept, u)
+	h.words, h.estimated = a.wordTimes(h.text, kept, u)
 	return h
 }
 
-// tidy makes one line of a text.
-func tidy(text string) string { return strings.Join(strings.Fields(text), " ") }
+// singleLine puts a text on one line.
+func singleLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// says tells whether a text is words that somebody said.
-func says(text string) bool {
+// hasSpeech reports whether a text holds words that somebody said.
+func hasSpeech(text string) bool {
 	return strings.ContainsFunc(remark.ReplaceAllString(text, ""), spoken)
 }
 
-// invented tells whether the text of a segment is one that nobody said.
-func (s *segment) invented() bool {
-	return !s.blind() && s.NoSpeechProb != nil && *s.NoSpeechProb > noSpeech && s.AvgLogprob != nil && *s.AvgLogprob < badLogprob
+// madeUp reports whether nobody said the text of a segment.
+func (s *segment) madeUp() bool {
+	return !s.withoutNumbers() && s.NoSpeechProb != nil && *s.NoSpeechProb > noSpeech && s.AvgLogprob != nil && *s.AvgLogprob < badLogprob
 }
 
-// blind tells whether the numbers of a segment say nothing: vLLM fills them in
-// with -1.
-func (s *segment) blind() bool { return s.CompressionRatio != nil && *s.CompressionRatio < 0 }
+// withoutNumbers reports whether the numbers of a segment mean nothing: vLLM
+// fills them with -1.
+func (s *segment) withoutNumbers() bool { return s.CompressionRatio != nil && *s.CompressionRatio < 0 }
 
-// confidence is how sure the server is of segments; nil if it does not say.
+// confidence is the server's confidence in segments; nil if it does not say.
 func confidence(segments []segment) *float64 {
 	var sum, total float64
 	loop := false
 	for _, s := range segments {
-		if s.blind() {
+		if s.withoutNumbers() {
 			continue
 		}
 		if s.AvgLogprob != nil {
@@ -99,12 +99,12 @@ func confidence(segments []segment) *float64 {
 	return nil
 }
 
-// place finds when the words of a text were said: as the server tells, or else
-// estimated within each of its segments, or within the whole utterance.
-func (a *answer) place(text string, kept []segment, u *transcription) (words []hearken.Word, estimated bool) {
+// wordTimes finds when the words of a text were said: by the server's times, or
+// else estimated within each of its segments, or within the whole utterance.
+func (a *answer) wordTimes(text string, kept []segment, u *transcription) (words []hearken.Word, estimated bool) {
 	origin := stt.Seconds(u.pos)
 	lo, hi := stt.Seconds(max(u.pos, u.first-slack)), stt.Seconds(min(u.end, u.last+slack))
-	if times := a.times(kept); len(times) > 0 && !slices.ContainsFunc(times, timed.broken) {
+	if times := a.timedWords(kept); len(times) > 0 && !slices.ContainsFunc(times, timedWord.broken) {
 		words = align(text, times)
 		if words == nil {
 			words = asGiven(times)
@@ -124,15 +124,15 @@ func (a *answer) place(text string, kept []segment, u *transcription) (words []h
 		texts = append(texts, s.Text)
 		from = to
 	}
-	if tidy(strings.Join(texts, " ")) == text && fit(words, 0, lo, hi) {
+	if singleLine(strings.Join(texts, " ")) == text && fit(words, 0, lo, hi) {
 		return words, true
 	}
 	return u.estimate(text, lo, hi), true
 }
 
-// times are the server's words of the segments that are kept.
-func (a *answer) times(kept []segment) []timed {
-	var times []timed
+// timedWords are the server's words of the segments that are kept.
+func (a *answer) timedWords(kept []segment) []timedWord {
+	var times []timedWord
 	for _, s := range kept {
 		times = append(times, s.Words...)
 	}
@@ -142,7 +142,7 @@ func (a *answer) times(kept []segment) []timed {
 	if len(kept) == len(a.segments) {
 		return a.words
 	}
-	return slices.DeleteFunc(slices.Clone(a.words), func(t timed) bool {
+	return slices.DeleteFunc(slices.Clone(a.words), func(t timedWord) bool {
 		middle := (t.Start + t.End) / 2
 		return !slices.ContainsFunc(kept, func(s segment) bool { return middle >= s.Start && middle <= s.End })
 	})

@@ -15,48 +15,48 @@ import (
 
 const (
 	attempts = 3
-	// longestWait is how long a stream waits by itself before it asks again;
-	// a server that asks for more is left to whoever opened the stream.
-	longestWait = 5 * time.Second
-	// tiny is an utterance that is lost without the session's end if the
-	// server cannot use it.
-	tiny = 6 * hearken.SampleRate / 10
-	// shortest is what every server takes: whisper.cpp hears nothing at all in
+	// maxWait is how long a stream waits before a retry. If a server asks for
+	// more, the stream fails and its caller decides.
+	maxWait = 5 * time.Second
+	// tinyUtterance is an utterance so short that the stream continues without
+	// it if the server cannot use it.
+	tinyUtterance = 6 * hearken.SampleRate / 10
+	// minAudio is what every server accepts: whisper.cpp finds no words in
 	// less than a second. Shorter files are filled up with silence.
-	shortest = 11 * hearken.SampleRate / 10
+	minAudio = 11 * hearken.SampleRate / 10
 )
 
-// An utterance is one stretch of speech on its way to a final, or a place
-// where sound was lost.
+// A transcription is one utterance on its way to a final, or a position where
+// audio was lost.
 type transcription struct {
-	pos, end    int64 // the sound that is sent
+	pos, end    int64 // the audio that is sent
 	first, last int64 // the speech in it
 	speech      []bool
 	paused      bool  // the speaker paused after it
-	due         int64 // how much was heard when it ended
-	through     int64 // how far all is dealt with when it is out
+	due         int64 // position of the stream when it ended
+	finalUntil  int64 // all audio before this is done when it is out
 	gap         bool
 	pcm         []int16
 
 	begun, done bool
 	shown       bool // its final is out
-	heard       heard
+	result      transcript
 	err         error
 	translating bool
 	english     string
 }
 
-// send queues what was cut.
-func (s *stream) send(sp *utterance.Span) {
+// enqueue queues an utterance.
+func (s *stream) enqueue(sp *utterance.Span) {
 	at := func(windows int) int64 { return min(s.position(windows), s.written) }
 	u := &transcription{
 		pos: at(sp.Start), end: at(sp.End), first: at(sp.First), last: at(sp.Last),
-		speech: sp.Speech, paused: sp.Paused, due: s.heard(),
+		speech: sp.Speech, paused: sp.Paused, due: s.processedUntil(),
 	}
-	u.through = u.end
+	u.finalUntil = u.end
 	u.pcm = s.buffer.Copy(u.pos, u.end)
 	s.pending = append(s.pending, u)
-	s.launch()
+	s.sendNext()
 }
 
 // estimate spreads the words of a text over the speech between two moments.
@@ -64,78 +64,78 @@ func (u *transcription) estimate(text string, from, to float64) []hearken.Word {
 	return utterance.EstimateWords(text, u.pos, u.speech, from, to)
 }
 
-// launch sends what waits, as far as the server may be asked.
-func (s *stream) launch() {
+// sendNext sends what waits, up to the limit of requests at a time.
+func (s *stream) sendNext() {
 	for _, u := range s.pending {
 		switch {
-		case s.busy == atOnce || u.err != nil:
+		case s.inFlight == maxInFlight || u.err != nil:
 			return
 		case !u.begun && !u.gap:
 			u.begun = true
-			s.busy++
-			go s.ask(u)
+			s.inFlight++
+			go s.request(u)
 		}
 	}
 }
 
-// ask finds out what an utterance says, and what that is in English. It runs in
-// a goroutine of its own.
-func (s *stream) ask(u *transcription) {
+// request transcribes an utterance and translates it if wanted. It runs in a
+// goroutine of its own.
+func (s *stream) request(u *transcription) {
 	pcm := u.pcm
-	if short := shortest - len(pcm); short > 0 {
+	if short := minAudio - len(pcm); short > 0 {
 		pcm = append(pcm, make([]int16, short)...)
 	}
 	wav := audio.EncodeWAV(hearken.SampleRate, pcm)
-	h, err := s.hear(u, wav)
+	h, err := s.transcribe(u, wav)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u.heard, u.err, u.done, u.pcm = h, err, err == nil, nil
-	if u.done && !s.over && s.foreign(&h) {
+	u.result, u.err, u.done, u.pcm = h, err, err == nil, nil
+	if u.done && !s.over && s.wantsTranslation(&h) {
 		u.translating = true
-		s.settle()
+		s.emitFinals()
 		s.mu.Unlock()
-		english := s.english(wav)
+		english := s.translate(wav)
 		s.mu.Lock()
 		u.english, u.translating = english, false
 	}
-	s.busy--
+	s.inFlight--
 	if s.over {
 		return
 	}
-	s.settle()
+	s.emitFinals()
 	if !s.over {
-		s.launch()
+		s.sendNext()
 	}
 }
 
-// hear asks the server, and again if it fails for the moment.
-func (s *stream) hear(u *transcription, wav []byte) (heard, error) {
+// transcribe asks the server, and retries if the failure is temporary.
+func (s *stream) transcribe(u *transcription, wav []byte) (transcript, error) {
 	for attempt := 1; ; attempt++ {
-		a, err := s.p.transcribe(s.asking, &s.wish, wav, s.cfg.Interim, func(text string) { s.show(u, text) })
+		a, err := s.p.transcribe(s.requests, &s.options, wav, s.cfg.Interim, func(text string) { s.emitPartial(u, text) })
 		if err == nil {
-			return a.judge(u, &s.wish), nil
+			return a.transcript(u, &s.options), nil
 		}
-		if r, ok := errors.AsType[*stt.Refusal](err); ok && rejectsAudio(r) && u.last-u.first < tiny {
+		if r, ok := errors.AsType[*stt.Refusal](err); ok && rejectsAudio(r) && u.last-u.first < tinyUtterance {
 			s.log.Warn("server cannot use a short utterance", "seconds", stt.Seconds(u.last-u.first), "status", r.Status, "code", r.Code)
-			return heard{}, nil
+			return transcript{}, nil
 		}
 		wait := backoff(attempt, err)
-		if attempt == attempts || !temporary(err) || wait > longestWait {
-			return heard{}, err
+		if attempt == attempts || !temporary(err) || wait > maxWait {
+			return transcript{}, err
 		}
-		s.log.Info("asking the server again", "attempt", attempt+1, "err", err)
+		s.log.Info("retrying the request", "attempt", attempt+1, "err", err)
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
-		case <-s.asking.Done():
+		case <-s.requests.Done():
 			timer.Stop()
-			return heard{}, context.Cause(s.asking)
+			return transcript{}, context.Cause(s.requests)
 		}
 	}
 }
 
-// temporary tells whether asking again soon could help. A server that did not
-// answer in time has had its time.
+// temporary reports whether a retry could help soon. A server that did not
+// answer in time gets no second chance.
 func temporary(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return false
@@ -161,41 +161,41 @@ func backoff(attempt int, err error) time.Duration {
 	return wait
 }
 
-// show tells what the server has told so far of an utterance, if everything
+// emitPartial emits the server's text so far of an utterance, if everything
 // before it is out.
-func (s *stream) show(u *transcription, text string) {
-	text = tidy(text)
+func (s *stream) emitPartial(u *transcription, text string) {
+	text = singleLine(text)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over || !s.cfg.Interim || len(s.pending) == 0 || s.pending[0] != u || !says(text) {
+	if s.over || !s.cfg.Interim || len(s.pending) == 0 || s.pending[0] != u || !hasSpeech(text) {
 		return
 	}
 	s.out.Put(hearken.StreamEvent{Kind: hearken.Partial, Segment: hearken.Segment{
 		Status: hearken.Unconfirmed, Text: text, Words: u.estimate(text, stt.Seconds(u.first), stt.Seconds(u.last)), Estimated: true,
-		Language: s.wish.told, StartTime: stt.Seconds(u.first), EndTime: stt.Seconds(u.last),
+		Language: s.options.sessionLanguage, StartTime: stt.Seconds(u.first), EndTime: stt.Seconds(u.last),
 	}})
 }
 
-// foreign tells whether a translation is wanted, and of use.
-func (s *stream) foreign(h *heard) bool {
-	return s.cfg.Translate && !s.mute && h.text != "" && language.Primary(h.language) != "en"
+// wantsTranslation reports whether a translation is wanted and useful.
+func (s *stream) wantsTranslation(h *transcript) bool {
+	return s.cfg.Translate && !s.noTranslation && h.text != "" && language.Primary(h.language) != "en"
 }
 
-// english translates an utterance. One that cannot be translated costs only its
-// translation; a server that does not translate is not asked again.
-func (s *stream) english(wav []byte) string {
-	a, err := s.p.translate(s.asking, &s.wish, wav)
+// translate translates an utterance. If that fails, only the translation is
+// lost; a server that does not translate is not asked again.
+func (s *stream) translate(wav []byte) string {
+	a, err := s.p.translate(s.requests, &s.options, wav)
 	if err == nil {
-		if text := tidy(a.text); says(text) {
+		if text := singleLine(a.text); hasSpeech(text) {
 			return text
 		}
 		return ""
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.over && !s.mute {
-		s.mute = !temporary(err)
-		s.log.Warn("translation failed", "again", !s.mute, "err", err)
+	if !s.over && !s.noTranslation {
+		s.noTranslation = !temporary(err)
+		s.log.Warn("translation failed", "retry", !s.noTranslation, "err", err)
 	}
 	return ""
 }

@@ -1,38 +1,25 @@
 package openai
 
 import (
+	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hearken-dev/hearken/stt"
 )
 
-// maxTokens bounds the vocabulary of a request. Whisper looks at the last 224
+// maxTokens limits the vocabulary of a request: Whisper reads the last 224
 // tokens of a prompt.
 const maxTokens = 200
 
-// terms are those of a vocabulary that fit into a request, the first first,
-// and how many do not.
-func terms(vocabulary []string) (kept []string, dropped int) {
-	seen := make(map[string]bool)
-	left := maxTokens
-	for _, term := range vocabulary {
-		term = strings.Join(strings.Fields(term), " ")
-		if term == "" || seen[term] || !utf8.ValidString(term) {
-			continue
-		}
-		seen[term] = true
-		n := tokens(term)
-		if n > left {
-			dropped++
-			continue
-		}
-		left -= n
-		kept = append(kept, term)
-	}
-	return kept, dropped
+// terms are the first of a vocabulary, as many as fit into a request, and how
+// many do not.
+func terms(vocabulary []string) (terms []string, dropped int) {
+	return stt.FitVocabulary(vocabulary, math.MaxInt, maxTokens, tokens)
 }
 
-// tokens is about how many tokens a term has, and rarely less: names are cut
-// into pieces of two letters or more, and of other scripts a letter is mostly
+// tokens is about how many tokens a term has, and rarely less: names are split
+// into pieces of two letters or more, and in other scripts a letter is mostly
 // one.
 func tokens(term string) int {
 	plain, other := 0, 0
@@ -46,8 +33,8 @@ func tokens(term string) int {
 	return 2 + plain/3 + other
 }
 
-// prompt makes a vocabulary known to a model that has no other way to learn
-// it: as words that might have come before, which it then spells the same way.
+// prompt gives a vocabulary to a model that takes none: as words that might
+// have come before, which it then spells the same way.
 func prompt(terms []string) string {
 	if len(terms) == 0 {
 		return ""

@@ -8,16 +8,16 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// broken tells whether a word is half a letter: whisper.cpp tells tokens, and
-// letters of some scripts have several.
-func (t timed) broken() bool { return strings.ContainsRune(t.Word, utf8.RuneError) }
+// broken reports whether a word is half a letter: whisper.cpp sends tokens, and
+// a letter of some scripts has several.
+func (t timedWord) broken() bool { return strings.ContainsRune(t.Word, utf8.RuneError) }
 
 // align gives the words of a text the times of the server's words, which come
-// without punctuation, or in parts of words, or in another case. Nothing comes
-// back if the two do not say the same.
-func align(text string, times []timed) []hearken.Word {
+// without punctuation, or in parts of words, or in another case. It returns nil
+// if the two differ.
+func align(text string, times []timedWord) []hearken.Word {
 	var letters []rune
-	var owner []int // which of times a letter belongs to
+	var owner []int // the index in times of each letter's word
 	for i, t := range times {
 		for _, r := range t.Word {
 			if spoken(r) {
@@ -53,16 +53,16 @@ func align(text string, times []timed) []hearken.Word {
 	return words
 }
 
-// spoken tells whether a rune of a text can be heard.
+// spoken reports whether a rune of a text is pronounced.
 func spoken(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
 
 // unspaced are the scripts that are written without spaces between words.
 var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// pieces makes a word of a field, or several where the script has no spaces:
-// then the server knows where words begin. Owner tells for each letter to
-// which of times it belongs.
-func pieces(field string, times []timed, owner []int) []hearken.Word {
+// pieces makes a word of a field, or several if the script has no spaces: then
+// the server knows where words begin. Owner is the index in times of each
+// letter's word.
+func pieces(field string, times []timedWord, owner []int) []hearken.Word {
 	word := func(text string, first, last int) hearken.Word {
 		w := hearken.Word{Word: text, StartTime: float64(times[first].Start), EndTime: float64(times[last].End)}
 		if p := times[first].Probability; p != nil && first == last {
@@ -89,9 +89,9 @@ func pieces(field string, times []timed, owner []int) []hearken.Word {
 	return append(words, word(field[begin:], last, last))
 }
 
-// asGiven takes the server's words as they are, where they are not those of
-// its text. Where words begin with a space, what does not is part of one.
-func asGiven(times []timed) []hearken.Word {
+// asGiven takes the server's words if they are not those of its text. If words
+// begin with a space, a piece that does not belongs to the one before.
+func asGiven(times []timedWord) []hearken.Word {
 	var words []hearken.Word
 	spaced := strings.HasPrefix(times[0].Word, " ")
 	for _, t := range times {
@@ -122,7 +122,7 @@ func share(p float64) *float64 {
 }
 
 // fit moves words onto the session's clock and into the time from lo to hi. It
-// reports false if they have no times to speak of.
+// returns false if they have hardly any duration.
 func fit(words []hearken.Word, origin, lo, hi float64) bool {
 	const tooShort = 0.01
 	if len(words) == 0 {
