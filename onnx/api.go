@@ -12,10 +12,10 @@ import (
 // only ever grows, so every library from this release on has it.
 const apiVersion = 24
 
-// A function is a place in the C API's table of functions.
+// A function is an index in the C API's table of functions.
 type function int
 
-// The functions we use, by their place in the table.
+// The functions that we use.
 const (
 	fnGetErrorMessage                function = 2
 	fnCreateEnv                      function = 3
@@ -35,19 +35,16 @@ const (
 	fnSessionGetInputName            function = 36
 	fnSessionGetOutputName           function = 37
 	fnCreateTensorAsOrtValue         function = 48
-	fnCreateTensorWithDataAsOrtValue function = 49
 	fnGetTensorMutableData           function = 51
 	fnCastTypeInfoToTensorInfo       function = 55
 	fnGetTensorElementType           function = 60
 	fnGetDimensionsCount             function = 61
 	fnGetDimensions                  function = 62
 	fnGetTensorTypeAndShape          function = 65
-	fnCreateCPUMemoryInfo            function = 69
 	fnAllocatorFree                  function = 76
 	fnGetAllocatorWithDefaultOptions function = 78
 	fnReleaseEnv                     function = 92
 	fnReleaseStatus                  function = 93
-	fnReleaseMemoryInfo              function = 94
 	fnReleaseSession                 function = 95
 	fnReleaseValue                   function = 96
 	fnReleaseTypeInfo                function = 98
@@ -58,11 +55,11 @@ const (
 	tableSize = 131
 )
 
-// A table is the C API: one pointer for each function, of which we need the
-// first ones.
+// A table is the C API: one pointer for each function. We need only the first
+// ones.
 type table [tableSize]uintptr
 
-// call runs a function that returns a status, and makes an error of it.
+// call calls a function that returns a status, and makes an error of it.
 //
 //go:uintptrescapes
 func (t *table) call(f function, args ...uintptr) error {
@@ -76,15 +73,15 @@ func (t *table) call(f function, args ...uintptr) error {
 	return err
 }
 
-// release runs a function that frees p, if there is anything to free.
+// release calls a function that frees p, unless it is nil.
 func (t *table) release(f function, p unsafe.Pointer) {
 	if p != nil {
 		purego.SyscallN(t[f], uintptr(p))
 	}
 }
 
-// pointer makes a pointer of an address that C returned. It goes through
-// memory because the address is not one of Go's, which vet cannot know.
+// pointer makes a pointer of an address that C returned. It goes through memory
+// because vet cannot know that the address is not one of Go's.
 func pointer(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
 
 // goString copies a string that ends with a zero byte.
@@ -107,5 +104,5 @@ func cString(s string) *byte {
 	return &b[0]
 }
 
-// keep is runtime.KeepAlive for several things.
-func keep(things ...any) { runtime.KeepAlive(things) }
+// keepAlive is runtime.KeepAlive for several values.
+func keepAlive(values ...any) { runtime.KeepAlive(values) }

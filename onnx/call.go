@@ -6,15 +6,14 @@ import (
 )
 
 // A Call is a prepared run of a session: some inputs, some outputs. It is
-// reused from run to run, belongs to one goroutine at a time, and must be
-// closed.
+// reused from run to run, used by one goroutine at a time, and must be closed.
 type Call struct {
 	s        *Session
 	inNames  []*byte
 	outNames []*byte
 	in       []unsafe.Pointer
 	out      []unsafe.Pointer
-	given    []bool // the caller's own tensors, not ours to free
+	given    []bool // outputs that are the caller's own, not ours to free
 }
 
 // NewCall prepares a run that takes the named inputs and wants the named
@@ -51,7 +50,7 @@ func (c *Call) SetOutput(i int, v *Value) {
 	}
 }
 
-// Run runs the model. Results of the run before that were not taken are freed.
+// Run runs the model. It frees results of the run before that were not taken.
 func (c *Call) Run() error {
 	for i := range c.out {
 		c.drop(i)
@@ -67,7 +66,7 @@ func (c *Call) Run() error {
 	return err
 }
 
-// Take hands over a result that the library made in the last run: the caller
+// Take returns a result that the library made in the last run; the caller
 // closes it. It is nil if there was none or if it was taken before.
 func (c *Call) Take(i int) *Value {
 	if c.given[i] || c.out[i] == nil {

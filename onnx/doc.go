@@ -1,5 +1,5 @@
 // Package onnx runs neural networks with ONNX Runtime without cgo, so that
-// every cross-built release can hear.
+// every cross-built release can transcribe.
 //
 // It is a small binding to the C API of a library that is loaded when the
 // program runs:
@@ -14,7 +14,7 @@
 //	y := call.Take(0)
 //
 // A [Runtime] and a [Session] may be used by several goroutines at once; a
-// [Call] and a [Value] belong to one goroutine at a time. Tensors live in the
-// library's memory, outside the garbage collector's reach: what is opened or
-// made must be closed.
+// [Call] and a [Value] are used by one goroutine at a time. Tensors are in the
+// library's memory, which the garbage collector does not free: what is opened
+// or made must be closed.
 package onnx

@@ -8,7 +8,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// load loads a shared library and finds the one symbol that leads to all else.
+// load loads a shared library and finds the symbol that leads to all others.
 // The library stays loaded until the program ends: its threads and static
 // objects do not survive being unloaded.
 func load(path string) (getAPIBase uintptr, err error) {
@@ -19,5 +19,5 @@ func load(path string) (getAPIBase uintptr, err error) {
 	return purego.Dlsym(lib, "OrtGetApiBase")
 }
 
-// cPath makes a path in the form that the library wants.
+// cPath makes a path in the form that the library needs.
 func cPath(path string) (unsafe.Pointer, error) { return unsafe.Pointer(cString(path)), nil }

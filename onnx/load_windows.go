@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// load loads a shared library and finds the one symbol that leads to all else.
-// The library's own directory is searched for what it needs, and not the
-// current one.
+// load loads a shared library and finds the symbol that leads to all others.
+// What the library needs is searched in its own directory, not in the current
+// one.
 func load(path string) (getAPIBase uintptr, err error) {
 	lib, err := windows.LoadLibraryEx(path, 0,
 		windows.LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR|windows.LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
@@ -18,7 +18,7 @@ func load(path string) (getAPIBase uintptr, err error) {
 	return windows.GetProcAddress(lib, "OrtGetApiBase")
 }
 
-// cPath makes a path in the form that the library wants: UTF-16 here.
+// cPath makes a path in the form that the library needs: UTF-16 here.
 func cPath(path string) (unsafe.Pointer, error) {
 	p, err := windows.UTF16PtrFromString(path)
 	return unsafe.Pointer(p), err

@@ -2,8 +2,8 @@ package onnx
 
 import "unsafe"
 
-// options makes the library's own options of ours. What it returns must be
-// released, also beside an error.
+// options makes the library's own options. The result must be released, even if
+// there is an error too.
 func (rt *Runtime) options(o Options) (unsafe.Pointer, error) {
 	const allOptimizations = 99
 	var p unsafe.Pointer
@@ -40,12 +40,12 @@ func (rt *Runtime) options(o Options) (unsafe.Pointer, error) {
 	if err != nil {
 		return p, err
 	}
-	defer keep(c)
+	defer keepAlive(c)
 	return p, rt.api.call(fnEnableProfiling, uintptr(p), uintptr(c))
 }
 
 func (rt *Runtime) configure(options unsafe.Pointer, key, value string) error {
 	k, v := cString(key), cString(value)
-	defer keep(k, v)
+	defer keepAlive(k, v)
 	return rt.api.call(fnAddSessionConfigEntry, uintptr(options), uintptr(unsafe.Pointer(k)), uintptr(unsafe.Pointer(v)))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// oldest is the first release whose function table is ours.
+// oldest is the first release with our version of the function table.
 const oldest = "1.24"
 
 // A Runtime is a loaded library with its environment.
@@ -26,13 +26,12 @@ type Runtime struct {
 	version   string
 	env       unsafe.Pointer
 	allocator unsafe.Pointer // the default one; not ours to release
-	cpu       unsafe.Pointer // says that memory is the processor's own
 
 	live atomic.Int64 // values and sessions that were not closed
 }
 
-// Open loads the library at path. The error is a [*hearken.Error] that tells
-// what is wrong with the library and how to mend it.
+// Open loads the library at path. The error is a [*hearken.Error] that says
+// what is wrong with the library and how to fix it.
 func Open(path string) (*Runtime, error) {
 	if err := check(path); err != nil {
 		return nil, err
@@ -62,17 +61,13 @@ func Open(path string) (*Runtime, error) {
 }
 
 func (rt *Runtime) setUp() error {
-	const fatal = 4 // errors come back to the caller, who tells them
+	const fatal = 4 // errors are returned to the caller, not logged
 	name := cString("hearken")
-	defer keep(name)
+	defer keepAlive(name)
 	if err := rt.api.call(fnCreateEnv, fatal, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&rt.env))); err != nil {
 		return err
 	}
 	if err := rt.api.call(fnDisableTelemetryEvents, uintptr(rt.env)); err != nil {
-		return err
-	}
-	const arenaAllocator, defaultMemory = 1, 0
-	if err := rt.api.call(fnCreateCPUMemoryInfo, arenaAllocator, defaultMemory, uintptr(unsafe.Pointer(&rt.cpu))); err != nil {
 		return err
 	}
 	return rt.api.call(fnGetAllocatorWithDefaultOptions, uintptr(unsafe.Pointer(&rt.allocator)))
@@ -84,16 +79,14 @@ func (rt *Runtime) Version() string { return rt.version }
 // Live is the number of sessions and values that were made and not closed.
 func (rt *Runtime) Live() int { return int(rt.live.Load()) }
 
-// Close ends the environment; sessions and values must have been closed
-// before. The library itself stays in memory until the program ends.
+// Close ends the environment. Sessions and values must have been closed before. The library itself stays in memory until the program ends.
 func (rt *Runtime) Close() {
-	rt.api.release(fnReleaseMemoryInfo, rt.cpu)
 	rt.api.release(fnReleaseEnv, rt.env)
-	rt.cpu, rt.env = nil, nil
+	rt.env = nil
 }
 
-// check finds what can be known before the library is loaded: loading one
-// that needs what the processor does not have would end the program.
+// check finds what is wrong before the library is loaded: loading one that the
+// processor cannot run would end the program.
 func check(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -113,7 +106,7 @@ func check(path string) error {
 
 func hasAVX() bool { return runtime.GOARCH != "amd64" || cpu.X86.HasAVX }
 
-// supported tells whether a version such as "1.28.2" is at least the oldest.
+// supported reports whether a version such as "1.28.2" is at least the oldest.
 func supported(version string) bool {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
@@ -125,7 +118,7 @@ func refuse(format string, args ...any) *hearken.Error {
 	return hearken.Errorf(hearken.ProviderNotConfigured, format, args...).WithTry("hearken models pull")
 }
 
-// LibraryName is what the library's file is called on this system.
+// LibraryName is the name of the library's file on this system.
 func LibraryName() string {
 	switch runtime.GOOS {
 	case "windows":
@@ -137,7 +130,7 @@ func LibraryName() string {
 }
 
 // FindLibrary returns the library's path in a directory, whatever version its
-// name carries. If there is none it returns the path where it ought to be.
+// name has. If there is none, it returns the path where it should be.
 func FindLibrary(dir string) string {
 	want := filepath.Join(dir, LibraryName())
 	if _, err := os.Stat(want); err == nil {

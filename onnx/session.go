@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Options say how a model is loaded. The zero value is what is fastest on a
-// shared machine: one thread, no spinning, all graph optimizations.
+// Options say how a model is loaded. The zero value is fastest on a shared
+// machine: one thread, no spinning, all graph optimizations.
 type Options struct {
 	Threads int // for one run; 0 is one
 
@@ -38,7 +38,7 @@ func (rt *Runtime) Open(path string, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer keep(p)
+	defer keepAlive(p)
 	return rt.open(o, func(options unsafe.Pointer, out *unsafe.Pointer) error {
 		return rt.api.call(fnCreateSession, uintptr(rt.env), uintptr(p), uintptr(options), uintptr(unsafe.Pointer(out)))
 	})
@@ -49,7 +49,7 @@ func (rt *Runtime) Load(model []byte, o Options) (*Session, error) {
 	if len(model) == 0 {
 		return nil, fmt.Errorf("load model: no bytes")
 	}
-	defer keep(model)
+	defer keepAlive(model)
 	return rt.open(o, func(options unsafe.Pointer, out *unsafe.Pointer) error {
 		return rt.api.call(fnCreateSessionFromArray, uintptr(rt.env), uintptr(unsafe.Pointer(&model[0])), uintptr(len(model)), uintptr(options), uintptr(unsafe.Pointer(out)))
 	})
@@ -76,7 +76,7 @@ func (rt *Runtime) open(o Options, create func(options unsafe.Pointer, out *unsa
 	return s, nil
 }
 
-// ports reads what the model says about its inputs or outputs.
+// ports reads the model's inputs or outputs.
 func (s *Session) ports(count, name, info function) ([]Port, error) {
 	var n uint64
 	if err := s.rt.api.call(count, uintptr(s.p), uintptr(unsafe.Pointer(&n))); err != nil {

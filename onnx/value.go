@@ -58,14 +58,13 @@ func typeOf[T Element]() Type {
 	return Bool
 }
 
-// A Value is a tensor in the library's memory. It belongs to one goroutine at
-// a time and must be closed.
+// A Value is a tensor in the library's memory. It is used by one goroutine at a
+// time and must be closed.
 type Value struct {
 	rt *Runtime
 	p  unsafe.Pointer
-	of *Value // whose memory a view shows
 
-	// What the library told about the tensor, asked for once.
+	// Read from the library once.
 	typ   Type
 	shape []int64
 	data  unsafe.Pointer
@@ -83,32 +82,10 @@ func NewTensor[T Element](rt *Runtime, shape ...int64) (*Value, error) {
 	return v, nil
 }
 
-// View makes a value of another shape on the first elements of v, which must
-// stay open until the view is closed. It costs next to nothing, so a buffer
-// can be reused for inputs of every length.
-func View[T Element](v *Value, shape ...int64) (*Value, error) {
-	n := int64(1)
-	for _, d := range shape {
-		n *= d
-	}
-	data := Data[T](v)
-	if n < 0 || n > int64(len(data)) {
-		return nil, fmt.Errorf("make view: shape %v does not fit into %d elements", shape, len(data))
-	}
-	w := &Value{rt: v.rt, of: v}
-	if err := v.rt.api.call(fnCreateTensorWithDataAsOrtValue, uintptr(v.rt.cpu), uintptr(unsafe.Pointer(unsafe.SliceData(data))),
-		uintptr(n)*unsafe.Sizeof(*new(T)), uintptr(unsafe.Pointer(unsafe.SliceData(shape))), uintptr(len(shape)),
-		uintptr(typeOf[T]()), uintptr(unsafe.Pointer(&w.p))); err != nil {
-		return nil, fmt.Errorf("make view: %w", err)
-	}
-	v.rt.live.Add(1)
-	return w, nil
-}
-
 // Data is the tensor's own memory, valid until it is closed. It is nil if the
 // elements are of another type.
 func Data[T Element](v *Value) []T {
-	if err := v.ask(); err != nil || v.typ != typeOf[T]() {
+	if err := v.inspect(); err != nil || v.typ != typeOf[T]() {
 		return nil
 	}
 	n := int64(1)
@@ -123,18 +100,18 @@ func Data[T Element](v *Value) []T {
 
 // Shape is the tensor's dimensions.
 func (v *Value) Shape() []int64 {
-	_ = v.ask() // fails only for what is no tensor, which has no shape
+	_ = v.inspect() // fails only if it is no tensor, which has no shape
 	return slices.Clone(v.shape)
 }
 
-// Type is the type of the tensor's elements; 0 for what is no tensor.
+// Type is the type of the tensor's elements; 0 if it is no tensor.
 func (v *Value) Type() Type {
-	_ = v.ask()
+	_ = v.inspect()
 	return v.typ
 }
 
-// ask finds out what the tensor is and where its elements lie.
-func (v *Value) ask() error {
+// inspect reads the type, the shape and the memory of the tensor, once.
+func (v *Value) inspect() error {
 	if v.data != nil {
 		return nil
 	}
@@ -172,6 +149,6 @@ func (v *Value) Close() {
 		return
 	}
 	v.rt.api.release(fnReleaseValue, v.p)
-	v.p, v.of, v.data = nil, nil, nil
+	v.p, v.data = nil, nil
 	v.rt.live.Add(-1)
 }

@@ -1,5 +1,5 @@
-// Package vad tells speech from other sound, so that the engine works only
-// when somebody speaks. It runs the Silero model, version 5 or 6.
+// Package vad detects speech in audio, so that engines work only when somebody
+// speaks. It runs the Silero model, version 5 or 6.
 package vad
 
 import (
@@ -14,8 +14,8 @@ import (
 // takes at a time: 32 ms.
 const FrameSize = 512
 
-// context is how much of the frame before the model looks at again. Without
-// it the numbers are wrong.
+// context is how many samples of the last frame the model sees once more.
+// Without them the probabilities are wrong.
 const context = 64
 
 // A Model is the loaded network, shared by all detectors. It may be used by
@@ -36,7 +36,7 @@ func Load(rt *onnx.Runtime, path string) (*Model, error) {
 		return nil, damaged(path, err)
 	}
 	m := &Model{rt: rt, session: s}
-	// A file that is not Silero shows itself now and not in the first stream.
+	// Find out now if the file is not Silero, not in the first stream.
 	d, err := m.NewDetector()
 	if err == nil {
 		_, err = d.Feed(make([]float32, FrameSize))
@@ -57,14 +57,14 @@ func damaged(path string, err error) error {
 // Close frees the model. All detectors must have been closed.
 func (m *Model) Close() { m.session.Close() }
 
-// A Detector follows one stream of sound. It belongs to one goroutine at a
-// time and must be closed.
+// A Detector follows one stream of audio. It is used by one goroutine at a time
+// and must be closed.
 type Detector struct {
 	call   *onnx.Call
-	window *onnx.Value    // what the model sees: context and frame
+	window *onnx.Value    // the input: context and frame
 	rate   *onnx.Value    // samples per second
-	prob   *onnx.Value    // what it says
-	state  [2]*onnx.Value // what it remembers, before and after
+	prob   *onnx.Value    // the output
+	state  [2]*onnx.Value // the model's memory, before and after a frame
 	now    int            // which of the two is before
 	frame  []float32      // the window's memory
 	answer []float32      // the probability's memory
@@ -107,7 +107,7 @@ func (m *Model) NewDetector() (_ *Detector, err error) {
 // probability that they hold speech.
 func (d *Detector) Feed(samples []float32) (float32, error) {
 	if len(samples) != FrameSize {
-		return 0, fmt.Errorf("detect voice: %d samples and not %d", len(samples), FrameSize)
+		return 0, fmt.Errorf("detect voice: %d samples, not %d", len(samples), FrameSize)
 	}
 	copy(d.frame, d.frame[FrameSize:])
 	copy(d.frame[context:], samples)
@@ -120,7 +120,7 @@ func (d *Detector) Feed(samples []float32) (float32, error) {
 	return d.answer[0], nil
 }
 
-// Reset forgets what was heard.
+// Reset forgets all earlier audio.
 func (d *Detector) Reset() {
 	clear(d.frame)
 	for _, s := range d.state {

@@ -77,16 +77,6 @@ type Value struct {
 	rest []byte // fields that we do not know
 }
 
-// Find returns the node that makes a value, or nil.
-func (g *Graph) Find(output string) *Node {
-	for _, n := range g.Nodes {
-		if slices.Contains(n.Out, output) {
-			return n
-		}
-	}
-	return nil
-}
-
 // Weight returns the tensor of that name, or nil.
 func (g *Graph) Weight(name string) *Tensor {
 	for _, t := range g.Weights {

@@ -58,15 +58,6 @@ func (t *Tensor) Float32s() []float32 {
 	return out
 }
 
-// Int64s copies the elements of a tensor of that type.
-func (t *Tensor) Int64s() []int64 {
-	out := make([]int64, len(t.Raw)/8)
-	for i := range out {
-		out[i] = int64(binary.LittleEndian.Uint64(t.Raw[8*i:]))
-	}
-	return out
-}
-
 // FloatTensor makes a tensor of real numbers.
 func FloatTensor(name string, data []float32, dims ...int64) *Tensor {
 	raw := make([]byte, 0, 4*len(data))
@@ -119,7 +110,7 @@ func readTensor(msg []byte) (*Tensor, error) {
 			}
 		case dataLocation:
 			if f.n != 0 {
-				err = fmt.Errorf("tensor %s lies in another file", t.Name)
+				err = fmt.Errorf("tensor %s is in another file", t.Name)
 			}
 		default:
 			t.rest = append(t.rest, f.raw...)

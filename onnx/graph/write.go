@@ -16,7 +16,7 @@ func (m *Model) Write() []byte {
 	return w.b
 }
 
-// SetIRVersion says which version of the file format a new model follows.
+// SetIRVersion sets the version of the file format of a new model.
 func (m *Model) SetIRVersion(v int64) {
 	w := writer{m.rest}
 	w.number(1, v)
@@ -26,7 +26,7 @@ func (m *Model) SetIRVersion(v int64) {
 // With makes a model of another graph with the same versions.
 func (m *Model) With(g *Graph) *Model { return &Model{Graph: g, Opsets: m.Opsets, rest: m.rest} }
 
-// Require adds a set of operators if it is not there.
+// Require adds a set of operators unless the model has it.
 func (m *Model) Require(o Opset) {
 	for _, have := range m.Opsets {
 		if have.Domain == o.Domain {
