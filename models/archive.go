@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	maxUnpacked = 4 << 30 // bytes of one archive, before we call it a bomb
+	maxUnpacked = 4 << 30 // bytes of one archive; more is an attack
 	maxEntries  = 50_000  // in one archive or directory
 )
 
@@ -42,7 +42,8 @@ func (in *installer) installDir(dir string) error {
 			return err
 		}
 		if entries++; entries > maxEntries {
-			return hearken.Errorf(hearken.Invalid, "%s holds more than %d files; name the directory of the models.", dir, maxEntries)
+			return hearken.Errorf(hearken.Invalid, "%s holds more than %d files.", dir, maxEntries).
+				WithTry("the directory of the models itself")
 		}
 		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 			return nil
@@ -68,7 +69,8 @@ func isArchive(name string) bool {
 	return false
 }
 
-// installArchive goes by the first bytes, not by the name.
+// installArchive recognizes the kind of an archive by its first bytes, not by
+// its name.
 func (in *installer) installArchive(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

@@ -16,30 +16,29 @@ import (
 	"github.com/hearken-dev/hearken/files"
 )
 
-// errComplete ends a walk early: nothing is wanted any more.
-var errComplete = errors.New("all files taken")
+// errComplete ends a walk early: all files are installed.
+var errComplete = errors.New("all files installed")
 
-// A installer is offered files from packages, archives and directories, and keeps
-// the wanted ones. Where a file is written is decided by the registry alone,
-// never by a name in an archive, and bytes that are not verified are never
-// written at all.
+// An installer is offered files from packages, archives and directories, and
+// writes the wanted ones. The registry alone decides where a file is written,
+// never a name in an archive, and unverified bytes are never written.
 type installer struct {
 	root  string
 	want  []file
-	wrong map[string]error // by path: the last offer that had the right name and the wrong content
+	wrong map[string]error // by path: what was wrong with the last file of the right name
 }
 
 func newInstaller(root string, want []file) *installer {
 	return &installer{root: root, want: slices.Clone(want), wrong: map[string]error{}}
 }
 
-// offer takes the content if a wanted file goes by this name. It returns
+// offer writes the content if a wanted file has this name. It returns
 // errComplete after the last one.
 func (in *installer) offer(name string, r io.Reader) error {
 	var matches []file
 	var limit int64
 	for _, f := range in.want {
-		asIs, raw := f.known(name)
+		asIs, raw := f.matches(name)
 		if asIs {
 			limit = max(limit, f.size)
 		}
@@ -75,20 +74,20 @@ func (in *installer) offer(name string, r io.Reader) error {
 	return nil
 }
 
-// known says whether name could be this file: as it is installed, or as the
-// member of a package. Only whole path elements count.
-func (f file) known(name string) (asIs, raw bool) {
+// matches reports whether name could be this file: as it is installed, or as
+// the member of a package. Only whole path elements count.
+func (f file) matches(name string) (asIs, raw bool) {
 	name = "/" + path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	return strings.HasSuffix(name, "/"+f.path), strings.HasSuffix(name, "/"+f.member)
 }
 
-// verified is the content to install, or an error that names what is wrong.
+// verified is the content to install, or an error that says what is wrong.
 func (f file) verified(name string, data []byte, sum string) ([]byte, error) {
 	if sum == f.sum {
 		return data, nil
 	}
 	want, size := f.sum, f.size
-	if _, raw := f.known(name); raw && f.convert != nil {
+	if _, raw := f.matches(name); raw && f.convert != nil {
 		want, size = f.memberSum, f.memberSize
 		if sum == want {
 			content, err := f.convert(data)
@@ -107,7 +106,8 @@ func (f file) verified(name string, data []byte, sum string) ([]byte, error) {
 	return nil, hearken.Errorf(hearken.Invalid, "%s is not the file that this version of Hearken knows: SHA-256 is %.12s…, not %.12s…. It was refused.", name, sum, want)
 }
 
-// missing is nil if everything was taken, otherwise why the first file was not.
+// missing is nil if everything is installed, otherwise why the first file is
+// not.
 func (in *installer) missing(where string) error {
 	if len(in.want) == 0 {
 		return nil

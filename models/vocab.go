@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// vocabulary takes the SentencePiece pieces out of the tokenizer's JavaScript
-// source, where they stand as one base64 string, without running it. The
-// result has one piece a line; a line break in a piece is written as \n and a
+// vocabulary reads the SentencePiece pieces from the tokenizer's JavaScript
+// source, which holds them as one base64 string, without running it. The result
+// has one piece per line; a line break in a piece is written as \n and a
 // backslash as two.
 func vocabulary(source []byte) ([]byte, error) {
 	_, rest, ok := bytes.Cut(source, []byte(`llama_vocab_base64 = "`))

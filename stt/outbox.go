@@ -1,5 +1,5 @@
-// Package stt is what the engines have in common: how a stream's events reach
-// their reader, and how a server's words are made fit to be shown.
+// Package stt is what the engines share: how a stream's events reach their
+// reader, and how a server's refusal becomes an error.
 package stt
 
 import (
@@ -9,16 +9,16 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// An Outbox carries a stream's events to its reader without ever holding up
-// the stream. A reader that is slow finds only the newest of the unconfirmed
-// texts and of the progress, and every final.
+// An Outbox passes a stream's events to its reader without ever blocking the
+// stream. A slow reader gets every final, but only the newest unconfirmed text
+// and progress.
 type Outbox struct {
 	ctx context.Context
 	ch  chan hearken.StreamEvent
 
 	mu      sync.Mutex
 	queue   []hearken.StreamEvent
-	sending bool // somebody delivers
+	sending bool // a goroutine delivers
 	closed  bool
 }
 
@@ -27,7 +27,7 @@ func NewOutbox(ctx context.Context) *Outbox {
 	return &Outbox{ctx: ctx, ch: make(chan hearken.StreamEvent)}
 }
 
-// Events is where the reader finds them.
+// Events is the channel to read from.
 func (o *Outbox) Events() <-chan hearken.StreamEvent { return o.ch }
 
 // Put queues an event; after Close it is dropped.
@@ -45,12 +45,12 @@ func (o *Outbox) Put(e hearken.StreamEvent) {
 	o.send()
 }
 
-// replaces reports whether news makes the event before it worthless.
-func replaces(news, old hearken.StreamEventKind) bool {
-	return news == old && (news == hearken.Partial || news == hearken.Progress)
+// replaces reports whether an event makes the one before it obsolete.
+func replaces(kind, before hearken.StreamEventKind) bool {
+	return kind == before && (kind == hearken.Partial || kind == hearken.Progress)
 }
 
-// Close ends the channel after everything in it was read, or the stream's
+// Close closes the channel after everything in it was read, or the stream's
 // context has ended.
 func (o *Outbox) Close() {
 	o.mu.Lock()
@@ -61,7 +61,7 @@ func (o *Outbox) Close() {
 	}
 }
 
-// send sees to it that somebody delivers what is queued.
+// send starts a goroutine to deliver what is queued, unless one does.
 func (o *Outbox) send() {
 	if !o.sending {
 		o.sending = true
@@ -70,15 +70,15 @@ func (o *Outbox) send() {
 }
 
 func (o *Outbox) deliver() {
-	for e, ok := o.take(); ok; e, ok = o.take() {
+	for e, ok := o.next(); ok; e, ok = o.next() {
 		select {
 		case o.ch <- e:
-		case <-o.ctx.Done(): // nobody reads any more
+		case <-o.ctx.Done(): // the reader may be gone
 		}
 	}
 }
 
-func (o *Outbox) take() (e hearken.StreamEvent, ok bool) {
+func (o *Outbox) next() (e hearken.StreamEvent, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.queue) == 0 {
