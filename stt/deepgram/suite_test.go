@@ -27,5 +27,5 @@ var (
 func TestProvider(t *testing.T) {
 	stttest.Run(t, func(t *testing.T) hearken.Provider {
 		return newFake(t, meeting).serve(t, deepgram.Config{})
-	}, stttest.Options{Language: "en", Sound: meetingSound, Words: text(meeting), Unknown: "tlh"})
+	}, stttest.Options{Language: "en", Audio: meetingSound, Words: text(meeting), Unknown: "tlh"})
 }

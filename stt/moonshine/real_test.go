@@ -16,7 +16,7 @@ func TestEngine_Suite(t *testing.T) {
 	c := speech.Get(t, "jfk")
 	p := engine(t, Config{Model: "tiny", MaxStreams: 20})
 	stttest.Run(t, func(*testing.T) hearken.Provider { return p }, stttest.Options{
-		Language: "en", Unknown: "tlh", Sound: c.PCM(), Words: c.Reference,
+		Language: "en", Unknown: "tlh", Audio: c.PCM(), Words: c.Reference,
 	})
 }
 

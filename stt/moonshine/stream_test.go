@@ -23,7 +23,7 @@ func TestStream_Suite(t *testing.T) {
 	stttest.Run(t, func(t *testing.T) hearken.Provider {
 		return fakeProvider(t, &fakeModel{}, Config{Cores: 2})
 	}, stttest.Options{
-		Language: "en", Unknown: "fr", Sound: say(1, first, second, []int{8, 9, 10, 11}), Words: spoken(first, second, []int{8, 9, 10, 11}),
+		Language: "en", Unknown: "fr", Audio: say(1, first, second, []int{8, 9, 10, 11}), Words: spoken(first, second, []int{8, 9, 10, 11}),
 	})
 }
 

@@ -8,11 +8,10 @@ import (
 	"github.com/hearken-dev/hearken/editdistance"
 )
 
-// finalize asks for the words right after the first thing that is said, where
-// the provider would still wait whether more comes. It is for streams that can
-// be asked.
+// finalize asks for the words right after the first utterance, when the provider
+// would still wait for more.
 func (s *suite) finalize(t *testing.T) {
-	whole := s.hear(t, s.config(), s.Sound, 1600)
+	whole := s.transcribe(t, s.config(), s.Audio, 1600)
 	if len(whole.finals) == 0 {
 		t.Fatal("no final came")
 	}
@@ -23,16 +22,16 @@ func (s *suite) finalize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := listen(stream)
+	l := newReader(stream)
 	size := func() int { return 1600 }
-	part := min(position(whole.finals[0].EndTime+0.05), int64(len(s.Sound)))
-	if err := writeCut(stream, 0, s.Sound[:part], size); err != nil {
+	part := min(position(whole.finals[0].EndTime+0.05), int64(len(s.Audio)))
+	if err := writeCut(stream, 0, s.Audio[:part], size); err != nil {
 		t.Fatal(err)
 	}
 	if err := stream.Finalize(); err != nil {
 		t.Fatal(err)
 	}
-	l.reach(t, part, s.Patience)
+	l.readUntil(t, part, s.Timeout)
 	if err := stream.Finalize(); err != nil { // nothing new
 		t.Fatal(err)
 	}
@@ -44,16 +43,16 @@ func (s *suite) finalize(t *testing.T) {
 			t.Errorf("an event of kind %d says that the speaker paused", e.Kind)
 		}
 	}
-	if err := writeCut(stream, part, s.Sound[part:], size); err != nil {
+	if err := writeCut(stream, part, s.Audio[part:], size); err != nil {
 		t.Fatal(err)
 	}
 	if err := stream.Close(); err != nil {
 		t.Fatal(err)
 	}
-	l.reach(t, int64(len(s.Sound)), s.Patience)
-	l.rest(t, s.Patience)
-	l.verify(t, 0, int64(len(s.Sound)))
-	// What follows is heard from another place on, so a word or two may differ.
+	l.readUntil(t, int64(len(s.Audio)), s.Timeout)
+	l.readAll(t, s.Timeout)
+	l.verify(t, 0, int64(len(s.Audio)))
+	// The rest is transcribed from another position, so a word or two may differ.
 	if d, n := editdistance.Levenshtein(whole.words(), l.words()), len(whole.words()); float64(d) > (s.Tolerance+0.1)*float64(n) {
 		t.Errorf("%d of %d words differ:\nwhole %q\nasked %q", d, n, whole.words(), l.words())
 	}
@@ -62,15 +61,15 @@ func (s *suite) finalize(t *testing.T) {
 	}
 }
 
-// A listener reads a stream as far as it is asked to.
-type listener struct {
-	hearing
+// A reader reads a stream on request.
+type reader struct {
+	results
 	in <-chan hearken.StreamEvent
 }
 
-// listen takes events off the stream at once, as its callers do, and keeps them
-// until somebody asks.
-func listen(stream hearken.Stream) *listener {
+// newReader reads events from the stream at once, as its callers do, and keeps
+// them until they are asked for.
+func newReader(stream hearken.Stream) *reader {
 	in := make(chan hearken.StreamEvent, 1<<16)
 	go func() {
 		defer close(in)
@@ -78,13 +77,13 @@ func listen(stream hearken.Stream) *listener {
 			in <- e
 		}
 	}()
-	return &listener{in: in}
+	return &reader{in: in}
 }
 
-// reach reads until all sound before a position is dealt with.
-func (l *listener) reach(t *testing.T, pos int64, patience time.Duration) {
+// readUntil reads until all audio before a position is done.
+func (l *reader) readUntil(t *testing.T, pos int64, timeout time.Duration) {
 	t.Helper()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	for {
 		select {
@@ -97,15 +96,15 @@ func (l *listener) reach(t *testing.T, pos int64, patience time.Duration) {
 				return
 			}
 		case <-timer.C:
-			t.Fatalf("position %d was not reached within %s", pos, patience)
+			t.Fatalf("position %d was not reached within %s", pos, timeout)
 		}
 	}
 }
 
-// rest reads until the events end.
-func (l *listener) rest(t *testing.T, patience time.Duration) {
+// readAll reads until the events end.
+func (l *reader) readAll(t *testing.T, timeout time.Duration) {
 	t.Helper()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	for {
 		select {
@@ -115,14 +114,14 @@ func (l *listener) rest(t *testing.T, patience time.Duration) {
 			}
 			l.add(e)
 		case <-timer.C:
-			t.Fatalf("the events did not end within %s", patience)
+			t.Fatalf("the events did not end within %s", timeout)
 		}
 	}
 }
 
-// endpoints looks at which finals are told as pauses.
+// endpoints checks which finals are reported as pauses.
 func (s *suite) endpoints(t *testing.T) {
-	h := s.hear(t, s.config(), s.Sound, 1600)
+	h := s.transcribe(t, s.config(), s.Audio, 1600)
 	paused := 0
 	for _, e := range h.events {
 		if e.Endpoint && e.Kind != hearken.Final {
@@ -136,7 +135,7 @@ func (s *suite) endpoints(t *testing.T) {
 		t.Fatal("it reports no pause; see Options.Without")
 	}
 	last := h.finals[len(h.finals)-1]
-	h = s.hear(t, s.config(), s.Sound[:position((last.StartTime+last.EndTime)/2)], 1600)
+	h = s.transcribe(t, s.config(), s.Audio[:position((last.StartTime+last.EndTime)/2)], 1600)
 	var final hearken.StreamEvent
 	for _, e := range h.events {
 		if e.Kind == hearken.Final {
@@ -144,6 +143,6 @@ func (s *suite) endpoints(t *testing.T) {
 		}
 	}
 	if final.Endpoint {
-		t.Error("what Close ended in the middle is told as a pause")
+		t.Error("what Close ended in the middle is reported as a pause")
 	}
 }

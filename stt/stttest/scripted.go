@@ -11,19 +11,17 @@ import (
 
 var _ hearken.Provider = (*Scripted)(nil)
 
-// A Line is something that is said in a script, in seconds on the session's
-// clock.
+// A Line is one utterance of a script, in seconds on the session's clock.
 type Line struct {
 	Start, End float64
 	Text       string
 }
 
-// A Scripted provider hears what its script says, whatever the sound is: each
-// line begins as unconfirmed words while its sound passes and is confirmed
-// 0.2 s after its end. What it says depends only on the positions of the
-// frames, so a stream that is opened anew at a line's start says that line and
-// the following ones again, word for word. All methods may be called
-// concurrently.
+// A Scripted provider returns its script, whatever the audio is: each line
+// begins as unconfirmed words while its audio passes and is confirmed 0.2 s
+// after its end. The results depend only on the positions of the frames, so a
+// new stream that starts at a line returns that line and the following ones
+// once more, word for word. All methods may be called concurrently.
 type Scripted struct {
 	name string
 	line func(i int) (Line, bool)
@@ -39,7 +37,7 @@ type Scripted struct {
 	configs   []hearken.StreamConfig
 }
 
-// NewScripted makes a provider that says the lines of script, which are in
+// NewScripted makes a provider that returns the lines of script, which are in
 // order and do not overlap.
 func NewScripted(name string, script []Line) *Scripted {
 	return &Scripted{name: name, line: func(i int) (Line, bool) {
@@ -73,7 +71,7 @@ func (p *Scripted) FailOpen(times int, err error) {
 	p.openFails, p.openErr = times, err
 }
 
-// FailAt makes the next so many streams whose sound passes the given second
+// FailAt makes the next so many streams whose audio passes the given second
 // fail there with err. What is not yet final at that point is lost.
 func (p *Scripted) FailAt(seconds float64, times int, err error) {
 	p.mu.Lock()
@@ -115,7 +113,7 @@ func (p *Scripted) Name() string { return p.name }
 // declares its own.
 func (p *Scripted) Capabilities() hearken.Capabilities { return hearken.Capabilities{} }
 
-// Check returns what [Scripted.Refuse] was told.
+// Check returns the error that [Scripted.Refuse] got.
 func (p *Scripted) Check(context.Context, hearken.StreamConfig) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,13 +133,13 @@ func (p *Scripted) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.
 		return nil, p.openErr
 	}
 	p.configs = append(p.configs, cfg)
-	s := &scriptedStream{p: p, ctx: ctx, cfg: cfg, out: newOutbox(ctx), heard: cfg.Start, through: cfg.Start, told: cfg.Start}
+	s := &scriptedStream{p: p, ctx: ctx, cfg: cfg, out: newOutbox(ctx), written: cfg.Start, finalUntil: cfg.Start, reportedAt: cfg.Start}
 	s.skipTo(seconds(cfg.Start))
 	return s, nil
 }
 
-// gate waits while the provider is stalled.
-func (p *Scripted) gate(ctx context.Context) error {
+// waitWhileStalled waits while the provider is stalled.
+func (p *Scripted) waitWhileStalled(ctx context.Context) error {
 	p.mu.Lock()
 	stalled := p.stalled
 	p.mu.Unlock()
@@ -156,7 +154,7 @@ func (p *Scripted) gate(ctx context.Context) error {
 	}
 }
 
-// failure tells whether a stream whose sound passes from..to fails, and where.
+// failure returns whether a stream whose audio passes from..to fails, and where.
 func (p *Scripted) failure(from, to float64) (at float64, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

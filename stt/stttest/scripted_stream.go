@@ -8,8 +8,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// settle is how long after a line's end it is confirmed.
-const settle = 0.2
+// confirmAfter is how long after a line's end it is confirmed.
+const confirmAfter = 0.2
 
 var errClosed = errors.New("stttest: stream is closed")
 
@@ -19,37 +19,37 @@ type scriptedStream struct {
 	cfg hearken.StreamConfig
 	out *outbox
 
-	next    int // the line that comes next or is being said
-	shown   int // words of it that were shown
-	started bool
-	heard   int64 // position after the last sound
-	through int64
-	told    int64 // heard at the last Progress
-	err     error // why Write no longer works
+	next       int // the line that comes next or is being said
+	shown      int // words of it that were shown
+	started    bool
+	written    int64 // position after the last sample
+	finalUntil int64
+	reportedAt int64 // heard at the last Progress
+	err        error // why Write no longer works
 }
 
 func (s *scriptedStream) Write(f hearken.Frame) error {
 	if s.err != nil {
 		return s.err
 	}
-	if err := s.p.gate(s.ctx); err != nil {
+	if err := s.p.waitWhileStalled(s.ctx); err != nil {
 		return err
 	}
-	if f.Pos > s.heard && !s.started {
-		s.skipTo(seconds(f.Pos)) // nobody heard what was said in the gap
+	if f.Pos > s.written && !s.started {
+		s.skipTo(seconds(f.Pos)) // what was said in the gap is lost
 	}
-	from := s.heard
-	s.heard = f.Pos + int64(len(f.PCM))
-	if at, err := s.p.failure(seconds(from), seconds(s.heard)); err != nil {
-		s.say(at)
+	from := s.written
+	s.written = f.Pos + int64(len(f.PCM))
+	if at, err := s.p.failure(seconds(from), seconds(s.written)); err != nil {
+		s.emitUntil(at)
 		s.err = err
 		s.out.put(hearken.StreamEvent{Kind: hearken.Failed, Err: err})
 		s.out.close()
 		return err
 	}
-	s.say(seconds(s.heard))
-	if s.heard-s.told >= hearken.SampleRate {
-		s.tell()
+	s.emitUntil(seconds(s.written))
+	if s.written-s.reportedAt >= hearken.SampleRate {
+		s.reportProgress()
 	}
 	return nil
 }
@@ -58,18 +58,17 @@ func (s *scriptedStream) Finalize() error { return nil }
 
 func (s *scriptedStream) Events() <-chan hearken.StreamEvent { return s.out.ch }
 
-// Close confirms the line that is being said, all its words in the time that
-// there was.
+// Close confirms the current line: all its words, in the time that it had.
 func (s *scriptedStream) Close() error {
 	if s.err != nil {
 		return nil
 	}
 	s.err = errClosed
 	if l, ok := s.p.line(s.next); ok && s.started {
-		l.End = min(l.End, seconds(s.heard))
+		l.End = min(l.End, seconds(s.written))
 		s.confirm(l)
 	}
-	s.tell()
+	s.reportProgress()
 	s.out.close()
 	return nil
 }
@@ -82,8 +81,8 @@ func (s *scriptedStream) skipTo(t float64) {
 	}
 }
 
-// say tells what the script holds up to now.
-func (s *scriptedStream) say(now float64) {
+// emitUntil emits what the script holds up to now.
+func (s *scriptedStream) emitUntil(now float64) {
 	for {
 		l, ok := s.p.line(s.next)
 		if !ok || now <= l.Start {
@@ -93,7 +92,7 @@ func (s *scriptedStream) say(now float64) {
 			s.started = true
 			s.out.put(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: l.Start})
 		}
-		if now >= l.End+settle {
+		if now >= l.End+confirmAfter {
 			s.confirm(l)
 			continue
 		}
@@ -115,15 +114,15 @@ func (s *scriptedStream) say(now float64) {
 func (s *scriptedStream) confirm(l Line) {
 	seg := s.segment(l, spread(l))
 	seg.Status, seg.IsFinal = hearken.Confirmed, true
-	s.through = position(l.End)
-	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, FinalUntil: s.through})
+	s.finalUntil = position(l.End)
+	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, FinalUntil: s.finalUntil})
 	s.next++
 	s.shown, s.started = 0, false
 }
 
-func (s *scriptedStream) tell() {
-	s.told = s.heard
-	s.out.put(hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.through})
+func (s *scriptedStream) reportProgress() {
+	s.reportedAt = s.written
+	s.out.put(hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.finalUntil})
 }
 
 func (s *scriptedStream) segment(l Line, words []hearken.Word) hearken.Segment {

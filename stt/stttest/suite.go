@@ -16,35 +16,35 @@ import (
 	"github.com/hearken-dev/hearken/editdistance"
 )
 
-// Options tells the suite what its provider can hear.
+// Options says what the suite's provider can transcribe.
 type Options struct {
 	Language string
-	// Sound is speech in that language at [hearken.SampleRate]: at least ten
+	// Audio is speech in that language at [hearken.SampleRate]: at least ten
 	// seconds with a pause or two.
-	Sound []int16
+	Audio []int16
 	// Words is about what is said in it; a quarter of it may be wrong.
 	// Without it the suite only compares the provider with itself.
 	Words string
 	// Unknown is a language that the provider must refuse; empty for none.
 	Unknown string
 	// Tolerance is the share of words that may differ between two ways of
-	// cutting the same sound into frames. Zero is zero.
+	// cutting the same audio into frames. Zero is zero.
 	Tolerance float64
-	// Without names the parts of the suite that ask for what the provider does
+	// Without names the parts of the suite that test what the provider does
 	// not promise: "Interim" if unconfirmed words come only after an utterance
 	// has ended, "Finalize" if it does not declare that its streams finalize,
 	// "Endpoints" if it does not report pauses.
 	Without []string
-	// Patience is how long one stream may take; two minutes if zero.
-	Patience time.Duration
+	// Timeout is how long one stream may take; two minutes if zero.
+	Timeout time.Duration
 }
 
-// Run holds a provider to its contract. The function opens a provider that is
+// Run checks that a provider keeps its contract. The function opens a provider that is
 // ready to take streams; it is called once for each part of the suite and
 // registers its own clean-up.
 func Run(t *testing.T, open func(t *testing.T) hearken.Provider, o Options) {
-	if o.Patience == 0 {
-		o.Patience = 2 * time.Minute
+	if o.Timeout == 0 {
+		o.Timeout = 2 * time.Minute
 	}
 	parts := []struct {
 		name string
@@ -110,8 +110,8 @@ func (s *suite) check(t *testing.T) {
 }
 
 func (s *suite) order(t *testing.T) {
-	h := s.hear(t, s.config(), s.Sound, 1600)
-	h.verify(t, 0, int64(len(s.Sound)))
+	h := s.transcribe(t, s.config(), s.Audio, 1600)
+	h.verify(t, 0, int64(len(s.Audio)))
 	if s.Words == "" {
 		return
 	}
@@ -124,7 +124,7 @@ func (s *suite) order(t *testing.T) {
 // interim stops in the middle of the first thing that is said, where a
 // provider has had time to show something of it.
 func (s *suite) interim(t *testing.T) {
-	whole := s.hear(t, s.config(), s.Sound, 1600)
+	whole := s.transcribe(t, s.config(), s.Audio, 1600)
 	if len(whole.finals) == 0 {
 		t.Fatal("no final came")
 	}
@@ -133,7 +133,7 @@ func (s *suite) interim(t *testing.T) {
 		t.Fatal(err)
 	}
 	half := position((whole.finals[0].StartTime + whole.finals[0].EndTime) / 2)
-	if err := writeCut(stream, 0, s.Sound[:half], func() int { return 1600 }); err != nil {
+	if err := writeCut(stream, 0, s.Audio[:half], func() int { return 1600 }); err != nil {
 		t.Fatal(err)
 	}
 	end := func() {
@@ -141,7 +141,7 @@ func (s *suite) interim(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	timer := time.AfterFunc(s.Patience, func() {
+	timer := time.AfterFunc(s.Timeout, func() {
 		t.Error("no unconfirmed segment came")
 		end()
 	})
@@ -160,22 +160,22 @@ func (s *suite) interim(t *testing.T) {
 func (s *suite) noInterim(t *testing.T) {
 	cfg := s.config()
 	cfg.Interim = false
-	h := s.hear(t, cfg, s.Sound, 1600)
-	h.verify(t, 0, int64(len(s.Sound)))
+	h := s.transcribe(t, cfg, s.Audio, 1600)
+	h.verify(t, 0, int64(len(s.Audio)))
 	if n := len(h.partials); n > 0 {
 		t.Errorf("%d unconfirmed segments came that nobody wanted", n)
 	}
 }
 
-// start hears the same sound an hour later.
+// start transcribes the same audio an hour later.
 func (s *suite) start(t *testing.T) {
 	const hour = 3600 * hearken.SampleRate
-	early := s.hear(t, s.config(), s.Sound, 1600)
+	early := s.transcribe(t, s.config(), s.Audio, 1600)
 	cfg := s.config()
 	cfg.Start = hour
-	late := s.hear(t, cfg, s.Sound, 1600)
-	late.verify(t, hour, int64(len(s.Sound)))
-	s.same(t, early.words(), late.words())
+	late := s.transcribe(t, cfg, s.Audio, 1600)
+	late.verify(t, hour, int64(len(s.Audio)))
+	s.compare(t, early.words(), late.words())
 	if len(early.finals) == 0 || len(late.finals) == 0 {
 		t.Fatal("no final came")
 	}
@@ -184,38 +184,38 @@ func (s *suite) start(t *testing.T) {
 	}
 }
 
-// chunks cuts the sound in many ways; what is heard stays the same.
+// chunks cuts the audio in many ways; the words stay the same.
 func (s *suite) chunks(t *testing.T) {
-	want := s.hear(t, s.config(), s.Sound, 1600).words()
+	want := s.transcribe(t, s.config(), s.Audio, 1600).words()
 	if len(want) == 0 {
 		t.Fatal("no word was heard")
 	}
 	for _, size := range []int{80, 333, 320, 512, 8000, 16000, 32000} {
 		t.Run(fmt.Sprintf("%.1fms", float64(size)/16), func(t *testing.T) {
-			h := s.hear(t, s.config(), s.Sound, size)
-			h.verify(t, 0, int64(len(s.Sound)))
-			s.same(t, want, h.words())
+			h := s.transcribe(t, s.config(), s.Audio, size)
+			h.verify(t, 0, int64(len(s.Audio)))
+			s.compare(t, want, h.words())
 		})
 	}
 	t.Run("mixed", func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
-		h := s.hearCut(t, s.config(), s.Sound, func() int {
+		h := s.transcribeCut(t, s.config(), s.Audio, func() int {
 			return []int{0, 1, 7, 80, 160, 1023, 4800, 32000}[r.IntN(8)]
 		})
-		h.verify(t, 0, int64(len(s.Sound)))
-		s.same(t, want, h.words())
+		h.verify(t, 0, int64(len(s.Audio)))
+		s.compare(t, want, h.words())
 	})
 }
 
 func (s *suite) closeFlushes(t *testing.T) {
-	whole := s.hear(t, s.config(), s.Sound, 1600)
+	whole := s.transcribe(t, s.config(), s.Audio, 1600)
 	if len(whole.finals) == 0 {
 		t.Fatal("no final came")
 	}
 	// End in the middle of the last thing that was said.
 	last := whole.finals[len(whole.finals)-1]
 	end := position((last.StartTime + last.EndTime) / 2)
-	h := s.hear(t, s.config(), s.Sound[:end], 1600)
+	h := s.transcribe(t, s.config(), s.Audio[:end], 1600)
 	h.verify(t, 0, end)
 	if n := len(h.finals); n == 0 || h.finals[n-1].EndTime < last.StartTime {
 		t.Errorf("what was being said at Close was lost: %d finals", n)
@@ -223,7 +223,7 @@ func (s *suite) closeFlushes(t *testing.T) {
 }
 
 func (s *suite) closeWithoutSound(t *testing.T) {
-	h := s.hear(t, s.config(), nil, 1600)
+	h := s.transcribe(t, s.config(), nil, 1600)
 	if len(h.finals) > 0 || h.failed != nil {
 		t.Errorf("finals %v, failed %v", h.finals, h.failed)
 	}
@@ -237,27 +237,27 @@ func (s *suite) cancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := collect(stream)
-	_ = writeCut(stream, 0, s.Sound[:len(s.Sound)/2], func() int { return 1600 })
+	_ = writeCut(stream, 0, s.Audio[:len(s.Audio)/2], func() int { return 1600 })
 	cancel()
-	h.wait(t, s.Patience)
-	if err := stream.Write(hearken.Frame{Pos: int64(len(s.Sound) / 2), PCM: s.Sound[:160]}); err == nil {
+	h.wait(t, s.Timeout)
+	if err := stream.Write(hearken.Frame{Pos: int64(len(s.Audio) / 2), PCM: s.Audio[:160]}); err == nil {
 		t.Error("Write after the end of the context succeeded")
 	}
 	done, stop := context.WithCancel(t.Context())
 	stop()
 	if stream, err := s.provider.Open(done, s.config()); err == nil {
-		collect(stream).wait(t, s.Patience)
+		collect(stream).wait(t, s.Timeout)
 	}
 }
 
 func (s *suite) tenAtOnce(t *testing.T) {
-	want := s.hear(t, s.config(), s.Sound, 1600).words()
+	want := s.transcribe(t, s.config(), s.Audio, 1600).words()
 	var wg sync.WaitGroup
 	for range 10 {
 		wg.Go(func() {
-			h := s.hear(t, s.config(), s.Sound, 1600)
-			h.verify(t, 0, int64(len(s.Sound)))
-			s.same(t, want, h.words())
+			h := s.transcribe(t, s.config(), s.Audio, 1600)
+			h.verify(t, 0, int64(len(s.Audio)))
+			s.compare(t, want, h.words())
 		})
 	}
 	wg.Wait()
@@ -272,16 +272,16 @@ func (s *suite) gap(t *testing.T) {
 	}
 	h := collect(stream)
 	size := func() int { return 1600 }
-	n := int64(len(s.Sound))
+	n := int64(len(s.Audio))
 	for _, at := range []int64{0, n + lost} {
-		if err := writeCut(stream, at, s.Sound, size); err != nil {
+		if err := writeCut(stream, at, s.Audio, size); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := stream.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h.wait(t, s.Patience)
+	h.wait(t, s.Timeout)
 	h.verify(t, 0, 2*n+lost)
 	before, after := 0, 0
 	for _, f := range h.finals {
@@ -302,8 +302,8 @@ func (s *suite) gap(t *testing.T) {
 
 func (s *suite) garbage(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	loud := make([]int16, len(s.Sound))
-	for i, x := range s.Sound {
+	loud := make([]int16, len(s.Audio))
+	for i, x := range s.Audio {
 		loud[i] = int16(max(-32768, min(32767, int(x)*50)))
 	}
 	for name, pcm := range map[string][]int16{
@@ -315,7 +315,7 @@ func (s *suite) garbage(t *testing.T) {
 		"Clipped":      loud,
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := s.hear(t, s.config(), pcm, 1600)
+			h := s.transcribe(t, s.config(), pcm, 1600)
 			h.verify(t, 0, int64(len(pcm)))
 			if name != "Clipped" && len(h.words()) > 0 {
 				t.Errorf("heard %q", h.words())
@@ -332,8 +332,8 @@ func generate(seconds int, sample func(int) int16) []int16 {
 	return pcm
 }
 
-// same compares two ways of hearing the same sound.
-func (s *suite) same(t *testing.T, want, got []string) {
+// compare compares two transcriptions of the same audio.
+func (s *suite) compare(t *testing.T, want, got []string) {
 	t.Helper()
 	if d := editdistance.Levenshtein(want, got); float64(d) > s.Tolerance*float64(len(want)) {
 		t.Errorf("%d of %d words differ: %s", d, len(want), cmp.Diff(want, got))

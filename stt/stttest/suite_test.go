@@ -16,5 +16,5 @@ func TestRun(t *testing.T) {
 			return stttest.Null{}
 		}
 		return stttest.NewScripted("script", append(lines[:2:2], append([]stttest.Line{{71, 72, "after the gap"}}, lines[2:]...)...))
-	}, stttest.Options{Language: "en", Sound: make([]int16, 10*hearken.SampleRate), Words: "the quick brown fox jumps over the lazy dog", Without: []string{"Finalize", "Endpoints"}})
+	}, stttest.Options{Language: "en", Audio: make([]int16, 10*hearken.SampleRate), Words: "the quick brown fox jumps over the lazy dog", Without: []string{"Finalize", "Endpoints"}})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A hearing is everything that one stream told.
-type hearing struct {
+// results are all events of one stream.
+type results struct {
 	done chan struct{}
 
 	events   []hearken.StreamEvent
@@ -21,8 +21,8 @@ type hearing struct {
 }
 
 // collect reads a stream's events until they end.
-func collect(stream hearken.Stream) *hearing {
-	h := &hearing{done: make(chan struct{})}
+func collect(stream hearken.Stream) *results {
+	h := &results{done: make(chan struct{})}
 	go func() {
 		defer close(h.done)
 		for e := range stream.Events() {
@@ -32,34 +32,34 @@ func collect(stream hearken.Stream) *hearing {
 	return h
 }
 
-func (h *hearing) add(e hearken.StreamEvent) {
-	h.events = append(h.events, e)
+func (r *results) add(e hearken.StreamEvent) {
+	r.events = append(r.events, e)
 	switch e.Kind {
 	case hearken.Final:
-		h.finals = append(h.finals, e.Segment)
+		r.finals = append(r.finals, e.Segment)
 		c := e.Segment
 		c.Words = append([]hearken.Word(nil), c.Words...)
-		h.copies = append(h.copies, c)
+		r.copies = append(r.copies, c)
 	case hearken.Partial:
-		h.partials = append(h.partials, e.Segment)
+		r.partials = append(r.partials, e.Segment)
 	case hearken.Failed:
-		h.failed = e.Err
+		r.failed = e.Err
 	}
 }
 
 // wait waits until the stream's events have ended.
-func (h *hearing) wait(t *testing.T, patience time.Duration) {
+func (r *results) wait(t *testing.T, timeout time.Duration) {
 	t.Helper()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
-	case <-h.done:
+	case <-r.done:
 	case <-timer.C:
-		t.Fatalf("the events did not end within %s", patience)
+		t.Fatalf("the events did not end within %s", timeout)
 	}
 }
 
-// writeCut writes sound in frames of the sizes that next tells.
+// writeCut writes audio in frames of the sizes that next returns.
 func writeCut(stream hearken.Stream, pos int64, pcm []int16, next func() int) error {
 	buf := make([]int16, 0, 32000)
 	for len(pcm) > 0 {
@@ -74,17 +74,17 @@ func writeCut(stream hearken.Stream, pos int64, pcm []int16, next func() int) er
 	return nil
 }
 
-func (s *suite) hear(t *testing.T, cfg hearken.StreamConfig, pcm []int16, size int) *hearing {
+func (s *suite) transcribe(t *testing.T, cfg hearken.StreamConfig, pcm []int16, size int) *results {
 	t.Helper()
-	return s.hearCut(t, cfg, pcm, func() int { return size })
+	return s.transcribeCut(t, cfg, pcm, func() int { return size })
 }
 
-func (s *suite) hearCut(t *testing.T, cfg hearken.StreamConfig, pcm []int16, next func() int) *hearing {
+func (s *suite) transcribeCut(t *testing.T, cfg hearken.StreamConfig, pcm []int16, next func() int) *results {
 	t.Helper()
 	stream, err := s.provider.Open(t.Context(), cfg)
 	if err != nil {
 		t.Error(err)
-		return &hearing{}
+		return &results{}
 	}
 	h := collect(stream)
 	if err := writeCut(stream, cfg.Start, pcm, next); err != nil {
@@ -93,14 +93,14 @@ func (s *suite) hearCut(t *testing.T, cfg hearken.StreamConfig, pcm []int16, nex
 	if err := stream.Close(); err != nil {
 		t.Errorf("Close: %v", err)
 	}
-	h.wait(t, s.Patience)
+	h.wait(t, s.Timeout)
 	return h
 }
 
 // words are the words of all finals, as searches see them.
-func (h *hearing) words() []string {
+func (r *results) words() []string {
 	var words []string
-	for _, f := range h.finals {
+	for _, f := range r.finals {
 		if f.Spoken() {
 			words = append(words, hearken.Terms(f.Text)...)
 		}
@@ -108,20 +108,20 @@ func (h *hearing) words() []string {
 	return words
 }
 
-// verify holds what was told about the sound from start on to the rules that
-// hold for every stream.
-func (h *hearing) verify(t *testing.T, start, samples int64) {
+// verify checks the results for the audio from start on against the rules for
+// every stream.
+func (r *results) verify(t *testing.T, start, samples int64) {
 	t.Helper()
 	const slack = 0.05 // seconds
-	if h.failed != nil {
-		t.Errorf("the stream failed: %v", h.failed)
+	if r.failed != nil {
+		t.Errorf("the stream failed: %v", r.failed)
 	}
-	if diff := cmp.Diff(h.copies, h.finals); diff != "" {
+	if diff := cmp.Diff(r.copies, r.finals); diff != "" {
 		t.Errorf("a final changed: %s", diff)
 	}
 	from, to := seconds(start)-slack, seconds(start+samples)+slack
-	through, end := start, from
-	for _, e := range h.events {
+	finalUntil, end := start, from
+	for _, e := range r.events {
 		seg := e.Segment
 		switch e.Kind {
 		case hearken.Final:
@@ -143,14 +143,14 @@ func (h *hearing) verify(t *testing.T, start, samples int64) {
 			checkTimes(t, seg, from, to)
 		case hearken.SpeechStarted:
 			if e.Time < from || e.Time > to {
-				t.Errorf("speech started at %.2f, outside the sound", e.Time)
+				t.Errorf("speech started at %.2f, outside the audio", e.Time)
 			}
 		}
 		if e.Kind == hearken.Final || e.Kind == hearken.Progress {
-			if e.FinalUntil < through || e.FinalUntil > start+samples {
-				t.Errorf("through went from %d to %d with sound from %d to %d", through, e.FinalUntil, start, start+samples)
+			if e.FinalUntil < finalUntil || e.FinalUntil > start+samples {
+				t.Errorf("FinalUntil went from %d to %d with audio from %d to %d", finalUntil, e.FinalUntil, start, start+samples)
 			}
-			through = e.FinalUntil
+			finalUntil = e.FinalUntil
 			if e.Lag < 0 {
 				t.Errorf("lag %f", e.Lag)
 			}
@@ -162,7 +162,7 @@ func checkTimes(t *testing.T, seg hearken.Segment, from, to float64) {
 	t.Helper()
 	const slack = 0.05
 	if seg.StartTime < from || seg.EndTime > to || seg.EndTime < seg.StartTime {
-		t.Errorf("a segment from %.2f to %.2f in sound from %.2f to %.2f", seg.StartTime, seg.EndTime, from, to)
+		t.Errorf("a segment from %.2f to %.2f in audio from %.2f to %.2f", seg.StartTime, seg.EndTime, from, to)
 	}
 	last := seg.StartTime - slack
 	for _, w := range seg.Words {
