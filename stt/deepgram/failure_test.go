@@ -177,7 +177,7 @@ func TestProvider_Open_TLS(t *testing.T) {
 	client := secure.Client()
 	client.Transport.(*http.Transport).DisableKeepAlives = true
 	p := deepgram.New(deepgram.Config{APIKey: testKey, BaseURL: "https://" + secure.Listener.Addr().String(), Client: client})
-	if err := failure(hear(t, p, english, meetingSound[:16000])); err != nil {
+	if err := failure(transcribe(t, p, english, meetingAudio[:16000])); err != nil {
 		t.Error(err)
 	}
 }
@@ -185,23 +185,23 @@ func TestProvider_Open_TLS(t *testing.T) {
 // Every way in which an open stream can break. What was final before is told,
 // the reason is the last event, and neither it nor the log says what was said.
 func TestStream_Failed(t *testing.T) {
-	closes := func(code websocket.StatusCode, reason string) func(*visit) bool {
-		return func(v *visit) bool {
+	closes := func(code websocket.StatusCode, reason string) func(*fakeConn) bool {
+		return func(v *fakeConn) bool {
 			v.conn.Close(code, reason)
 			return false
 		}
 	}
-	says := func(raw string) func(*visit) bool {
-		return func(v *visit) bool {
+	says := func(raw string) func(*fakeConn) bool {
+		return func(v *fakeConn) bool {
 			v.sayRaw(raw)
 			return true
 		}
 	}
 	for name, c := range map[string]struct {
-		fault func(*visit) bool
+		fault func(*fakeConn) bool
 		want  string
 	}{
-		"Cut":       {func(v *visit) bool { return false }, "The connection to Deepgram was lost."},
+		"Cut":       {func(v *fakeConn) bool { return false }, "The connection to Deepgram was lost."},
 		"Data":      {closes(1008, "DATA-0000"), "Deepgram could not decode the audio (1008 DATA-0000)."},
 		"NoText":    {closes(1011, "NET-0000"), "Deepgram ended the stream because nothing was said for too long (1011 NET-0000)."},
 		"NoSound":   {closes(1011, "NET-0001"), "Deepgram ended the stream because it got no audio in time (1011 NET-0001)."},
@@ -213,7 +213,7 @@ func TestStream_Failed(t *testing.T) {
 		"Malformed": {says(`{"type":"Results","channel":{"alternatives":[{"transcript":"sec`), "Deepgram sent something that is not part of its protocol."},
 		"WrongType": {says(`{"type":"Results","start":"now"}`), "Deepgram sent something that is not part of its protocol."},
 		"TooLong":   {says(`{"type":"` + strings.Repeat("x", 2<<20) + `"}`), "The connection to Deepgram was lost."},
-		"Explained": {func(v *visit) bool {
+		"Explained": {func(v *fakeConn) bool {
 			v.sayRaw(`{"type":"Error","code":"X","description":"The model has fallen asleep."}`)
 			v.conn.Close(1011, "")
 			return false
@@ -228,16 +228,16 @@ func TestStream_Failed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told := collect(stream)
+			collected := collect(stream)
 			var wrote error
 			for pos := int64(0); wrote == nil; pos += 1600 { // until it is noticed
 				pcm := make([]int16, 1600)
 				if pos < 8*16000 {
-					copy(pcm, meetingSound[pos:])
+					copy(pcm, meetingAudio[pos:])
 				}
 				wrote = stream.Write(hearken.Frame{Pos: pos, PCM: pcm})
 			}
-			events := <-told
+			events := <-collected
 			err = failure(events)
 			if err == nil || err.Error() != c.want || hearken.CodeOf(err) != hearken.ProviderConnectionFailed {
 				t.Errorf("failed with %v", err)
@@ -275,7 +275,7 @@ func TestStream_LostAtTheEnd(t *testing.T) {
 					f.visits[0].conn.CloseNow()
 				}
 			}
-			events := hear(t, f.serve(t, deepgram.Config{}), english, meetingSound[:16000])
+			events := transcribe(t, f.serve(t, deepgram.Config{}), english, meetingAudio[:16000])
 			if err := failure(events); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
 				t.Errorf("failed with %v", err)
 			}

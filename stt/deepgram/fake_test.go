@@ -24,20 +24,20 @@ const testKey = "dg-secret-0123456789"
 // A fake is a server that speaks Deepgram's streaming protocol, as its
 // documentation describes it, about sound that [sound] made.
 type fake struct {
-	script []spoken
+	script []scriptWord
 	refuse func(w http.ResponseWriter) // answers the handshake if not nil
 	at     float64                     // when the fault happens, in seconds of a connection
-	fault  func(*visit) bool           // tells whether the connection goes on
+	fault  func(*fakeConn) bool           // tells whether the connection goes on
 	shape  func(map[string]any)        // changes a message before it is sent
 
 	stop chan struct{}
 	work sync.WaitGroup
 
 	mu     sync.Mutex
-	visits []*visit
+	visits []*fakeConn
 }
 
-func newFake(t *testing.T, script []spoken) *fake {
+func newFake(t *testing.T, script []scriptWord) *fake {
 	f := &fake{script: script, stop: make(chan struct{})}
 	t.Cleanup(func() {
 		close(f.stop)
@@ -62,7 +62,7 @@ func newServer(t *testing.T, f *fake) string {
 }
 
 // visit waits until the i-th connection has ended and returns it.
-func (f *fake) visit(t *testing.T, i int) *visit {
+func (f *fake) conn(t *testing.T, i int) *fakeConn {
 	t.Helper()
 	f.mu.Lock()
 	visits := f.visits
@@ -101,7 +101,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	v := &visit{f: f, conn: conn, query: q, done: make(chan struct{}), opened: time.Now()}
+	v := &fakeConn{f: f, conn: conn, query: q, done: make(chan struct{}), opened: time.Now()}
 	v.idle = time.AfterFunc(10*time.Second, v.timeOut)
 	f.mu.Lock()
 	f.visits = append(f.visits, v)
@@ -120,7 +120,7 @@ func refuse(status int, code, reason string) func(http.ResponseWriter) {
 }
 
 // A visit is one connection, and what came in on it.
-type visit struct {
+type fakeConn struct {
 	f      *fake
 	conn   *websocket.Conn
 	query  url.Values
@@ -130,18 +130,18 @@ type visit struct {
 
 	mute bool // says nothing more, and does not close
 
-	texts             []string // what was told beside sound
+	texts             []string // messages besides audio
 	shortest, longest int      // message with sound, in samples
 	over              float64  // seconds of sound that came too early for a pace of 1.25
 	firstSound        time.Duration
 	ended             error // how the connection ended
 
-	ear
+	recognition
 }
 
-func (v *visit) timeOut() { v.conn.Close(websocket.StatusInternalError, "NET-0001") }
+func (v *fakeConn) timeOut() { v.conn.Close(websocket.StatusInternalError, "NET-0001") }
 
-func (v *visit) serve() {
+func (v *fakeConn) serve() {
 	defer close(v.done)
 	defer v.conn.CloseNow()
 	defer v.idle.Stop()
@@ -153,7 +153,7 @@ func (v *visit) serve() {
 			return
 		}
 		if typ == websocket.MessageText {
-			if !v.told(b) {
+			if !v.handleText(b) {
 				return
 			}
 			continue
@@ -166,24 +166,24 @@ func (v *visit) serve() {
 		v.count(len(b) / 2)
 		v.idle.Reset(10 * time.Second)
 		for i := 0; i < len(b); i += 2 {
-			if !v.hear(int16(b[i]) | int16(b[i+1])<<8) {
+			if !v.nextSample(int16(b[i]) | int16(b[i+1])<<8) {
 				return
 			}
 		}
 	}
 }
 
-func (v *visit) count(n int) {
+func (v *fakeConn) count(n int) {
 	since := time.Since(v.opened)
 	if v.longest == 0 {
 		v.shortest, v.firstSound = n, since
 	}
 	v.shortest, v.longest = min(v.shortest, n), max(v.longest, n)
-	v.over = max(v.over, float64(v.heard+n)/hearken.SampleRate-1.25*since.Seconds())
+	v.over = max(v.over, float64(v.samples+n)/hearken.SampleRate-1.25*since.Seconds())
 }
 
-// told does what a text asks for and tells whether the connection goes on.
-func (v *visit) told(b []byte) bool {
+// handleText handles a text message and reports whether the connection continues.
+func (v *fakeConn) handleText(b []byte) bool {
 	var m struct{ Type string }
 	if err := json.Unmarshal(b, &m); err != nil {
 		v.ended = err
@@ -192,7 +192,7 @@ func (v *visit) told(b []byte) bool {
 	v.texts = append(v.texts, m.Type)
 	switch m.Type {
 	case "KeepAlive":
-		if v.heard > 0 { // before the first sound it does not count
+		if v.samples > 0 { // before the first sound it does not count
 			v.idle.Reset(10 * time.Second)
 		}
 	case "Finalize":
@@ -218,7 +218,7 @@ func (v *visit) told(b []byte) bool {
 	return true
 }
 
-func (v *visit) say(m map[string]any) {
+func (v *fakeConn) say(m map[string]any) {
 	if v.f.shape != nil {
 		v.f.shape(m)
 	}
@@ -229,13 +229,13 @@ func (v *visit) say(m map[string]any) {
 	v.sayRaw(string(b))
 }
 
-func (v *visit) sayRaw(s string) {
+func (v *fakeConn) sayRaw(s string) {
 	if !v.mute {
 		v.conn.Write(context.Background(), websocket.MessageText, []byte(s))
 	}
 }
 
-func (v *visit) millis(name string) float64 {
+func (v *fakeConn) millis(name string) float64 {
 	n, _ := strconv.Atoi(v.query.Get(name))
 	return float64(n) / 1000
 }

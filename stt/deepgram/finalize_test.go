@@ -16,24 +16,24 @@ func TestStream_NoPause(t *testing.T) {
 	script := phrase(0.5, 0, "anyway we go on")
 	f := newFake(t, script)
 	f.at = 2.2
-	f.fault = func(v *visit) bool {
+	f.fault = func(v *fakeConn) bool {
 		v.say(map[string]any{"type": "UtteranceEnd", "channel": []int{0, 1}, "last_word_end": 1.45})
 		return true
 	}
 	cfg := english
 	cfg.Endpointing = -1
-	events := hear(t, f.serve(t, deepgram.Config{}), cfg, sound(script, 2.8))
+	events := transcribe(t, f.serve(t, deepgram.Config{}), cfg, audioOf(script, 2.8))
 	if diff := cmp.Diff("0.50 1.45 C0 Anyway we go on | 2.80\n", finals(events)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"CloseStream"}, f.visit(t, 0).texts); diff != "" {
+	if diff := cmp.Diff([]string{"CloseStream"}, f.conn(t, 0).texts); diff != "" {
 		t.Error(diff)
 	}
 }
 
 // A final tells whether somebody paused, or only spoke for long.
 func TestStream_Endpoint(t *testing.T) {
-	events := hear(t, newFake(t, meeting).serve(t, deepgram.Config{}), english, meetingSound)
+	events := transcribe(t, newFake(t, meeting).serve(t, deepgram.Config{}), english, meetingAudio)
 	var pauses []string
 	for _, e := range events {
 		if e.Kind == hearken.Final {
@@ -90,19 +90,19 @@ func TestStream_Finalize(t *testing.T) {
 				}
 			}
 			check("0") // nothing was said, and nothing is asked
-			if err := write(stream, 0, meetingSound[:some]); err != nil {
+			if err := write(stream, 0, meetingAudio[:some]); err != nil {
 				t.Fatal(err)
 			}
 			check("Could you send me", fmt.Sprint(some))
 			check(fmt.Sprint(some)) // all is told already
-			if err := write(stream, some, meetingSound[some:16000*3]); err != nil {
+			if err := write(stream, some, meetingAudio[some:16000*3]); err != nil {
 				t.Fatal(err)
 			}
 			stream.Close()
 			if rest := finals(<-collect(stream)); !strings.Contains(rest, "The plan for the new") {
 				t.Errorf("the rest is %q", rest)
 			}
-			if diff := cmp.Diff([]string{"Finalize", "CloseStream"}, f.visit(t, 0).texts); diff != "" {
+			if diff := cmp.Diff([]string{"Finalize", "CloseStream"}, f.conn(t, 0).texts); diff != "" {
 				t.Error(diff)
 			}
 			if finalize() == nil {

@@ -86,11 +86,11 @@ func TestProvider_Open_Query(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t, meeting)
-			events := hear(t, f.serve(t, c.cfg), c.stream, nil)
+			events := transcribe(t, f.serve(t, c.cfg), c.stream, nil)
 			if err := failure(events); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, f.visit(t, 0).query.Encode()); diff != "" {
+			if diff := cmp.Diff(c.want, f.conn(t, 0).query.Encode()); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -103,7 +103,7 @@ func TestProvider_BaseURL(t *testing.T) {
 	for _, suffix := range []string{"", "/", "/v1", "/v1/", "/v1/listen", "/v1/listen?x=y#z"} {
 		for _, scheme := range []string{"ws://", "http://"} {
 			p := deepgram.New(deepgram.Config{APIKey: testKey, BaseURL: scheme + server + suffix})
-			if err := failure(hear(t, p, english, meetingSound[:16000])); err != nil {
+			if err := failure(transcribe(t, p, english, meetingAudio[:16000])); err != nil {
 				t.Errorf("%s: %v", scheme+suffix, err)
 			}
 		}
@@ -136,7 +136,7 @@ func TestProvider_SessionKey(t *testing.T) {
 	}
 	cfg := english
 	cfg.APIKey = testKey
-	if err := failure(hear(t, p, cfg, meetingSound[:16000])); err != nil {
+	if err := failure(transcribe(t, p, cfg, meetingAudio[:16000])); err != nil {
 		t.Error(err)
 	}
 }

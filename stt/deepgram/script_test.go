@@ -7,8 +7,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A spoken is a word of a script with its time in the sound.
-type spoken struct {
+// A scriptWord is a word of a script with its time in the audio.
+type scriptWord struct {
 	start, end float64
 	text       string
 	speaker    int
@@ -18,10 +18,10 @@ type spoken struct {
 // second word's are one more.
 const firstWord = 300
 
-// sound makes sound of so many seconds in which the script is said, for ears
+// audioOf makes audio of so many seconds in which the script is said, for ears
 // that know how: whoever loses a sample, swaps its bytes or sends it twice is
 // heard to do so.
-func sound(script []spoken, seconds float64) []int16 {
+func audioOf(script []scriptWord, seconds float64) []int16 {
 	pcm := make([]int16, int(seconds*hearken.SampleRate))
 	for i, w := range script {
 		for j := int(w.start * hearken.SampleRate); j < int(w.end*hearken.SampleRate); j++ {
@@ -32,7 +32,7 @@ func sound(script []spoken, seconds float64) []int16 {
 }
 
 // text is what the script says.
-func text(script []spoken) string {
+func text(script []scriptWord) string {
 	words := make([]string, len(script))
 	for i, w := range script {
 		words[i] = w.text
@@ -41,19 +41,19 @@ func text(script []spoken) string {
 }
 
 // phrase makes a script of a text that begins at start, four words in a second.
-func phrase(start float64, speaker int, text string) []spoken {
-	var script []spoken
+func phrase(start float64, speaker int, text string) []scriptWord {
+	var script []scriptWord
 	for i, w := range strings.Fields(text) {
 		at := start + float64(i)*0.25
-		script = append(script, spoken{at, at + 0.2, w, speaker})
+		script = append(script, scriptWord{at, at + 0.2, w, speaker})
 	}
 	return script
 }
 
-// An ear hears sound as the fake server does and decides when to speak.
-type ear struct {
-	heard   int      // samples
-	words   []spoken // that have ended since the last final, on the connection's clock
+// recognition is how far the fake server has understood a connection's audio.
+type recognition struct {
+	samples int      // samples
+	words   []scriptWord // that have ended since the last final, on the connection's clock
 	value   int16    // of the word that is being said, or of silence
 	began   float64
 	final   float64 // end of the last final
@@ -65,10 +65,10 @@ type ear struct {
 // step is after how much sound the server speaks.
 const step = hearken.SampleRate / 2
 
-func (v *visit) now() float64 { return float64(v.heard) / hearken.SampleRate }
+func (v *fakeConn) now() float64 { return float64(v.samples) / hearken.SampleRate }
 
-// hear takes the next sample and tells whether the connection goes on.
-func (v *visit) hear(x int16) bool {
+// nextSample takes the next sample and reports whether the connection continues.
+func (v *fakeConn) nextSample(x int16) bool {
 	if x != v.value {
 		v.endWord()
 		v.value, v.began = x, v.now()
@@ -76,23 +76,23 @@ func (v *visit) hear(x int16) bool {
 			v.say(map[string]any{"type": "SpeechStarted", "channel": []int{0, 1}, "timestamp": v.began})
 		}
 	}
-	v.heard++
-	if v.f.fault != nil && v.heard == int(v.f.at*hearken.SampleRate) && !v.f.fault(v) {
+	v.samples++
+	if v.f.fault != nil && v.samples == int(v.f.at*hearken.SampleRate) && !v.f.fault(v) {
 		return false
 	}
-	if v.heard%step == 0 {
+	if v.samples%step == 0 {
 		v.speak()
 	}
 	return true
 }
 
-func (v *visit) known(x int16) bool { return x >= firstWord && int(x)-firstWord < len(v.f.script) }
+func (v *fakeConn) known(x int16) bool { return x >= firstWord && int(x)-firstWord < len(v.f.script) }
 
 // endWord notes the word that is being said, if it was long enough to be one.
-func (v *visit) endWord() {
+func (v *fakeConn) endWord() {
 	if v.known(v.value) && v.now()-v.began >= 0.05 {
 		w := v.f.script[v.value-firstWord]
-		v.words = append(v.words, spoken{v.began, v.now(), w.text, w.speaker})
+		v.words = append(v.words, scriptWord{v.began, v.now(), w.text, w.speaker})
 		v.quiet = v.now()
 	}
 	v.value = 0
@@ -101,7 +101,7 @@ func (v *visit) endWord() {
 // speak says what the sound so far is worth: an interim result, or a final at a
 // pause. When there is much, a final settles all but the word that is being
 // said, and so ends before the interim result that came just before it.
-func (v *visit) speak() {
+func (v *fakeConn) speak() {
 	now := v.now()
 	saying := v.known(v.value)
 	pause := v.query.Get("endpointing") != "false" && !saying && now-v.quiet >= v.millis("endpointing")
@@ -125,17 +125,17 @@ func (v *visit) speak() {
 }
 
 // interim says what seems to be said; the last word may be half a word.
-func (v *visit) interim(now float64, saying bool) {
+func (v *fakeConn) interim(now float64, saying bool) {
 	words := v.words
 	if saying {
 		w := v.f.script[v.value-firstWord]
-		words = append(slices.Clip(words), spoken{v.began, now, w.text[:(len(w.text)+1)/2], w.speaker})
+		words = append(slices.Clip(words), scriptWord{v.began, now, w.text[:(len(w.text)+1)/2], w.speaker})
 	}
 	v.result(now, words, false, false, false)
 }
 
 // finish says a final that goes to end.
-func (v *visit) finish(end float64, speech, asked bool) {
+func (v *fakeConn) finish(end float64, speech, asked bool) {
 	if end <= v.final {
 		return
 	}
@@ -148,7 +148,7 @@ func (v *visit) finish(end float64, speech, asked bool) {
 	v.final = end
 }
 
-func (v *visit) result(end float64, words []spoken, final, speech, asked bool) {
+func (v *fakeConn) result(end float64, words []scriptWord, final, speech, asked bool) {
 	transcript, list := "", []map[string]any{}
 	for i, w := range words {
 		punctuated := w.text

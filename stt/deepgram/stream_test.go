@@ -14,32 +14,32 @@ import (
 	"github.com/hearken-dev/hearken/stt/deepgram"
 )
 
-// hear sends sound that begins at cfg.Start and returns everything that was
+// transcribe sends sound that begins at cfg.Start and returns everything that was
 // told about it.
-func hear(t *testing.T, p hearken.Provider, cfg hearken.StreamConfig, pcm []int16) []hearken.StreamEvent {
+func transcribe(t *testing.T, p hearken.Provider, cfg hearken.StreamConfig, pcm []int16) []hearken.StreamEvent {
 	t.Helper()
 	stream, err := p.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := collect(stream)
+	collected := collect(stream)
 	if err := write(stream, cfg.Start, pcm); err == nil {
 		stream.Close()
 	}
-	return <-told
+	return <-collected
 }
 
 // collect reads events until they end.
 func collect(stream hearken.Stream) <-chan []hearken.StreamEvent {
-	told := make(chan []hearken.StreamEvent, 1)
+	collected := make(chan []hearken.StreamEvent, 1)
 	go func() {
 		var events []hearken.StreamEvent
 		for e := range stream.Events() {
 			events = append(events, e)
 		}
-		told <- events
+		collected <- events
 	}()
-	return told
+	return collected
 }
 
 // write writes sound in frames of 100 ms.
@@ -82,7 +82,7 @@ var english = hearken.StreamConfig{Session: "s", Origin: hearken.Microphone, Lan
 func TestStream_Finals(t *testing.T) {
 	cfg := english
 	cfg.Start = 100 * hearken.SampleRate
-	events := hear(t, newFake(t, meeting).serve(t, deepgram.Config{}), cfg, meetingSound)
+	events := transcribe(t, newFake(t, meeting).serve(t, deepgram.Config{}), cfg, meetingAudio)
 	want := `100.60 102.80 C0 Could you send me the plan for the new | 102.80
 102.85 105.05 C0 House by friday please because we build in may | 105.50
 105.60 106.55 C1 Of course i will | 107.00
@@ -108,7 +108,7 @@ func TestStream_Turns(t *testing.T) {
 			best["transcript"] = strings.ReplaceAll(best["transcript"].(string), "i am", "i,am") // no space between
 		}
 	}
-	events := hear(t, f.serve(t, deepgram.Config{}), english, sound(script, 4))
+	events := transcribe(t, f.serve(t, deepgram.Config{}), english, audioOf(script, 4))
 	want := `0.50 1.20 C0 Are you there | 1.20
 1.25 1.95 C3 yes i,am | 1.95
 2.00 2.20 C0 good | 3.00
@@ -132,7 +132,7 @@ func TestStream_Retracted(t *testing.T) {
 			m["channel"].(map[string]any)["alternatives"] = []any{map[string]any{"transcript": "", "words": []any{}}}
 		}
 	}
-	events := hear(t, f.serve(t, deepgram.Config{}), english, sound(script, 2))
+	events := transcribe(t, f.serve(t, deepgram.Config{}), english, audioOf(script, 2))
 	if diff := cmp.Diff("0.40 0.85 N-  | 0.85\n", finals(events)); diff != "" {
 		t.Error(diff)
 	}
@@ -147,7 +147,7 @@ func TestStream_Unsettled(t *testing.T) {
 			m["type"] = "Nothing"
 		}
 	}
-	events := hear(t, f.serve(t, deepgram.Config{}), english, sound(script, 1.2))
+	events := transcribe(t, f.serve(t, deepgram.Config{}), english, audioOf(script, 1.2))
 	if diff := cmp.Diff("0.40 1.00 C- So it go | 1.20\n", finals(events)); diff != "" {
 		t.Error(diff)
 	}
@@ -156,7 +156,7 @@ func TestStream_Unsettled(t *testing.T) {
 // Silence is told when it is long, and gone over when it is not.
 func TestStream_Silence(t *testing.T) {
 	script := slices.Concat(phrase(8, 0, "hello"), phrase(140, 0, "goodbye"))
-	events := hear(t, newFake(t, script).serve(t, deepgram.Config{}), english, sound(script, 150))
+	events := transcribe(t, newFake(t, script).serve(t, deepgram.Config{}), english, audioOf(script, 150))
 	want := `0.00 8.00 N-  | 8.00
 8.00 8.20 C0 Hello | 8.50
 8.20 68.50 N-  | 68.50
@@ -174,7 +174,7 @@ func TestStream_Words(t *testing.T) {
 	script := phrase(0.5, 2, "hej hej")
 	cfg := english
 	cfg.Language = "multi"
-	events := hear(t, newFake(t, script).serve(t, deepgram.Config{}), cfg, sound(script, 2))
+	events := transcribe(t, newFake(t, script).serve(t, deepgram.Config{}), cfg, audioOf(script, 2))
 	i := slices.IndexFunc(events, func(e hearken.StreamEvent) bool { return e.Kind == hearken.Final })
 	if i < 0 {
 		t.Fatal("no final came")
@@ -201,7 +201,7 @@ func TestStream_NoWords(t *testing.T) {
 			delete(c["alternatives"].([]any)[0].(map[string]any), "words")
 		}
 	}
-	events := hear(t, f.serve(t, deepgram.Config{}), english, sound(script, 2))
+	events := transcribe(t, f.serve(t, deepgram.Config{}), english, audioOf(script, 2))
 	if diff := cmp.Diff("0.00 1.50 C- Plain text | 1.50\n", finals(events)); diff != "" {
 		t.Error(diff)
 	}
@@ -216,9 +216,9 @@ func TestStream_Messages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told := collect(stream)
+			collected := collect(stream)
 			pos := int64(0)
-			for frame := range slices.Chunk(meetingSound[:40320], size) {
+			for frame := range slices.Chunk(meetingAudio[:40320], size) {
 				if err := stream.Write(hearken.Frame{Pos: pos, PCM: frame}); err != nil {
 					t.Fatal(err)
 				}
@@ -229,10 +229,10 @@ func TestStream_Messages(t *testing.T) {
 				t.Fatal(err)
 			}
 			stream.Close()
-			<-told
-			v := f.visit(t, 0)
-			if v.heard != 40320 || v.longest > 1600 || v.shortest < 320 && size != 5000 && size != 7 && size != 100 {
-				t.Errorf("%d samples in messages of %d to %d", v.heard, v.shortest, v.longest)
+			<-collected
+			v := f.conn(t, 0)
+			if v.samples != 40320 || v.longest > 1600 || v.shortest < 320 && size != 5000 && size != 7 && size != 100 {
+				t.Errorf("%d samples in messages of %d to %d", v.samples, v.shortest, v.longest)
 			}
 			if diff := cmp.Diff([]string{"CloseStream"}, v.texts); diff != "" {
 				t.Error(diff)
@@ -248,10 +248,10 @@ func TestStream_Gap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := collect(stream)
+	collected := collect(stream)
 	for _, err := range []error{
-		write(stream, 0, meetingSound[:24000+50]), // in the middle of a word
-		write(stream, 100*16000, meetingSound[9*16000:11*16000]),
+		write(stream, 0, meetingAudio[:24000+50]), // in the middle of a word
+		write(stream, 100*16000, meetingAudio[9*16000:11*16000]),
 		stream.Close(),
 	} {
 		if err != nil {
@@ -261,10 +261,10 @@ func TestStream_Gap(t *testing.T) {
 	want := `0.60 1.50 C0 Could you send me | 1.50
 100.10 101.05 C0 Thank you very much | 101.50
 `
-	if diff := cmp.Diff(want, finals(<-told)); diff != "" {
+	if diff := cmp.Diff(want, finals(<-collected)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"Finalize", "CloseStream"}, f.visit(t, 0).texts); diff != "" {
+	if diff := cmp.Diff([]string{"Finalize", "CloseStream"}, f.conn(t, 0).texts); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -274,7 +274,7 @@ func TestStream_UtteranceEnd(t *testing.T) {
 	script := phrase(0.5, 0, "anyway")
 	f := newFake(t, script)
 	f.at = 2.2
-	f.fault = func(v *visit) bool {
+	f.fault = func(v *fakeConn) bool {
 		v.say(map[string]any{"type": "UtteranceEnd", "channel": []int{0, 1}, "last_word_end": 0.7})
 		return true
 	}
@@ -283,7 +283,7 @@ func TestStream_UtteranceEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := write(stream, 0, sound(script, 2.4)); err != nil {
+	if err := write(stream, 0, audioOf(script, 2.4)); err != nil {
 		t.Fatal(err)
 	}
 	for e := range stream.Events() {
@@ -294,7 +294,7 @@ func TestStream_UtteranceEnd(t *testing.T) {
 			stream.Close() // it came without that
 		}
 	}
-	if diff := cmp.Diff([]string{"Finalize", "CloseStream"}, f.visit(t, 0).texts); diff != "" {
+	if diff := cmp.Diff([]string{"Finalize", "CloseStream"}, f.conn(t, 0).texts); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -304,7 +304,7 @@ func TestStream_UtteranceEnd(t *testing.T) {
 func TestStream_Again(t *testing.T) {
 	f := newFake(t, meeting)
 	f.at = 2.9
-	f.fault = func(v *visit) bool { return false }
+	f.fault = func(v *fakeConn) bool { return false }
 	p := f.serve(t, deepgram.Config{})
 	var words []string
 	cfg := english
@@ -312,14 +312,14 @@ func TestStream_Again(t *testing.T) {
 		if opened > 20 {
 			t.Fatal("no progress")
 		}
-		events := hear(t, p, cfg, meetingSound[cfg.Start:])
+		events := transcribe(t, p, cfg, meetingAudio[cfg.Start:])
 		for _, e := range events {
 			if e.Kind == hearken.Final && e.Segment.Spoken() {
 				words = append(words, hearken.Terms(e.Segment.Text)...)
 			}
 			cfg.Start = max(cfg.Start, e.FinalUntil)
 		}
-		f.visit(t, opened)
+		f.conn(t, opened)
 		if failure(events) == nil {
 			break
 		}
@@ -334,7 +334,7 @@ func TestStream_Again(t *testing.T) {
 func TestStream_Abandoned(t *testing.T) {
 	f := newFake(t, meeting)
 	f.at = 0.1
-	f.fault = func(v *visit) bool {
+	f.fault = func(v *fakeConn) bool {
 		<-f.stop // takes no more sound
 		return false
 	}
@@ -343,7 +343,7 @@ func TestStream_Abandoned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := collect(stream)
+	collected := collect(stream)
 	gone := errors.New("gone")
 	wrote := make(chan error)
 	go func() {
@@ -361,7 +361,7 @@ func TestStream_Abandoned(t *testing.T) {
 	if err := <-wrote; !errors.Is(err, gone) {
 		t.Errorf("Write: %v", err)
 	}
-	if events := <-told; failure(events) != nil {
+	if events := <-collected; failure(events) != nil {
 		t.Errorf("the stream failed: %v", failure(events))
 	}
 }

@@ -21,11 +21,11 @@ var (
 		phrase(5.6, 1, "of course i will"),
 		phrase(9.1, 0, "thank you very much"),
 	)
-	meetingSound = sound(meeting, 14)
+	meetingAudio = audioOf(meeting, 14)
 )
 
 func TestProvider(t *testing.T) {
 	stttest.Run(t, func(t *testing.T) hearken.Provider {
 		return newFake(t, meeting).serve(t, deepgram.Config{})
-	}, stttest.Options{Language: "en", Audio: meetingSound, Words: text(meeting), Unknown: "tlh"})
+	}, stttest.Options{Language: "en", Audio: meetingAudio, Words: text(meeting), Unknown: "tlh"})
 }

@@ -43,12 +43,12 @@ func open(t *testing.T, p hearken.Provider) (hearken.Stream, <-chan []hearken.St
 func TestStream_Interim(t *testing.T) {
 	var events []hearken.StreamEvent
 	synctest.Test(t, func(t *testing.T) {
-		stream, told := open(t, newFake(t, meeting).servePipes(t, deepgram.Config{}))
-		if err := live(stream, 0, meetingSound); err != nil {
+		stream, collected := open(t, newFake(t, meeting).servePipes(t, deepgram.Config{}))
+		if err := live(stream, 0, meetingAudio); err != nil {
 			t.Fatal(err)
 		}
 		stream.Close()
-		events = <-told
+		events = <-collected
 	})
 	var shown []string
 	for _, e := range events {
@@ -93,20 +93,20 @@ func TestStream_Interim(t *testing.T) {
 func TestStream_KeepAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, meeting)
-		stream, told := open(t, f.servePipes(t, deepgram.Config{}))
-		if err := live(stream, 0, meetingSound[:5*16000]); err != nil {
+		stream, collected := open(t, f.servePipes(t, deepgram.Config{}))
+		if err := live(stream, 0, meetingAudio[:5*16000]); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Hour)
-		if err := live(stream, 5*16000, meetingSound[5*16000:]); err != nil {
+		if err := live(stream, 5*16000, meetingAudio[5*16000:]); err != nil {
 			t.Fatal(err)
 		}
 		stream.Close()
-		events := <-told
+		events := <-collected
 		if err := failure(events); err != nil {
 			t.Fatal(err)
 		}
-		v := f.visit(t, 0)
+		v := f.conn(t, 0)
 		if n := len(v.texts) - 1; n < 3600/5 || n > 3600/3 || strings.Count(strings.Join(v.texts, " "), "KeepAlive") != n {
 			t.Errorf("told %d times in an hour", n)
 		}
@@ -120,16 +120,16 @@ func TestStream_KeepAlive(t *testing.T) {
 func TestStream_ShortSound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, meeting)
-		stream, told := open(t, f.servePipes(t, deepgram.Config{}))
-		if err := live(stream, 0, meetingSound[:4800]); err != nil {
+		stream, collected := open(t, f.servePipes(t, deepgram.Config{}))
+		if err := live(stream, 0, meetingAudio[:4800]); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Minute)
 		stream.Close()
-		if err := failure(<-told); err != nil {
+		if err := failure(<-collected); err != nil {
 			t.Error(err)
 		}
-		if err := stream.Write(hearken.Frame{Pos: 4800, PCM: meetingSound[4800:6400]}); err == nil {
+		if err := stream.Write(hearken.Frame{Pos: 4800, PCM: meetingAudio[4800:6400]}); err == nil {
 			t.Error("Write after Close succeeded")
 		}
 		if err := stream.Close(); err != nil {
@@ -142,17 +142,17 @@ func TestStream_ShortSound(t *testing.T) {
 func TestStream_Live(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, meeting)
-		stream, told := open(t, f.servePipes(t, deepgram.Config{}))
-		if err := live(stream, 0, meetingSound); err != nil {
+		stream, collected := open(t, f.servePipes(t, deepgram.Config{}))
+		if err := live(stream, 0, meetingAudio); err != nil {
 			t.Fatal(err)
 		}
 		stream.Close()
-		for _, e := range <-told {
+		for _, e := range <-collected {
 			if e.Lag > 0 || e.Kind == hearken.Failed {
 				t.Errorf("event %+v", e)
 			}
 		}
-		if diff := cmp.Diff([]string{"CloseStream"}, f.visit(t, 0).texts); diff != "" {
+		if diff := cmp.Diff([]string{"CloseStream"}, f.conn(t, 0).texts); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -163,17 +163,17 @@ func TestStream_Live(t *testing.T) {
 func TestStream_FirstSound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, meeting)
-		stream, told := open(t, f.servePipes(t, deepgram.Config{}))
+		stream, collected := open(t, f.servePipes(t, deepgram.Config{}))
 		<-time.After(25 * time.Second)
-		if err := live(stream, 0, meetingSound); err != nil {
+		if err := live(stream, 0, meetingAudio); err != nil {
 			t.Fatal(err)
 		}
 		stream.Close()
-		events := <-told
+		events := <-collected
 		if err := failure(events); err != nil {
 			t.Fatal(err)
 		}
-		if first := f.visit(t, 0).firstSound; first >= 10*time.Second {
+		if first := f.conn(t, 0).firstSound; first >= 10*time.Second {
 			t.Errorf("the first sound came after %s", first)
 		}
 		if !strings.HasPrefix(finals(events), "0.60 2.80 C0 Could") {
@@ -189,17 +189,17 @@ func TestStream_FirstSound(t *testing.T) {
 func TestStream_Pace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, meeting)
-		stream, told := open(t, f.servePipes(t, deepgram.Config{}))
+		stream, collected := open(t, f.servePipes(t, deepgram.Config{}))
 		began := time.Now()
-		if err := write(stream, 0, sound(meeting, 60)); err != nil {
+		if err := write(stream, 0, audioOf(meeting, 60)); err != nil {
 			t.Fatal(err)
 		}
 		took := time.Since(began) // of the bubble's time
 		stream.Close()
-		if err := failure(<-told); err != nil {
+		if err := failure(<-collected); err != nil {
 			t.Fatal(err)
 		}
-		if v := f.visit(t, 0); v.over > 1.01 || took > 48*time.Second {
+		if v := f.conn(t, 0); v.over > 1.01 || took > 48*time.Second {
 			t.Errorf("%.2f s too early, %s in all", v.over, took)
 		}
 	})
@@ -208,37 +208,37 @@ func TestStream_Pace(t *testing.T) {
 // A server that says nothing while it gets sound is given up, and so is one
 // that takes none, one that does not finish, and one that does not answer.
 func TestStream_Stall(t *testing.T) {
-	mute := func(v *visit) bool {
+	mute := func(v *fakeConn) bool {
 		v.mute = true
 		return true
 	}
-	deaf := func(v *visit) bool {
+	deaf := func(v *fakeConn) bool {
 		v.idle.Stop()
 		<-v.f.stop
 		return false
 	}
 	for name, c := range map[string]struct {
-		fault func(*visit) bool
+		fault func(*fakeConn) bool
 		at    float64
 		sound []int16
 		want  string
 	}{
-		"Mute":       {mute, 2, sound(nil, 60), "Deepgram got audio and did not answer for 10s."},
-		"Deaf":       {deaf, 2, sound(nil, 60), "Deepgram got audio and did not answer for 10s."},
-		"MuteAtEnd":  {mute, 4, sound(nil, 4), "Deepgram did not finish the stream and sent nothing for 10s."},
-		"DeafAtEnd":  {deaf, 4, sound(nil, 4), "Deepgram got audio and did not answer for 10s."},
-		"MuteAtOnce": {mute, 0.1, sound(nil, 60), "Deepgram got audio and did not answer for 10s."},
+		"Mute":       {mute, 2, audioOf(nil, 60), "Deepgram got audio and did not answer for 10s."},
+		"Deaf":       {deaf, 2, audioOf(nil, 60), "Deepgram got audio and did not answer for 10s."},
+		"MuteAtEnd":  {mute, 4, audioOf(nil, 4), "Deepgram did not finish the stream and sent nothing for 10s."},
+		"DeafAtEnd":  {deaf, 4, audioOf(nil, 4), "Deepgram got audio and did not answer for 10s."},
+		"MuteAtOnce": {mute, 0.1, audioOf(nil, 60), "Deepgram got audio and did not answer for 10s."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFake(t, meeting)
 				f.at, f.fault = c.at, c.fault
-				stream, told := open(t, f.servePipes(t, deepgram.Config{}))
+				stream, collected := open(t, f.servePipes(t, deepgram.Config{}))
 				wrote := live(stream, 0, c.sound)
 				if wrote == nil {
 					stream.Close()
 				}
-				events := <-told
+				events := <-collected
 				err := failure(events)
 				if err == nil || err.Error() != c.want || hearken.CodeOf(err) != hearken.ProviderConnectionFailed {
 					t.Errorf("failed with %v", err)

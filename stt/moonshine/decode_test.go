@@ -37,21 +37,21 @@ func (s *script) begin(_ []*onnx.Value, tokens []int64, _ int) (run, []choice, e
 	for i := range tokens {
 		choices = append(choices, s.at(i))
 	}
-	return &reading{s, len(tokens) - 1}, choices, s.fail
+	return &scriptedRun{s, len(tokens) - 1}, choices, s.fail
 }
 
-type reading struct {
+type scriptedRun struct {
 	*script
 	n int
 }
 
-func (r *reading) step(int32) (choice, error) {
+func (r *scriptedRun) step(int32) (choice, error) {
 	r.steps++
 	r.n++
 	return r.at(r.n), r.fail
 }
 
-func (r *reading) trim(n int) error {
+func (r *scriptedRun) trim(n int) error {
 	r.n = n - 1
 	return nil
 }

@@ -73,15 +73,15 @@ func (w *writer) rest() (finals []hearken.StreamEvent) {
 }
 
 // A told final is what the tests look at in one.
-type toldFinal struct {
+type finalText struct {
 	Text     string
 	Endpoint bool
 }
 
-func texts(events []hearken.StreamEvent) (out []toldFinal) {
+func texts(events []hearken.StreamEvent) (out []finalText) {
 	for _, e := range events {
 		if e.Segment.Text != "" {
-			out = append(out, toldFinal{e.Segment.Text, e.Endpoint})
+			out = append(out, finalText{e.Segment.Text, e.Endpoint})
 		}
 	}
 	return out
@@ -95,7 +95,7 @@ func TestStream_Finalize(t *testing.T) {
 	sentence := say(1, first, second)
 	w.write(sentence[:3*hearken.SampleRate/2+333]) // in the gap before the second word
 	w.finalize()
-	if diff := cmp.Diff([]toldFinal{{"w1", false}}, texts(w.until(w.pos))); diff != "" {
+	if diff := cmp.Diff([]finalText{{"w1", false}}, texts(w.until(w.pos))); diff != "" {
 		t.Error(diff)
 	}
 	w.finalize() // nothing new
@@ -104,7 +104,7 @@ func TestStream_Finalize(t *testing.T) {
 	}
 	w.write(sentence[w.pos-77:])
 	w.finalize()
-	if diff := cmp.Diff([]toldFinal{{"w2 w3", true}, {spoken(second), true}}, texts(w.until(w.pos))); diff != "" {
+	if diff := cmp.Diff([]finalText{{"w2 w3", true}, {spoken(second), true}}, texts(w.until(w.pos))); diff != "" {
 		t.Error(diff)
 	}
 	w.write(make([]int16, 100)) // silence, and not even a window of it

@@ -192,11 +192,11 @@ func TestFit(t *testing.T) {
 	for _, o := range obs {
 		t.Logf("%s\t%s\t%d\t%+v\t%.2f\t%s", o.clip.File(), o.clip.Language, o.words, o.f, o.correct, o.text)
 	}
-	fitGate(t, obs)
+	fitPlausibility(t, obs)
 	fitConfidence(t, obs)
 }
 
-func fitGate(t *testing.T, obs []observation) {
+func fitPlausibility(t *testing.T, obs []observation) {
 	for _, second := range []bool{true, false} {
 		rows := [2][]example{}
 		for _, o := range obs {

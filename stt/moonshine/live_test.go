@@ -6,11 +6,11 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// ways are the two ways in which the engine hears a recording.
-var ways = map[string]func(*testing.T, *Provider, []int16) []hearken.Segment{"live": hearLive, "file": hearFile}
+// transcribers are the two ways in which the engine transcribes a recording.
+var transcribers = map[string]func(*testing.T, *Provider, []int16) []hearken.Segment{"live": transcribeLive, "file": transcribeFile}
 
-// hearLive hears a recording as a live stream and returns its finals.
-func hearLive(t *testing.T, p *Provider, pcm []int16) (segments []hearken.Segment) {
+// transcribeLive transcribes a recording as a live stream and returns its finals.
+func transcribeLive(t *testing.T, p *Provider, pcm []int16) (segments []hearken.Segment) {
 	t.Helper()
 	s, err := p.Open(t.Context(), hearken.StreamConfig{Language: "en"})
 	if err != nil {
@@ -37,8 +37,8 @@ func hearLive(t *testing.T, p *Provider, pcm []int16) (segments []hearken.Segmen
 	return segments
 }
 
-// hearFile hears a recording as a whole file.
-func hearFile(t *testing.T, p *Provider, pcm []int16) []hearken.Segment {
+// transcribeFile transcribes a recording as a whole file.
+func transcribeFile(t *testing.T, p *Provider, pcm []int16) []hearken.Segment {
 	t.Helper()
 	segments, err := p.TranscribeAll(t.Context(), pcm, hearken.StreamConfig{Language: "en"}, nil)
 	if err != nil {

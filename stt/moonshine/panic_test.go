@@ -54,7 +54,7 @@ func TestStream_Panic(t *testing.T) {
 		if !strings.Contains(got, "panic_test.go") || !strings.Contains(got, "type=string") || strings.Contains(got, "w1") {
 			t.Errorf("log %s", got)
 		}
-		if got := listenTo(t, p, say(1, first)); len(got) != 1 {
+		if got := transcribeStream(t, p, say(1, first)); len(got) != 1 {
 			t.Errorf("another stream heard %v", got)
 		}
 	}

@@ -29,13 +29,13 @@ func TestEngine_Recordings(t *testing.T) {
 		limit = 0.15 // what others have collected may be harder
 	}
 	p := engine(t, Config{Model: "base"})
-	for way, hear := range ways {
-		t.Run(way, func(t *testing.T) {
+	for name, transcribe := range transcribers {
+		t.Run(name, func(t *testing.T) {
 			var said, heard []string
 			var foreign, marked, english, wrong int
 			var sure []float64
 			for _, c := range clips {
-				segments := hear(t, p, c.PCM())
+				segments := transcribe(t, p, c.PCM())
 				text, marks := spokenText(segments), 0
 				for _, s := range segments {
 					switch {
@@ -98,11 +98,11 @@ func TestEngine_Recordings(t *testing.T) {
 // People in a meeting interrupt each other and do not finish their sentences.
 func TestEngine_Spontaneous(t *testing.T) {
 	p := engine(t, Config{Model: "base"})
-	for way, hear := range ways {
-		text := strings.Join(normal(spokenText(hear(t, p, speech.Get(t, "ami-tst00").PCM()))), " ")
+	for name, transcribe := range transcribers {
+		text := strings.Join(normal(spokenText(transcribe(t, p, speech.Get(t, "ami-tst00").PCM()))), " ")
 		for _, want := range []string{"need to talk about", "go around and everyone says"} {
 			if !strings.Contains(text, want) {
-				t.Errorf("%s: %q does not hold %q", way, text, want)
+				t.Errorf("%s: %q does not hold %q", name, text, want)
 			}
 		}
 	}
@@ -113,9 +113,9 @@ func TestEngine_Spontaneous(t *testing.T) {
 func TestEngine_Call(t *testing.T) {
 	p := engine(t, Config{Model: "base"})
 	call, turns := speech.Call(t)
-	for way, hear := range ways {
+	for name, transcribe := range transcribers {
 		for channel, pcm := range call.Channels {
-			segments := hear(t, p, pcm)
+			segments := transcribe(t, p, pcm)
 			for _, turn := range turns {
 				var said []string
 				for _, s := range segments {
@@ -125,9 +125,9 @@ func TestEngine_Call(t *testing.T) {
 				}
 				switch text := strings.Join(said, " "); {
 				case turn.Channel != channel && text != "" && !overlaps(turn, turns, channel):
-					t.Errorf("%s, channel %d: %q while it was silent", way, channel, text)
+					t.Errorf("%s, channel %d: %q while it was silent", name, channel, text)
 				case turn.Channel == channel && wordErrors(turn.Text, text) > 0.3:
-					t.Errorf("%s, channel %d: heard %q, said was %q", way, channel, text, turn.Text)
+					t.Errorf("%s, channel %d: heard %q, said was %q", name, channel, text, turn.Text)
 				}
 			}
 		}

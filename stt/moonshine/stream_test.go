@@ -34,7 +34,7 @@ type entry struct {
 }
 
 // listenTo writes sound to a new stream and returns its finals.
-func listenTo(t *testing.T, p *Provider, pcm []int16) []entry {
+func transcribeStream(t *testing.T, p *Provider, pcm []int16) []entry {
 	t.Helper()
 	s, err := p.Open(t.Context(), hearken.StreamConfig{Language: "en", Interim: true})
 	if err != nil {
@@ -75,7 +75,7 @@ func TestStream_Silence(t *testing.T) {
 		{hearken.NoSpeech, "", 0, 60}, {hearken.NoSpeech, "", 60, 120}, {hearken.NoSpeech, "", 120, 132},
 		{hearken.Confirmed, "w1 w2 w3", 132, 133.7}, {hearken.NoSpeech, "", 133.7, 155.8},
 	}
-	if diff := cmp.Diff(want, listenTo(t, p, pcm)); diff != "" {
+	if diff := cmp.Diff(want, transcribeStream(t, p, pcm)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -152,7 +152,7 @@ func TestStream_LongSession(t *testing.T) {
 func TestStream_GuessSavesTheWait(t *testing.T) {
 	m := &fakeModel{}
 	p := fakeProvider(t, m, Config{Cores: 1})
-	if got := listenTo(t, p, say(1, first)); len(got) != 1 {
+	if got := transcribeStream(t, p, say(1, first)); len(got) != 1 {
 		t.Fatalf("finals %v", got)
 	}
 	s, err := p.Open(t.Context(), hearken.StreamConfig{Language: "en"}) // no partials

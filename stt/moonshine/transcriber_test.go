@@ -8,13 +8,13 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// shy says nothing after more silence than it likes.
-type shy struct {
+// An impatientModel finds no words after too much silence.
+type impatientModel struct {
 	fakeModel
 	patience int // samples
 }
 
-func (m *shy) Transcribe(ctx context.Context, pcm []float32, draft []int32) (Result, error) {
+func (m *impatientModel) Transcribe(ctx context.Context, pcm []float32, draft []int32) (Result, error) {
 	for i, x := range pcm {
 		if x != 0 {
 			if i > m.patience {
@@ -27,7 +27,7 @@ func (m *shy) Transcribe(ctx context.Context, pcm []float32, draft []int32) (Res
 }
 
 // Words that the model did not hear after a silence are not lost.
-func TestTranscriber_Rescue(t *testing.T) {
+func TestTranscriber_RetriesEmpty(t *testing.T) {
 	const second = hearken.SampleRate
 	pcm := unitRange(say(1, []int{3, 4}))
 	u := &transcription{end: int64(len(pcm)), first: second, last: 2 * second}
@@ -42,7 +42,7 @@ func TestTranscriber_Rescue(t *testing.T) {
 		{"Nothing", second / 10, second / 10, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := &transcriber{good: &shy{patience: tt.good}, quick: &shy{patience: tt.quick}, vocab: newVocabulary(nil, nil)}
+			e := &transcriber{good: &impatientModel{patience: tt.good}, quick: &impatientModel{patience: tt.quick}, vocab: newVocabulary(nil, nil)}
 			h, err := e.final(t.Context(), u, pcm, nil, true)
 			if err != nil || h.text != tt.want {
 				t.Errorf("heard %q: %v", h.text, err)
@@ -51,11 +51,11 @@ func TestTranscriber_Rescue(t *testing.T) {
 	}
 }
 
-// unsure is the surer the less silence it hears first, and says how much that
+// An unsureModel is the surer the less silence it hears first, and says how much that
 // was.
-type unsure struct{ fakeModel }
+type unsureModel struct{ fakeModel }
 
-func (m *unsure) Transcribe(_ context.Context, pcm []float32, _ []int32) (Result, error) {
+func (m *unsureModel) Transcribe(_ context.Context, pcm []float32, _ []int32) (Result, error) {
 	n := 0
 	for n < len(pcm) && pcm[n] == 0 {
 		n++
@@ -66,11 +66,11 @@ func (m *unsure) Transcribe(_ context.Context, pcm []float32, _ []int32) (Result
 
 // A small model that is alone listens again where it is unsure and there is
 // time, and the surer text counts.
-func TestTranscriber_Again(t *testing.T) {
+func TestTranscriber_RetriesTrimmed(t *testing.T) {
 	const second = hearken.SampleRate
 	pcm := unitRange(say(1, []int{3, 4}))
 	u := &transcription{end: int64(len(pcm)), first: second, last: 2 * second, lead: second}
-	one, other := &unsure{}, &unsure{}
+	one, other := &unsureModel{}, &unsureModel{}
 	for _, tt := range []struct {
 		name  string
 		quick recognizer

@@ -98,7 +98,7 @@ func TestStream_Refused(t *testing.T) {
 				}
 				var log bytes.Buffer
 				p := f.inside(openai.Config{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-				events := hear(t, p, english, meetingSound)
+				events := transcribe(t, p, english, meetingAudio)
 				err := failure(events)
 				if err == nil || err.Error() != at+c.want || hearken.CodeOf(err) != c.code {
 					t.Fatalf("code %q\ngot  %v\nwant %s", hearken.CodeOf(err), err, at+c.want)
@@ -155,7 +155,7 @@ func TestStream_Again(t *testing.T) {
 					fault(w)
 					return true
 				}
-				events := hear(t, f.inside(openai.Config{}), english, meetingSound)
+				events := transcribe(t, f.inside(openai.Config{}), english, meetingAudio)
 				if err := failure(events); err != nil {
 					t.Fatal(err)
 				}
@@ -175,7 +175,7 @@ func TestStream_Timeout(t *testing.T) {
 			<-r.ctx.Done()
 			return true
 		}
-		err := failure(hear(t, f.inside(openai.Config{}), english, meetingSound))
+		err := failure(transcribe(t, f.inside(openai.Config{}), english, meetingAudio))
 		if want := "The server at openai.test did not answer within 1m0s: context deadline exceeded."; err == nil || err.Error() != want || hearken.CodeOf(err) != hearken.ProviderConnectionFailed {
 			t.Errorf("failed with %v", err)
 		}
@@ -202,7 +202,7 @@ func TestStream_Strangers(t *testing.T) {
 			c.answer(w)
 			return true
 		}
-		err := failure(hear(t, f.inside(openai.Config{}), english, meetingSound))
+		err := failure(transcribe(t, f.inside(openai.Config{}), english, meetingAudio))
 		if err == nil || err.Error() != c.want || hearken.CodeOf(err) != hearken.ProviderNotConfigured {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -217,7 +217,7 @@ func TestStream_TooMuch(t *testing.T) {
 			body(200, strings.Repeat("a", size))(w)
 			return true
 		}
-		events := hear(t, f.inside(openai.Config{}), english, meetingSound)
+		events := transcribe(t, f.inside(openai.Config{}), english, meetingAudio)
 		if failure(events) == nil || slices.ContainsFunc(texts(events), func(s string) bool { return strings.Contains(s, "aaa") }) {
 			t.Errorf("%d bytes: %v", size, failure(events))
 		}
@@ -235,7 +235,7 @@ func TestStream_TooShort(t *testing.T) {
 		refuse(400, "audio_too_short", "file", "Audio file is too short. Minimum audio length is 0.1 seconds.")(w)
 		return true
 	}
-	events := hear(t, f.inside(openai.Config{}), english, sound(script, 8))
+	events := transcribe(t, f.inside(openai.Config{}), english, audioOf(script, 8))
 	if diff := cmp.Diff([]string{"N", "C Now we talk about it at length."}, texts(events)); diff != "" || failure(events) != nil {
 		t.Errorf("%v %s", failure(events), diff)
 	}
@@ -254,7 +254,7 @@ func TestStream_Detector(t *testing.T) {
 		made++
 		return &detector{closed: &closed, fails: 3 * hearken.SampleRate / 512, err: boom}, nil
 	}})
-	if err := failure(hear(t, p, english, meetingSound)); !errors.Is(err, boom) {
+	if err := failure(transcribe(t, p, english, meetingAudio)); !errors.Is(err, boom) {
 		t.Errorf("failed with %v", err)
 	}
 	if made != 1 || closed != 1 {
@@ -277,13 +277,13 @@ func TestStream_Gap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := collect(stream)
+	collected := collect(stream)
 	var wrote error
 	for i := range int64(3) {
 		at := i * 20 * hearken.SampleRate
-		wrote = stream.Write(hearken.Frame{Pos: at, PCM: meetingSound[:4*hearken.SampleRate]})
+		wrote = stream.Write(hearken.Frame{Pos: at, PCM: meetingAudio[:4*hearken.SampleRate]})
 	}
-	events := <-told
+	events := <-collected
 	if err := failure(events); !errors.Is(err, boom) || !errors.Is(wrote, err) {
 		t.Errorf("failed with %v, Write with %v", err, wrote)
 	}

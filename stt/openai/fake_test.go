@@ -24,7 +24,7 @@ const testKey = "sk-secret-0123456789"
 // A fake is a server with OpenAI's transcription endpoints, as their
 // documentation describes them, for sound that [sound] made.
 type fake struct {
-	script []spoken
+	script []scriptWord
 	// answer replaces the fake's own answer to a request if it returns true.
 	answer func(w http.ResponseWriter, r *request) bool
 	// shape changes a verbose answer before it is sent.
@@ -44,13 +44,13 @@ type request struct {
 	fields   map[string][]string
 	key      string
 	samples  int
-	words    []spoken // that are said in the file
+	words    []scriptWord // that are said in the file
 	granular []string
 }
 
 func (r *request) field(name string) string { return strings.Join(r.fields[name], ",") }
 
-func newFake(script []spoken) *fake { return &fake{script: script} }
+func newFake(script []scriptWord) *fake { return &fake{script: script} }
 
 // serve starts the server on the loopback and makes a provider for it.
 func (f *fake) serve(t *testing.T, cfg openai.Config) *openai.Provider {

@@ -127,7 +127,7 @@ func TestProvider_Fields(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(meeting)
-			if err := failure(hear(t, f.inside(openai.Config{}), c.stream, meetingSound)); err != nil {
+			if err := failure(transcribe(t, f.inside(openai.Config{}), c.stream, meetingAudio)); err != nil {
 				t.Fatal(err)
 			}
 			for _, r := range f.asked(transcriptions) {
@@ -144,12 +144,12 @@ func TestProvider_Fields(t *testing.T) {
 func TestProvider_Key(t *testing.T) {
 	f := newFake(meeting)
 	p := f.inside(openai.Config{APIKey: "another"})
-	if err := failure(hear(t, p, english, meetingSound)); hearken.CodeOf(err) != hearken.Unauthorized {
+	if err := failure(transcribe(t, p, english, meetingAudio)); hearken.CodeOf(err) != hearken.Unauthorized {
 		t.Errorf("with a wrong key: %v", err)
 	}
 	cfg := english
 	cfg.APIKey = testKey
-	if err := failure(hear(t, p, cfg, meetingSound)); err != nil {
+	if err := failure(transcribe(t, p, cfg, meetingAudio)); err != nil {
 		t.Error(err)
 	}
 	f = newFake(meeting)
@@ -157,7 +157,7 @@ func TestProvider_Key(t *testing.T) {
 	server := httptest.NewServer(f)
 	defer server.Close()
 	p = openai.New(openai.Config{BaseURL: server.URL, Client: server.Client()})
-	if err := failure(hear(t, p, english, meetingSound)); err != nil || f.asked(transcriptions)[0].key != "" {
+	if err := failure(transcribe(t, p, english, meetingAudio)); err != nil || f.asked(transcriptions)[0].key != "" {
 		t.Errorf("without a key: %v", err)
 	}
 }
@@ -209,7 +209,7 @@ func TestProvider_Redirect(t *testing.T) {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 		return true
 	}
-	err := failure(hear(t, f.serve(t, openai.Config{Client: &http.Client{}}), english, meetingSound))
+	err := failure(transcribe(t, f.serve(t, openai.Config{Client: &http.Client{}}), english, meetingAudio))
 	if hearken.CodeOf(err) != hearken.ProviderNotConfigured {
 		t.Errorf("failed with %v", err)
 	}
@@ -249,7 +249,7 @@ func TestProvider_Manners(t *testing.T) {
 			f.answer = c.answer
 			p := f.inside(openai.Config{})
 			for range 2 {
-				events := hear(t, p, english, meetingSound[:5*hearken.SampleRate+8000])
+				events := transcribe(t, p, english, meetingAudio[:5*hearken.SampleRate+8000])
 				if err := failure(events); err != nil || len(finals(events)) != 1 || !strings.HasPrefix(finals(events)[0].Text, "Could you") {
 					t.Fatalf("%v: %q", err, texts(events))
 				}
@@ -277,7 +277,7 @@ func TestProvider_Manners(t *testing.T) {
 		}
 		cfg := english
 		cfg.Model = "gpt-4o-transcribe"
-		if err := failure(hear(t, f.inside(openai.Config{}), cfg, meetingSound)); err != nil {
+		if err := failure(transcribe(t, f.inside(openai.Config{}), cfg, meetingAudio)); err != nil {
 			t.Error(err)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A spoken is a word of a script with its time in the sound.
-type spoken struct {
+// A scriptWord is a word of a script with its time in the audio.
+type scriptWord struct {
 	start, end float64
 	text       string
 }
@@ -18,10 +18,10 @@ type spoken struct {
 // those of the second are one further.
 const firstWord = 1000
 
-// sound makes sound of so many seconds in which the script is said, for ears
+// audioOf makes audio of so many seconds in which the script is said, for ears
 // that know how: a tone for each word, whose height tells which word it is.
 // Whoever loses a sample, swaps its bytes or sends it twice is heard to do so.
-func sound(script []spoken, seconds float64) []int16 {
+func audioOf(script []scriptWord, seconds float64) []int16 {
 	pcm := make([]int16, int(seconds*hearken.SampleRate))
 	for i, w := range script {
 		for j := int(w.start * hearken.SampleRate); j < int(w.end*hearken.SampleRate); j++ {
@@ -36,8 +36,8 @@ func sound(script []spoken, seconds float64) []int16 {
 
 // listen hears what of a script is said in sound. Less than half of a word is
 // none.
-func listen(script []spoken, pcm []int16) []spoken {
-	var words []spoken
+func listen(script []scriptWord, pcm []int16) []scriptWord {
+	var words []scriptWord
 	at := func(i int) float64 { return float64(i) / hearken.SampleRate }
 	value := func(x int16) int { return max(int(x), -int(x)) }
 	for i := 0; i < len(pcm); {
@@ -46,14 +46,14 @@ func listen(script []spoken, pcm []int16) []spoken {
 			i++
 		}
 		if n := v - firstWord; n >= 0 && n < len(script) && at(i-begin) >= 0.1 {
-			words = append(words, spoken{at(begin), at(i), script[n].text})
+			words = append(words, scriptWord{at(begin), at(i), script[n].text})
 		}
 	}
 	return words
 }
 
 // text is what the script says.
-func text(script []spoken) string {
+func text(script []scriptWord) string {
 	words := make([]string, len(script))
 	for i, w := range script {
 		words[i] = w.text
@@ -62,11 +62,11 @@ func text(script []spoken) string {
 }
 
 // phrase makes a script of a text that begins at start, four words in a second.
-func phrase(start float64, text string) []spoken {
-	var script []spoken
+func phrase(start float64, text string) []scriptWord {
+	var script []scriptWord
 	for i, w := range strings.Fields(text) {
 		at := start + float64(i)*0.25
-		script = append(script, spoken{at, at + 0.2, w})
+		script = append(script, scriptWord{at, at + 0.2, w})
 	}
 	return script
 }
@@ -78,39 +78,39 @@ var (
 		phrase(5.8, "of course i will"),
 		phrase(9.1, "thank you very much"),
 	)
-	meetingSound = sound(meeting, 14)
+	meetingAudio = audioOf(meeting, 14)
 
 	english = hearken.StreamConfig{Session: "s-1", Origin: hearken.Microphone, Language: "en", Interim: true}
 )
 
 // collect reads a stream's events until they end.
 func collect(stream hearken.Stream) <-chan []hearken.StreamEvent {
-	told := make(chan []hearken.StreamEvent, 1)
+	collected := make(chan []hearken.StreamEvent, 1)
 	go func() {
 		var events []hearken.StreamEvent
 		for e := range stream.Events() {
 			events = append(events, e)
 		}
-		told <- events
+		collected <- events
 	}()
-	return told
+	return collected
 }
 
-// hear takes sound through a stream and returns everything that it told.
-func hear(t *testing.T, p hearken.Provider, cfg hearken.StreamConfig, pcm []int16) []hearken.StreamEvent {
+// transcribe takes sound through a stream and returns everything that it told.
+func transcribe(t *testing.T, p hearken.Provider, cfg hearken.StreamConfig, pcm []int16) []hearken.StreamEvent {
 	t.Helper()
 	stream, err := p.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := collect(stream)
+	collected := collect(stream)
 	for i := 0; i < len(pcm); i += 1600 {
 		if stream.Write(hearken.Frame{Pos: cfg.Start + int64(i), PCM: pcm[i:min(i+1600, len(pcm))]}) != nil {
 			break // the events tell why
 		}
 	}
 	stream.Close()
-	return <-told
+	return <-collected
 }
 
 // failure is why a stream failed.

@@ -29,7 +29,7 @@ func entry(s hearken.Segment) string {
 
 // Times, words, confidence, silences and pauses of a whole meeting.
 func TestStream_Finals(t *testing.T) {
-	events := hear(t, newFake(meeting).inside(openai.Config{}), english, append(slices.Clone(meetingSound), make([]int16, 4*hearken.SampleRate)...))
+	events := transcribe(t, newFake(meeting).inside(openai.Config{}), english, append(slices.Clone(meetingAudio), make([]int16, 4*hearken.SampleRate)...))
 	var got []string
 	for _, e := range events {
 		switch e.Kind {
@@ -72,7 +72,7 @@ func TestStream_Order(t *testing.T) {
 		}
 		return false
 	}
-	events := hear(t, f.serve(t, openai.Config{}), english, meetingSound)
+	events := transcribe(t, f.serve(t, openai.Config{}), english, meetingAudio)
 	if diff := cmp.Diff([]string{"C Could", "C Of", "C Thank"}, firstWords(events)); diff != "" {
 		t.Error(diff)
 	}
@@ -87,12 +87,12 @@ func firstWords(events []hearken.StreamEvent) []string {
 }
 
 // count makes a script of numbers, one every two seconds.
-func count(n int) (script []spoken, pcm []int16) {
+func count(n int) (script []scriptWord, pcm []int16) {
 	for i := range n {
 		at := 1 + 2*float64(i)
-		script = append(script, spoken{at, at + 0.5, fmt.Sprint(i)})
+		script = append(script, scriptWord{at, at + 0.5, fmt.Sprint(i)})
 	}
-	return script, sound(script, 2*float64(n)+1)
+	return script, audioOf(script, 2*float64(n)+1)
 }
 
 // While the server is behind, two requests are under way, a few utterances
@@ -113,7 +113,7 @@ func TestStream_Behind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := collect(stream)
+		collected := collect(stream)
 		var written atomic.Int64
 		go func() {
 			defer stream.Close()
@@ -129,7 +129,7 @@ func TestStream_Behind(t *testing.T) {
 			t.Errorf("the writer waits after %d seconds", got)
 		}
 		close(release)
-		events := <-told
+		events := <-collected
 		if most.Load() != 2 {
 			t.Errorf("%d requests at a time", most.Load())
 		}
@@ -156,7 +156,7 @@ func TestStream_Finalize(t *testing.T) {
 		t.Fatal(err)
 	}
 	half := int64(2.58 * hearken.SampleRate) // after the eighth word
-	if err := stream.Write(hearken.Frame{PCM: meetingSound[:half]}); err != nil {
+	if err := stream.Write(hearken.Frame{PCM: meetingAudio[:half]}); err != nil {
 		t.Fatal(err)
 	}
 	if err := stream.Finalize(); err != nil {
@@ -174,15 +174,15 @@ func TestStream_Finalize(t *testing.T) {
 	if final.Segment.Text != "Could you send me the plan for the." || final.Endpoint || final.FinalUntil != half {
 		t.Errorf("final %+v", final)
 	}
-	told := collect(stream)
-	if err := stream.Write(hearken.Frame{Pos: half, PCM: meetingSound[half:]}); err != nil {
+	collected := collect(stream)
+	if err := stream.Write(hearken.Frame{Pos: half, PCM: meetingAudio[half:]}); err != nil {
 		t.Fatal(err)
 	}
 	if err := stream.Finalize(); err != nil { // in silence
 		t.Fatal(err)
 	}
 	stream.Close()
-	if diff := cmp.Diff([]string{"C New house by friday please because we build in may.", "C Of course i will.", "C Thank you very much."}, texts(<-told)); diff != "" {
+	if diff := cmp.Diff([]string{"C New house by friday please because we build in may.", "C Of course i will.", "C Thank you very much."}, texts(<-collected)); diff != "" {
 		t.Error(diff)
 	}
 	if err := stream.Finalize(); err == nil {
@@ -199,7 +199,7 @@ func TestStream_Endpointing(t *testing.T) {
 	} {
 		cfg := english
 		cfg.Endpointing = endpointing
-		events := hear(t, newFake(meeting).inside(openai.Config{}), cfg, meetingSound)
+		events := transcribe(t, newFake(meeting).inside(openai.Config{}), cfg, meetingAudio)
 		if diff := cmp.Diff(want, firstWords(events)); diff != "" {
 			t.Errorf("%s: %s", endpointing, diff)
 		}
@@ -210,7 +210,7 @@ func TestStream_Endpointing(t *testing.T) {
 func TestStream_Silence(t *testing.T) {
 	f := newFake(nil)
 	pcm := make([]int16, 130*hearken.SampleRate)
-	events := hear(t, f.inside(openai.Config{}), english, pcm)
+	events := transcribe(t, f.inside(openai.Config{}), english, pcm)
 	if n := len(f.asked(transcriptions)); n > 0 {
 		t.Errorf("%d requests", n)
 	}
@@ -237,13 +237,13 @@ func TestStream_Partials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := collect(stream)
-	if err := stream.Write(hearken.Frame{PCM: meetingSound}); err != nil {
+	collected := collect(stream)
+	if err := stream.Write(hearken.Frame{PCM: meetingAudio}); err != nil {
 		t.Fatal(err)
 	}
 	stream.Close()
 	shown := false
-	for _, e := range <-told {
+	for _, e := range <-collected {
 		switch e.Kind {
 		case hearken.Partial:
 			shown = true
@@ -270,7 +270,7 @@ func TestStream_Partials(t *testing.T) {
 				header("Content-Type", "text/event-stream", body(200, answer))(w)
 				return true
 			}
-			if err := failure(hear(t, f.inside(openai.Config{}), cfg, meetingSound)); hearken.CodeOf(err) != hearken.ProviderConnectionFailed {
+			if err := failure(transcribe(t, f.inside(openai.Config{}), cfg, meetingAudio)); hearken.CodeOf(err) != hearken.ProviderConnectionFailed {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -312,10 +312,10 @@ func TestStream_Translate(t *testing.T) {
 				t.Fatal(err)
 			}
 			var events []hearken.StreamEvent
-			told := make(chan struct{})
+			collected := make(chan struct{})
 			finals := make(chan struct{}, 100)
 			go func() {
-				defer close(told)
+				defer close(collected)
 				for e := range stream.Events() {
 					events = append(events, e)
 					if e.Kind == hearken.Final && e.Segment.Status == hearken.Confirmed {
@@ -323,14 +323,14 @@ func TestStream_Translate(t *testing.T) {
 					}
 				}
 			}()
-			for _, part := range [][2]int{{0, 92000}, {92000, 136000}, {136000, len(meetingSound)}} { // one utterance at a time
-				if err := stream.Write(hearken.Frame{Pos: int64(part[0]), PCM: meetingSound[part[0]:part[1]]}); err != nil {
+			for _, part := range [][2]int{{0, 92000}, {92000, 136000}, {136000, len(meetingAudio)}} { // one utterance at a time
+				if err := stream.Write(hearken.Frame{Pos: int64(part[0]), PCM: meetingAudio[part[0]:part[1]]}); err != nil {
 					t.Fatal(err)
 				}
 				<-finals
 			}
 			stream.Close()
-			<-told
+			<-collected
 			if diff := cmp.Diff(c.want, firstWords(events)); diff != "" || failure(events) != nil {
 				t.Errorf("%v %s", failure(events), diff)
 			}
@@ -369,17 +369,17 @@ func TestStream_Cancel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := collect(stream)
-	if err := stream.Write(hearken.Frame{PCM: meetingSound[:6*hearken.SampleRate]}); err != nil {
+	collected := collect(stream)
+	if err := stream.Write(hearken.Frame{PCM: meetingAudio[:6*hearken.SampleRate]}); err != nil {
 		t.Fatal(err)
 	}
 	<-asked
 	cancel()
 	<-ended
-	if err := failure(<-told); err != nil {
+	if err := failure(<-collected); err != nil {
 		t.Errorf("failed with %v", err)
 	}
-	if err := stream.Write(hearken.Frame{Pos: 6 * hearken.SampleRate, PCM: meetingSound[:1600]}); err == nil {
+	if err := stream.Write(hearken.Frame{Pos: 6 * hearken.SampleRate, PCM: meetingAudio[:1600]}); err == nil {
 		t.Error("Write after the end succeeded")
 	}
 }
@@ -390,15 +390,15 @@ func TestStream_Cuts(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
-			var script []spoken
+			var script []scriptWord
 			at := 0.3
 			for i := range 40 + r.IntN(80) {
-				script = append(script, spoken{at, at + 0.3, fmt.Sprint(i)})
+				script = append(script, scriptWord{at, at + 0.3, fmt.Sprint(i)})
 				at += 0.3 + []float64{0.12, 0.12, 0.15, 0.2, 0.3, 0.3, 0.7, 2}[r.IntN(8-int(seed%4))]
 			}
-			pcm := sound(script, at+0.5)
-			once := heardIn(t, script, pcm, func() int { return len(pcm) })
-			often := heardIn(t, script, pcm, func() int { return 1 + r.IntN(1+r.IntN(20000)) })
+			pcm := audioOf(script, at+0.5)
+			once := transcribeCut(t, script, pcm, func() int { return len(pcm) })
+			often := transcribeCut(t, script, pcm, func() int { return 1 + r.IntN(1+r.IntN(20000)) })
 			if diff := cmp.Diff(once, often); diff != "" {
 				t.Error(diff)
 			}
@@ -418,15 +418,15 @@ func TestStream_Cuts(t *testing.T) {
 	}
 }
 
-// heardIn is what is confirmed of sound that is written in frames of the sizes
+// transcribeCut is what is confirmed of sound that is written in frames of the sizes
 // that next tells.
-func heardIn(t *testing.T, script []spoken, pcm []int16, next func() int) []hearken.Segment {
+func transcribeCut(t *testing.T, script []scriptWord, pcm []int16, next func() int) []hearken.Segment {
 	t.Helper()
 	stream, err := newFake(script).inside(openai.Config{}).Open(t.Context(), english)
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := collect(stream)
+	collected := collect(stream)
 	for i := 0; i < len(pcm); {
 		n := min(next(), len(pcm)-i)
 		if err := stream.Write(hearken.Frame{Pos: int64(i), PCM: pcm[i : i+n]}); err != nil {
@@ -435,5 +435,5 @@ func heardIn(t *testing.T, script []spoken, pcm []int16, next func() int) []hear
 		i += n
 	}
 	stream.Close()
-	return slices.DeleteFunc(finals(<-told), func(s hearken.Segment) bool { return s.Status != hearken.Confirmed })
+	return slices.DeleteFunc(finals(<-collected), func(s hearken.Segment) bool { return s.Status != hearken.Confirmed })
 }

@@ -17,7 +17,7 @@ func TestProvider(t *testing.T) {
 		t.Run(model, func(t *testing.T) {
 			stttest.Run(t, func(t *testing.T) hearken.Provider {
 				return newFake(meeting).serve(t, openai.Config{Model: model})
-			}, stttest.Options{Language: "en", Audio: meetingSound, Words: text(meeting), Unknown: "tlh", Without: []string{"Interim"}})
+			}, stttest.Options{Language: "en", Audio: meetingAudio, Words: text(meeting), Unknown: "tlh", Without: []string{"Interim"}})
 		})
 	}
 }

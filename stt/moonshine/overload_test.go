@@ -34,7 +34,7 @@ func TestEngine_Crowd(t *testing.T) {
 			continue
 		}
 		served++
-		wg.Go(func() { heard[i] = tell(t, s, pcm) })
+		wg.Go(func() { heard[i] = transcribeText(t, s, pcm) })
 	}
 	wg.Wait()
 	if served == people || served < 2*cores {
@@ -50,11 +50,11 @@ func TestEngine_Crowd(t *testing.T) {
 	if err != nil {
 		t.Fatalf("afterwards: %v", err)
 	}
-	tell(t, s, nil)
+	transcribeText(t, s, nil)
 }
 
-// tell writes sound and returns what was heard.
-func tell(t *testing.T, s hearken.Stream, pcm []int16) string {
+// transcribeText writes audio and returns its words.
+func transcribeText(t *testing.T, s hearken.Stream, pcm []int16) string {
 	go func() {
 		defer s.Close()
 		if err := s.Write(hearken.Frame{PCM: pcm}); err != nil {

@@ -20,7 +20,7 @@ func TestStream_CutFarBack(t *testing.T) {
 		sentences := [][]int{words(first), words(24)}
 		p := fakeProvider(t, &fakeModel{}, Config{Cores: 1})
 		var texts []string
-		for _, e := range listenTo(t, p, say(0.4, sentences...)) {
+		for _, e := range transcribeStream(t, p, say(0.4, sentences...)) {
 			texts = append(texts, strings.Fields(e.Text)...)
 		}
 		if got, want := strings.Join(texts, " "), spoken(sentences...); got != want {
