@@ -27,7 +27,7 @@ type fake struct {
 	script []scriptWord
 	refuse func(w http.ResponseWriter) // answers the handshake if not nil
 	at     float64                     // when the fault happens, in seconds of a connection
-	fault  func(*fakeConn) bool           // tells whether the connection goes on
+	fault  func(*fakeConn) bool        // tells whether the connection goes on
 	shape  func(map[string]any)        // changes a message before it is sent
 
 	stop chan struct{}

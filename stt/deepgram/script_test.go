@@ -52,9 +52,9 @@ func phrase(start float64, speaker int, text string) []scriptWord {
 
 // recognition is how far the fake server has understood a connection's audio.
 type recognition struct {
-	samples int      // samples
+	samples int          // samples
 	words   []scriptWord // that have ended since the last final, on the connection's clock
-	value   int16    // of the word that is being said, or of silence
+	value   int16        // of the word that is being said, or of silence
 	began   float64
 	final   float64 // end of the last final
 	lastEnd float64 // of the last word that was final

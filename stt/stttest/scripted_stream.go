@@ -24,7 +24,7 @@ type scriptedStream struct {
 	started    bool
 	written    int64 // position after the last sample
 	finalUntil int64
-	reportedAt int64 // heard at the last Progress
+	reportedAt int64 // position at the last Progress
 	err        error // why Write no longer works
 }
 
