@@ -1,17 +1,17 @@
-// Package audit keeps the record of everything that was decided, done or
-// refused, so that a person can prove later that nothing in it was changed,
-// cut or reordered.
+// Package audit keeps a record of everything that was decided, done or
+// refused. Anyone can prove later that nothing in it was changed, cut or
+// reordered.
 //
-// A [Log] is a folder with one file of lines a month. Each line names the
-// hash of the line before it; all lines together are the leaves of a
-// transparency log, and a signed checkpoint says every so often how many there
-// are and what the root of their tree is. The signing key and a copy of the
-// newest checkpoint lie in another folder, and whoever wants to be sure against
-// somebody who can write both keeps a checkpoint elsewhere: see [Verify].
+// A [Log] is a directory with one file of lines a month. Each line holds the
+// hash of the line before it. All lines together are the leaves of a
+// transparency log, and every so often a signed checkpoint states how many
+// there are and what the root of their tree is. The signing key and a copy of
+// the newest checkpoint lie in another directory. To be safe against somebody
+// who can write both, keep a checkpoint on another computer: see [Verify].
 //
-// A record is on disk when [Log.Append] returns. What cannot be written is an
-// error, so that nothing is done that is not in the audit. Free texts stand in
-// it as an HMAC.
+// A record is on disk when [Log.Append] returns. A failed write is an error, so
+// that nothing is done that is not in the audit. Free texts are stored as an
+// HMAC only.
 package audit
 
 import (
@@ -26,31 +26,34 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/files"
 )
 
 var _ hearken.Audit = (*Log)(nil)
 
-// How much may be in the audit without a signed checkpoint over it.
 const (
+	// A checkpoint is due after so many records or so much time.
 	checkpointRecords = 100
 	checkpointAfter   = time.Minute
-	keepAfter         = time.Second // between copies beside the keys
+	// copyInterval is the shortest time between two copies of checkpoints.
+	copyInterval = time.Second
 )
 
-// Config is what a [Log] is made of. Dir and KeyDir are required.
+// Config configures a [Log]. Dir and KeyDir are required.
 type Config struct {
-	Dir string // holds the files of the months and their checkpoints
-	// KeyDir holds the keys and the newest checkpoint. It lies outside of Dir,
-	// so that a copy or a restored backup of Dir has no keys.
+	Dir string // holds the monthly files and the checkpoints
+	// KeyDir holds the keys and a copy of the newest checkpoint. It must lie
+	// outside of Dir, so that a copy or a backup of Dir contains no keys.
 	KeyDir string
 
 	Now func() time.Time
 	Log *slog.Logger
 
-	open func(path string) (file, error) // in place of the disk, for tests
+	open func(path string) (file, error) // replaces the disk in tests
 }
 
-// A Log is an audit that is being written. Only one can be open in a folder.
+// A Log is an audit that is open for writing. Only one process can have it
+// open.
 type Log struct {
 	cfg  Config
 	keys *Keys
@@ -60,23 +63,23 @@ type Log struct {
 	queue  []*entry // waiting to be written, in order
 	closed bool
 
-	// turn is held by whoever writes. Everybody else's records gather in the
-	// queue meanwhile and share the next sync.
-	turn    chan struct{}
-	closing chan struct{}
-	w       writer // belongs to whoever has the turn
+	// writeLock is held by the goroutine that writes. Records of others gather
+	// in the queue meanwhile and share the next sync.
+	writeLock chan struct{}
+	closing   chan struct{}
+	w         writer // guarded by writeLock
 }
 
 // An entry is a record on its way to the disk.
 type entry struct {
 	record hearken.AuditRecord
-	more   detail
-	done   chan error // gets the outcome
+	detail detail
+	done   chan error // receives the outcome
 }
 
-// Open opens the audit in a folder, or begins one. It reads what came after
-// the last checkpoint, so that it is fast however long the audit is, and
-// refuses one that does not go on from its checkpoints.
+// Open opens the audit in a directory, or starts one. It reads only the
+// records after the last checkpoint, so it is fast however long the audit is.
+// It refuses an audit that does not continue from its checkpoints.
 func Open(cfg Config) (*Log, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -87,32 +90,32 @@ func Open(cfg Config) (*Log, error) {
 	if cfg.open == nil {
 		cfg.open = openFile
 	}
-	if inside(cfg.KeyDir, cfg.Dir) {
-		return nil, hearken.Errorf(hearken.Invalid, "The keys of the audit may not lie in the folder of the audit, %s.", cfg.Dir).
-			WithTry("another folder for the keys")
+	if isInside(cfg.KeyDir, cfg.Dir) {
+		return nil, hearken.Errorf(hearken.Invalid, "The audit's keys must not lie in the audit's own directory, %s.", cfg.Dir).
+			WithTry("another directory for the keys")
 	}
-	l := &Log{cfg: cfg, turn: make(chan struct{}, 1), closing: make(chan struct{})}
-	if err := l.begin(); err != nil {
+	l := &Log{cfg: cfg, writeLock: make(chan struct{}, 1), closing: make(chan struct{})}
+	if err := l.start(); err != nil {
 		if l.lock != nil {
 			l.lock.Close()
 		}
 		if err := l.w.close(); err != nil {
 			cfg.Log.Warn("audit: file not closed", "error", err)
 		}
-		if _, told := errors.AsType[*hearken.Error](err); told {
+		if _, ok := errors.AsType[*hearken.Error](err); ok {
 			return nil, err
 		}
 		if t, ok := errors.AsType[*Tampered](err); ok {
-			return nil, hearken.Errorf(hearken.AuditUnavailable, "The audit in %s cannot go on: %w", cfg.Dir, t).
-				WithTry("hearken audit verify; to begin a new audit, move that folder away together with %s", CheckpointCopy(cfg.KeyDir, cfg.Dir))
+			return nil, hearken.Errorf(hearken.AuditUnavailable, "The audit in %s cannot be continued: %w", cfg.Dir, t).
+				WithTry("hearken audit verify; to start a new audit, move that directory away together with %s", CheckpointCopy(cfg.KeyDir, cfg.Dir))
 		}
 		return nil, hearken.Errorf(hearken.AuditUnavailable, "The audit in %s cannot be opened: %w.", cfg.Dir, err).
-			WithTry("check that %s and %s are folders that you may write", cfg.Dir, cfg.KeyDir)
+			WithTry("check that %s and %s are directories that you may write to", cfg.Dir, cfg.KeyDir)
 	}
 	return l, nil
 }
 
-func (l *Log) begin() (err error) {
+func (l *Log) start() (err error) {
 	for _, dir := range []string{l.cfg.Dir, l.cfg.KeyDir} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
@@ -121,22 +124,25 @@ func (l *Log) begin() (err error) {
 	if l.lock, err = os.OpenFile(filepath.Join(l.cfg.Dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return err
 	}
-	switch held, err := tryLock(l.lock); {
+	switch held, err := files.TryLock(l.lock); {
 	case err != nil:
 		return err
 	case !held:
-		return hearken.Errorf(hearken.AuditUnavailable, "Another Hearken writes the audit in %s.", l.cfg.Dir).
-			WithTry("end it, or use another data directory")
+		return hearken.Errorf(hearken.AuditUnavailable, "Another Hearken is writing the audit in %s.", l.cfg.Dir).
+			WithTry("stop it, or use another data directory")
 	}
 	if l.keys, err = openKeys(l.cfg.KeyDir, l.cfg.Dir); err != nil {
 		return err
 	}
-	l.w = writer{dir: l.cfg.Dir, keys: l.keys, kept: CheckpointCopy(l.cfg.KeyDir, l.cfg.Dir), now: l.cfg.Now, log: l.cfg.Log, open: l.cfg.open, late: l.tick}
+	l.w = writer{
+		dir: l.cfg.Dir, copyPath: CheckpointCopy(l.cfg.KeyDir, l.cfg.Dir), keys: l.keys,
+		now: l.cfg.Now, log: l.cfg.Log, open: l.cfg.open, onTimer: l.checkpointOnTimer,
+	}
 	return l.w.resume()
 }
 
-// inside reports whether a path is dir or lies in it.
-func inside(path, dir string) bool {
+// isInside reports whether path is dir or lies in it.
+func isInside(path, dir string) bool {
 	p, err := filepath.Abs(path)
 	if err != nil {
 		return false
@@ -149,19 +155,19 @@ func inside(path, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// Append writes a record. Calls that come together share one sync. If the
-// record could not be written, the error is [hearken.AuditUnavailable] and the
-// next call tries anew. A caller whose ctx ends while the disk hangs gets the
-// same error, although its record may be there in the end.
+// Append writes a record. Concurrent calls share one sync. If the record
+// cannot be written, the error is [hearken.AuditUnavailable] and the next call
+// tries again. If ctx ends while the disk hangs, the caller gets the same
+// error, although the record may still be written.
 func (l *Log) Append(ctx context.Context, r hearken.AuditRecord) error {
 	return l.append(ctx, r, detail{})
 }
 
-func (l *Log) append(ctx context.Context, r hearken.AuditRecord, more detail) error {
+func (l *Log) append(ctx context.Context, r hearken.AuditRecord, d detail) error {
 	if err := ctx.Err(); err != nil {
 		return unavailable(err)
 	}
-	e := &entry{record: r, more: more, done: make(chan error, 1)}
+	e := &entry{record: r, detail: d, done: make(chan error, 1)}
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()
@@ -172,19 +178,19 @@ func (l *Log) append(ctx context.Context, r hearken.AuditRecord, more detail) er
 	select {
 	case err := <-e.done:
 		return unavailable(err)
-	case l.turn <- struct{}{}:
+	case l.writeLock <- struct{}{}:
 	case <-ctx.Done():
-		l.giveUp(e)
+		l.removeQueued(e)
 		return unavailable(ctx.Err())
 	}
-	// Either somebody wrote the record just now, or it is in the queue.
+	// Either another goroutine has just written the record, or it is queued.
 	l.flush()
-	<-l.turn
+	<-l.writeLock
 	return unavailable(<-e.done)
 }
 
-// giveUp takes a record out of the queue if it is still there.
-func (l *Log) giveUp(e *entry) {
+// removeQueued takes a record out of the queue if it is still waiting.
+func (l *Log) removeQueued(e *entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i := slices.Index(l.queue, e); i >= 0 {
@@ -192,7 +198,7 @@ func (l *Log) giveUp(e *entry) {
 	}
 }
 
-// flush writes what is in the queue. Its caller has the turn.
+// flush writes the queued records. The caller holds writeLock.
 func (l *Log) flush() {
 	l.mu.Lock()
 	batch, closed := l.queue, l.closed
@@ -209,53 +215,53 @@ func (l *Log) flush() {
 	}
 }
 
-// tick makes the checkpoint that is due by time.
-func (l *Log) tick() {
+// checkpointOnTimer makes the checkpoint that is due by time.
+func (l *Log) checkpointOnTimer() {
 	select {
-	case l.turn <- struct{}{}:
+	case l.writeLock <- struct{}{}:
 		l.w.timer = nil
-		if err := l.w.settle(); err != nil {
+		if err := l.w.checkpointAll(); err != nil {
 			l.cfg.Log.Warn("audit: no checkpoint could be made", "error", err)
 			l.w.checkpointIfDue(checkpointRecords)
 		}
-		<-l.turn
+		<-l.writeLock
 	case <-l.closing:
 	}
 }
 
-// Checkpoint returns the newest signed checkpoint, which covers everything
-// that was appended before the call. Kept somewhere else, it proves later that
+// Checkpoint returns the newest signed checkpoint. It covers everything that
+// was appended before the call. Kept on another computer, it proves later that
 // nothing up to it was touched.
 func (l *Log) Checkpoint(ctx context.Context) (string, error) {
 	select {
-	case l.turn <- struct{}{}:
+	case l.writeLock <- struct{}{}:
 	case <-ctx.Done():
 		return "", unavailable(ctx.Err())
 	case <-l.closing:
 		return "", unavailable(os.ErrClosed)
 	}
-	defer func() { <-l.turn }()
-	if err := l.w.settle(); err != nil {
+	defer func() { <-l.writeLock }()
+	if err := l.w.checkpointAll(); err != nil {
 		return "", unavailable(err)
 	}
 	return string(l.w.note), nil
 }
 
-// Records is how many records there are, those of removed months included.
+// Records returns the number of records, including those of removed months.
 func (l *Log) Records() int64 {
-	l.turn <- struct{}{}
-	defer func() { <-l.turn }()
+	l.writeLock <- struct{}{}
+	defer func() { <-l.writeLock }()
 	return l.w.state.n
 }
 
-// Hash is how a free text stands in the audit.
+// Hash returns the form in which the audit stores a free text.
 func (l *Log) Hash(text string) string { return l.keys.Hash(text) }
 
-// VerifierKey is the public key that [Verify] needs.
+// VerifierKey returns the public key that [Verify] needs.
 func (l *Log) VerifierKey() string { return l.keys.VerifierKey() }
 
-// Close signs a last checkpoint and lets go of the folder. It waits for what
-// is being written; later calls of Append fail.
+// Close signs a last checkpoint and releases the directory. It waits for
+// running writes; later calls of Append fail.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	if l.closed {
@@ -265,20 +271,20 @@ func (l *Log) Close() error {
 	l.closed = true
 	l.mu.Unlock()
 	close(l.closing)
-	l.turn <- struct{}{}
-	defer func() { <-l.turn }()
+	l.writeLock <- struct{}{}
+	defer func() { <-l.writeLock }()
 	l.flush()
-	return errors.Join(l.w.settle(), l.w.close(), l.lock.Close())
+	return errors.Join(l.w.checkpointAll(), l.w.close(), l.lock.Close())
 }
 
-// unavailable is err as an agent sees it.
+// unavailable wraps err as agents see it.
 func unavailable(err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, told := errors.AsType[*hearken.Error](err); told {
+	if _, ok := errors.AsType[*hearken.Error](err); ok {
 		return err
 	}
-	return hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written, so nothing is done: %w.", err).
-		WithTry("hearken audit verify, and look whether the disk is full")
+	return hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written, so no action is carried out: %w.", err).
+		WithTry("hearken audit verify, and check that the disk is not full")
 }

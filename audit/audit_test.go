@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// A place is where a test's audit lies, with a clock.
-type place struct {
+// A fixture is a test's audit with a clock.
+type fixture struct {
 	t         tester
 	dir, keys string
 	now       time.Time
@@ -44,17 +44,17 @@ type tester interface {
 	Fatalf(string, ...any)
 }
 
-func newPlace(t testing.TB) *place { return placeIn(t, t.TempDir()) }
+func newFixture(t testing.TB) *fixture { return newFixtureIn(t, t.TempDir()) }
 
-func placeIn(t tester, root string) *place {
-	return &place{t: t, dir: filepath.Join(root, "audit"), keys: filepath.Join(root, "keys"), now: time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC)}
+func newFixtureIn(t tester, root string) *fixture {
+	return &fixture{t: t, dir: filepath.Join(root, "audit"), keys: filepath.Join(root, "keys"), now: time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC)}
 }
 
-func (p *place) try() (*Log, error) {
+func (p *fixture) try() (*Log, error) {
 	return Open(Config{Dir: p.dir, KeyDir: p.keys, Now: func() time.Time { return p.now }, open: p.open})
 }
 
-func (p *place) start() *Log {
+func (p *fixture) start() *Log {
 	p.t.Helper()
 	l, err := p.try()
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *place) start() *Log {
 }
 
 // fill appends records with numbers and closes the audit.
-func (p *place) fill(from, to int) {
+func (p *fixture) fill(from, to int) {
 	p.t.Helper()
 	l := p.start()
 	for i := from; i <= to; i++ {
@@ -82,9 +82,9 @@ func record(i int) hearken.AuditRecord {
 	return hearken.AuditRecord{Type: hearken.AuditDecided, Action: fmt.Sprintf("evt_%d", i), Texts: map[string]string{"title": fmt.Sprint("title ", i)}}
 }
 
-func (p *place) options() Options { return Options{KeyDir: p.keys} }
+func (p *fixture) options() Options { return Options{KeyDir: p.keys} }
 
-func (p *place) key() string {
+func (p *fixture) key() string {
 	p.t.Helper()
 	keys, err := ReadKeys(p.keys)
 	if err != nil {
@@ -93,8 +93,8 @@ func (p *place) key() string {
 	return keys.VerifierKey()
 }
 
-// whole verifies and wants no complaint.
-func (p *place) whole() Report {
+// verified verifies the audit and fails the test if that fails.
+func (p *fixture) verified() Report {
 	p.t.Helper()
 	r, err := Verify(p.dir, p.options())
 	if err != nil {
@@ -103,8 +103,8 @@ func (p *place) whole() Report {
 	return r
 }
 
-// lines are the records that are there.
-func (p *place) lines() []line {
+// lines returns all records.
+func (p *fixture) lines() []line {
 	p.t.Helper()
 	var b bytes.Buffer
 	if err := Export(p.dir, &b, Filter{}); err != nil {
@@ -122,7 +122,7 @@ func (p *place) lines() []line {
 }
 
 func TestLog_Append(t *testing.T) {
-	p := newPlace(t)
+	p := newFixture(t)
 	l := p.start()
 	when := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
 	texts := map[string]string{"text": "see <you> at five"}
@@ -147,7 +147,7 @@ func TestLog_Append(t *testing.T) {
 	if diff := cmp.Diff(want, got[0], cmp.AllowUnexported(line{})); diff != "" {
 		t.Error(diff)
 	}
-	if got[1].Prev != sum(first) || got[1].Seq != 2 {
+	if got[1].Prev != hexHash(first) || got[1].Seq != 2 {
 		t.Errorf("the second record follows %s as %d", got[1].Prev, got[1].Seq)
 	}
 	if bytes.Contains(data, []byte("you")) || bytes.Contains(data, []byte("title 2")) {
@@ -159,12 +159,12 @@ func TestLog_Append(t *testing.T) {
 }
 
 func TestLog_Reopen(t *testing.T) {
-	p := newPlace(t)
+	p := newFixture(t)
 	for i := range 5 {
 		p.fill(i*70+1, i*70+70)
 		p.now = p.now.Add(time.Hour)
 	}
-	r := p.whole()
+	r := p.verified()
 	if r.Records != 350 || r.Covered != 350 || r.First != 1 || r.Removed != 0 {
 		t.Errorf("%+v", r)
 	}
@@ -183,7 +183,7 @@ func TestLog_Reopen(t *testing.T) {
 }
 
 func TestLog_SecondWriter(t *testing.T) {
-	p := newPlace(t)
+	p := newFixture(t)
 	l := p.start()
 	if _, err := p.try(); hearken.CodeOf(err) != hearken.AuditUnavailable {
 		t.Errorf("a second one: %v", err)
@@ -193,7 +193,7 @@ func TestLog_SecondWriter(t *testing.T) {
 }
 
 func TestLog_KeysInside(t *testing.T) {
-	p := newPlace(t)
+	p := newFixture(t)
 	p.keys = filepath.Join(p.dir, "keys")
 	if _, err := p.try(); hearken.CodeOf(err) != hearken.Invalid {
 		t.Error(err)
@@ -201,7 +201,7 @@ func TestLog_KeysInside(t *testing.T) {
 }
 
 func TestLog_KeysLost(t *testing.T) {
-	p := newPlace(t)
+	p := newFixture(t)
 	p.fill(1, 3)
 	if err := os.Rename(p.keys, p.keys+".away"); err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestLog_KeysLost(t *testing.T) {
 }
 
 func TestLog_Closed(t *testing.T) {
-	p := newPlace(t)
+	p := newFixture(t)
 	l := p.start()
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestLog_Closed(t *testing.T) {
 }
 
 func TestLog_Together(t *testing.T) {
-	p := newPlace(t)
+	p := newFixture(t)
 	syncs := &counted{}
 	p.open = syncs.open
 	l := p.start()
@@ -244,7 +244,7 @@ func TestLog_Together(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if r := p.whole(); r.Records != 500 {
+	if r := p.verified(); r.Records != 500 {
 		t.Errorf("%+v", r)
 	}
 	seen := map[string]bool{}
@@ -259,7 +259,7 @@ func TestLog_Together(t *testing.T) {
 
 // TestVerify_WhileWriting verifies and exports an audit that goes on.
 func TestVerify_WhileWriting(t *testing.T) {
-	p := newPlace(t)
+	p := newFixture(t)
 	l := p.start()
 	var wg sync.WaitGroup
 	done := make(chan struct{})
@@ -279,19 +279,19 @@ func TestVerify_WhileWriting(t *testing.T) {
 		})
 	}
 	for range 30 {
-		p.whole()
+		p.verified()
 		p.lines()
 	}
 	close(done)
 	wg.Wait()
-	if r := p.whole(); r.Records != l.Records() {
+	if r := p.verified(); r.Records != l.Records() {
 		t.Errorf("%d records, %+v", l.Records(), r)
 	}
 }
 
 func TestLog_CheckpointInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlace(t)
+		p := newFixture(t)
 		l := p.start()
 		if err := l.Append(t.Context(), record(1)); err != nil {
 			t.Fatal(err)
@@ -301,7 +301,7 @@ func TestLog_CheckpointInTime(t *testing.T) {
 		}
 		<-time.After(checkpointAfter + time.Second)
 		synctest.Wait()
-		if r := p.whole(); r.Covered != 1 || r.Checkpoints != 1 {
+		if r := p.verified(); r.Covered != 1 || r.Checkpoints != 1 {
 			t.Errorf("%+v", r)
 		}
 		l.Close()
@@ -309,27 +309,27 @@ func TestLog_CheckpointInTime(t *testing.T) {
 }
 
 func TestLog_CheckpointByCount(t *testing.T) {
-	p := newPlace(t)
+	p := newFixture(t)
 	l := p.start()
 	for i := range 2*checkpointRecords + 1 {
 		if err := l.Append(t.Context(), record(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r := p.whole(); r.Covered != 200 || r.Records != 201 || r.Checkpoints != 2 {
+	if r := p.verified(); r.Covered != 200 || r.Records != 201 || r.Checkpoints != 2 {
 		t.Errorf("%+v", r)
 	}
 	text, err := l.Checkpoint(t.Context())
 	if err != nil || !strings.HasPrefix(text, "hearken audit\n201\n") {
 		t.Errorf("%q, %v", text, err)
 	}
-	if r := p.whole(); r.Covered != 201 {
+	if r := p.verified(); r.Covered != 201 {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestLog_Months(t *testing.T) {
-	p := newPlace(t)
+	p := newFixture(t)
 	l := p.start()
 	for m := range 4 {
 		p.now = time.Date(2026, time.Month(9+m), 28, 0, 0, 0, 0, time.UTC)
@@ -345,7 +345,7 @@ func TestLog_Months(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	r := p.whole()
+	r := p.verified()
 	if want := []string{"2026-09.jsonl", "2026-10.jsonl", "2026-11.jsonl", "2026-12.jsonl"}; !slices.Equal(r.Months, want) || r.Records != 121 {
 		t.Errorf("%+v", r)
 	}
@@ -359,16 +359,16 @@ func TestLog_Months(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	if r := p.whole(); r.First != 61 || r.Removed != 60 || r.Records != 123 || r.Covered != 123 {
+	if r := p.verified(); r.First != 61 || r.Removed != 60 || r.Records != 123 || r.Covered != 123 {
 		t.Errorf("%+v", r)
 	}
 	p.fill(1, 150) // and it goes on
-	p.whole()
+	p.verified()
 	if gone, err := p.start().Prune(t.Context(), time.Date(2027, 6, 1, 0, 0, 0, 0, time.UTC)); err != nil || len(gone) != 1 {
 		t.Errorf("the month that is written: %v, %v", gone, err)
 	}
 	// Removing one more by hand is no statement.
-	p2 := newPlace(t)
+	p2 := newFixture(t)
 	for m := range 3 {
 		p2.now = time.Date(2026, time.Month(1+m), 1, 0, 0, 0, 0, time.UTC)
 		p2.fill(m*10, m*10+9)
@@ -380,7 +380,7 @@ func TestLog_Months(t *testing.T) {
 }
 
 func TestExport(t *testing.T) {
-	p := newPlace(t)
+	p := newFixture(t)
 	l := p.start()
 	for i, r := range []hearken.AuditRecord{
 		{Type: hearken.AuditProposed, Action: "evt_a", Principal: "local"},

@@ -18,9 +18,9 @@ import (
 // origin is the first line of every checkpoint.
 const origin = "hearken audit"
 
-// A checkpoint is a signed statement about the audit: there were so many
-// records, the root of their tree was this, and the last of them ended there.
-// As a note it is what transparency logs call a checkpoint, with more lines:
+// A checkpoint is a signed statement about the audit: how many records there
+// were, what the root of their tree was, and where the last of them ended. As a
+// note it has the form of a transparency log's checkpoint, with more lines:
 //
 //	hearken audit
 //	1200
@@ -31,8 +31,8 @@ const origin = "hearken audit"
 //	prev <the hash of the checkpoint before>
 //	tree <the roots of the whole subtrees>
 //
-// The last four make it possible to go on from a checkpoint without reading
-// what is before it, and to notice one that is missing.
+// The last four lines make it possible to continue from a checkpoint without
+// reading what is before it, and to notice a missing checkpoint.
 type checkpoint struct {
 	state
 	at   time.Time
@@ -52,7 +52,7 @@ func (c *checkpoint) text() string {
 	return b.String()
 }
 
-// sign makes the note of a checkpoint.
+// sign returns the checkpoint as a signed note.
 func (c *checkpoint) sign(s note.Signer) ([]byte, error) {
 	return note.Sign(&note.Note{Text: c.text()}, s)
 }
@@ -62,8 +62,8 @@ var (
 	errKey  = errors.New("is not signed by this key")
 )
 
-// readCheckpoint checks the signature of a note and reads what it says. It
-// takes nothing but what sign makes, to the last bit.
+// readCheckpoint checks the signature of a note and parses it. It accepts only
+// what sign produces, bit for bit.
 func readCheckpoint(data []byte, v note.Verifier) (*checkpoint, error) {
 	n, err := note.Open(data, note.VerifierList(v))
 	if err != nil {
@@ -127,8 +127,8 @@ func parseCheckpoint(text string) (*checkpoint, error) {
 	return c, nil
 }
 
-// cutNote takes the first note off data: everything up to the line with its
-// signature. In the file an empty line follows.
+// cutNote splits off the first note of data: everything up to the line with its
+// signature. In the file an empty line follows each note.
 func cutNote(data []byte) (n, rest []byte, ok bool) {
 	i := bytes.Index(data, []byte("\n\n"))
 	if i < 0 {

@@ -47,7 +47,7 @@ func child(w io.Writer, dir string) int {
 // that was acknowledged.
 func TestLog_Killed(t *testing.T) {
 	root := t.TempDir()
-	p := &place{t: t, dir: filepath.Join(root, "audit"), keys: filepath.Join(root, "keys")}
+	p := &fixture{t: t, dir: filepath.Join(root, "audit"), keys: filepath.Join(root, "keys")}
 	var acknowledged []string
 	for round := range 12 {
 		c := exec.Command(os.Args[0])
@@ -87,6 +87,6 @@ func TestLog_Killed(t *testing.T) {
 		t.Errorf("only %d records", len(acknowledged))
 	}
 	p.now = p.start().cfg.Now() // opens after the last kill
-	p.whole()
+	p.verified()
 	t.Log(strconv.Itoa(len(acknowledged)) + " acknowledged, " + strconv.Itoa(len(there)) + " there")
 }

@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// A Filter chooses records. The zero value is every record.
+// A Filter selects records. The zero value selects all.
 type Filter struct {
 	Since     time.Time // written at or after
 	Until     time.Time // written before
-	Type      string    // one of the types, or the part in front of its dot
+	Type      string    // a type, or the part before its dot
 	Action    string    // about this action
 	Principal string    // of this key
 }
 
-// Export writes records as they stand in the audit, a line each, oldest first.
-// It may run while the audit is being written.
+// Export writes records unchanged, one line each, oldest first. It may run
+// while the audit is being written.
 func Export(dir string, w io.Writer, f Filter) error {
 	names, err := months(dir)
 	if err != nil {
@@ -51,7 +51,7 @@ func export(path string, w io.Writer, f Filter) error {
 	for n := 1; ; n++ {
 		l, err := r.ReadSlice('\n')
 		if errors.Is(err, io.EOF) {
-			return nil // what is not a whole line was never acknowledged
+			return nil // a partial line was never acknowledged
 		}
 		if err != nil {
 			return fmt.Errorf("line %d of %s: %w", n, filepath.Base(path), err)
@@ -64,7 +64,7 @@ func export(path string, w io.Writer, f Filter) error {
 			if err := json.Unmarshal(l, &said); err != nil {
 				return fmt.Errorf("line %d of %s: %w", n, filepath.Base(path), err)
 			}
-			if !f.takes(&said) {
+			if !f.matches(&said) {
 				continue
 			}
 		}
@@ -74,7 +74,7 @@ func export(path string, w io.Writer, f Filter) error {
 	}
 }
 
-func (f *Filter) takes(l *line) bool {
+func (f *Filter) matches(l *line) bool {
 	at, err := time.Parse(timeForm, l.TS)
 	family, _, _ := strings.Cut(l.Type, ".")
 	return err == nil &&

@@ -85,7 +85,7 @@ func TestLog_DiskFull(t *testing.T) {
 		"NoSpace": {room: 2000}, "NoSpaceNoTruncate": {room: 2000, truncate: true}, "SyncFails": {room: plenty, syncs: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlace(t)
+			p := newFixture(t)
 			p.fill(1, 10)
 			p.open = d.open
 			l := p.start()
@@ -111,7 +111,7 @@ func TestLog_DiskFull(t *testing.T) {
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
-			p.whole()
+			p.verified()
 			all := p.lines()
 			if len(all) != 10+written+2 {
 				t.Errorf("%d records, %d were written", len(all), written)
@@ -133,7 +133,7 @@ func TestLog_Faults(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		p := placeIn(rt, root)
+		p := newFixtureIn(rt, root)
 		d := &full{room: plenty}
 		p.open = d.open
 		var want []string
@@ -198,7 +198,7 @@ func TestLog_TornAtStart(t *testing.T) {
 		"Half": `{"seq":11,"ts":"2026-11-15T10`, "Zeros": "\x00\x00\x00\x00\x00\x00\n\x00", "Newline": "{\"seq\"\x00\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlace(t)
+			p := newFixture(t)
 			p.fill(1, 10)
 			add(t, filepath.Join(p.dir, "2026-11.jsonl"), tail)
 			add(t, filepath.Join(p.dir, checkpointsFile), "hearken audit\n11\n")
@@ -207,7 +207,7 @@ func TestLog_TornAtStart(t *testing.T) {
 			if len(all) != 12 || all[10].State != "recovered" || !strings.Contains(all[10].Note, "unfinished") {
 				t.Errorf("%d records, %+v", len(all), all[10])
 			}
-			p.whole()
+			p.verified()
 		})
 	}
 }
@@ -227,7 +227,7 @@ func add(t *testing.T, path, text string) {
 // TestLog_FileTaken removes the file under a running audit: nothing is
 // acknowledged that would be lost.
 func TestLog_FileTaken(t *testing.T) {
-	p := newPlace(t)
+	p := newFixture(t)
 	l := p.start()
 	if err := l.Append(t.Context(), record(1)); err != nil {
 		t.Fatal(err)

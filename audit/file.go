@@ -1,12 +1,9 @@
 package audit
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 )
@@ -14,11 +11,11 @@ import (
 // checkpointsFile holds the signed checkpoints, one after the other.
 const checkpointsFile = "checkpoints"
 
-// file is what the audit needs of a file; tests put faulty ones in.
+// A file is what the audit needs of a file. Tests use faulty ones.
 type file interface {
 	io.WriterAt
 	Truncate(size int64) error
-	Sync() error // the data and what is needed to find it again
+	Sync() error // the data and what is needed to find it
 	Stat() (fs.FileInfo, error)
 	Close() error
 }
@@ -36,12 +33,12 @@ func openFile(path string) (file, error) {
 	return disk{f}, nil
 }
 
-// monthForm is how files are named.
+// monthForm is the form of the files' names.
 const monthForm = "2006-01.jsonl"
 
 func monthName(t time.Time) string { return t.UTC().Format(monthForm) }
 
-// months lists the files of a folder that hold something, oldest first.
+// months lists the monthly files that are not empty, oldest first.
 func months(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -62,33 +59,4 @@ func months(dir string) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
-}
-
-// replace makes a file hold data, all of it or nothing.
-func replace(path string, data []byte) error {
-	temporary := path + ".tmp"
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, syncData(f), f.Close()); err == nil {
-		err = os.Rename(temporary, path)
-	}
-	if err != nil {
-		os.Remove(temporary)
-	}
-	return err
-}
-
-// syncDir makes the names in a folder durable, where the system has this.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(filepath.Clean(dir))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -15,32 +15,33 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/files"
 )
 
-// signerName stands in front of every signature.
+// signerName is the signer's name in every signature.
 const signerName = "hearken-audit"
 
-// Files of the folder with the keys.
+// The files in the directory with the keys.
 const (
 	signFile   = "audit-sign.key"   // the private key of the checkpoints
 	verifyFile = "audit-verify.key" // its public half
 	hmacFile   = "audit-hmac.key"
 )
 
-// Keys are what an audit signs and hashes with.
+// Keys sign and hash the contents of an audit.
 type Keys struct {
 	signer   note.Signer
 	verifier string
 	hmac     []byte
 }
 
-// ReadKeys reads the keys of an audit that was opened before, also while it is
-// open.
+// ReadKeys reads the keys of an existing audit. It may be called while the
+// audit is open.
 func ReadKeys(dir string) (*Keys, error) {
 	k, err := readKeys(dir)
 	if err != nil {
-		return nil, hearken.Errorf(hearken.NotFound, "The keys of the audit in %s cannot be read: %w.", dir, err).
-			WithTry("start the hub once, which makes them")
+		return nil, hearken.Errorf(hearken.NotFound, "The audit's keys in %s cannot be read: %w.", dir, err).
+			WithTry("start the hub once, which creates them")
 	}
 	return k, nil
 }
@@ -75,9 +76,9 @@ func readKeys(dir string) (*Keys, error) {
 	return k, nil
 }
 
-// openKeys reads the keys, and makes them for an audit that does not exist
-// yet. One that exists never gets new ones: a log that suddenly has another
-// key proves nothing.
+// openKeys reads the keys, or creates them for an audit that does not exist
+// yet. An existing audit never gets new keys: a log whose key changes proves
+// nothing.
 func openKeys(keyDir, dir string) (*Keys, error) {
 	k, err := readKeys(keyDir)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -89,15 +90,15 @@ func openKeys(keyDir, dir string) (*Keys, error) {
 	}
 	if len(names) > 0 {
 		return nil, hearken.Errorf(hearken.AuditUnavailable, "There is an audit in %s, but its keys are not in %s.", dir, keyDir).
-			WithTry("bring the keys back, or move the audit away to begin a new one")
+			WithTry("restore the keys, or move the audit away to start a new one")
 	}
 	return makeKeys(keyDir)
 }
 
 func makeKeys(dir string) (*Keys, error) {
-	// The file that is written last says that all are there.
+	// The signing key is written last: if it exists, all others must.
 	if _, err := os.Stat(filepath.Join(dir, signFile)); err == nil {
-		return nil, fmt.Errorf("%s is there, but others are missing", signFile)
+		return nil, fmt.Errorf("%s exists, but other keys are missing", signFile)
 	}
 	sign, verify, err := note.GenerateKey(rand.Reader, signerName)
 	if err != nil {
@@ -108,32 +109,29 @@ func makeKeys(dir string) (*Keys, error) {
 	for _, f := range []struct{ name, text string }{
 		{hmacFile, hex.EncodeToString(secret)}, {verifyFile, verify}, {signFile, sign},
 	} {
-		if err := replace(filepath.Join(dir, f.name), []byte(f.text+"\n")); err != nil {
+		if err := files.Replace(filepath.Join(dir, f.name), []byte(f.text+"\n"), 0o600); err != nil {
 			return nil, err
 		}
-	}
-	if err := syncDir(dir); err != nil {
-		return nil, err
 	}
 	return readKeys(dir)
 }
 
-// Hash is how a free text stands in the audit: whoever has a text can find out
-// whether it is the one, and whoever has the audit alone cannot read it.
+// Hash returns the form in which the audit stores a free text. Whoever has a
+// text can check whether it is the one; nobody can read it from the audit.
 func (k *Keys) Hash(text string) string {
 	m := hmac.New(sha256.New, k.hmac)
 	m.Write([]byte(text))
 	return "hmac-sha256:" + hex.EncodeToString(m.Sum(nil))
 }
 
-// VerifierKey is the public key that [Verify] needs.
+// VerifierKey returns the public key that [Verify] needs.
 func (k *Keys) VerifierKey() string { return k.verifier }
 
-// CheckpointCopy is the file beside the keys that holds the newest checkpoint of the
-// audit in dir.
+// CheckpointCopy returns the file in keyDir that holds a copy of the newest
+// checkpoint of the audit in dir.
 func CheckpointCopy(keyDir, dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}
-	return filepath.Join(keyDir, "audit-checkpoint-"+sum([]byte(dir))[:12])
+	return filepath.Join(keyDir, "audit-checkpoint-"+hexHash([]byte(dir))[:12])
 }

@@ -35,7 +35,7 @@ func TestLog_FileLimit(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	p := newPlace(t)
+	p := newFixture(t)
 	l := p.start()
 	t.Cleanup(lift)
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 5000, Max: usual.Max}); err != nil {
@@ -62,7 +62,7 @@ func TestLog_FileLimit(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p.whole()
+	p.verified()
 	all := p.lines()
 	if len(all) != written+2 || !strings.Contains(all[written].Note, "could not be written") {
 		t.Errorf("%d records of %d, %+v", len(all), written, all[written])

@@ -12,15 +12,15 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// timeForm is how times stand in the audit, always in UTC.
+// timeForm is the form of all times in the audit, always in UTC.
 const timeForm = "2006-01-02T15:04:05.000000Z"
 
-// longestLine bounds a record in bytes. Texts are hashed, so that an honest
-// one has a few hundred.
+// longestLine is the most bytes a record may have. Texts are hashed, so an
+// honest record has a few hundred.
 const longestLine = 64 << 10
 
-// A line is a record as it stands in a file. Its first three fields come first
-// in every line, so that a chain is checked without decoding the rest.
+// A line is a record as it is stored. Its first three fields come first in
+// every line, so that the chain can be checked without decoding the rest.
 type line struct {
 	Seq  int64  `json:"seq"` // 1 for the first record of all
 	TS   string `json:"ts"`
@@ -29,13 +29,13 @@ type line struct {
 	detail
 }
 
-// detail is what only the audit itself says.
+// detail holds what only the audit itself writes.
 type detail struct {
 	Note    string `json:"note,omitempty"`
 	Through int64  `json:"through,omitempty"` // the last record that was removed; see [Log.Prune]
 }
 
-// encode makes the line that follows after a state, with its newline.
+// encode returns the line that follows after a state, with its newline.
 func encode(s *state, now time.Time, r hearken.AuditRecord, more detail, hash func(string) string) ([]byte, error) {
 	if len(r.Texts) > 0 {
 		hashed := make(map[string]string, len(r.Texts))
@@ -51,19 +51,19 @@ func encode(s *state, now time.Time, r hearken.AuditRecord, more detail, hash fu
 		return nil, err
 	}
 	if b.Len() > longestLine {
-		return nil, hearken.Errorf(hearken.AuditUnavailable, "A record of the audit may have %d bytes; this one has %d.", longestLine, b.Len())
+		return nil, hearken.Errorf(hearken.AuditUnavailable, "An audit record may have at most %d bytes; this one has %d.", longestLine, b.Len())
 	}
 	return b.Bytes(), nil
 }
 
-// A head is the part of a line that makes the chain.
+// A head is the part of a line that forms the chain.
 type head struct {
 	seq  int64
-	prev []byte // as it stands there
+	prev []byte // in hex
 }
 
-// readHead reads the fields at the beginning of a line. It takes nothing but
-// what encode writes.
+// readHead parses the fields at the beginning of a line. It accepts only what
+// encode writes.
 func readHead(l []byte) (head, bool) {
 	rest, ok := bytes.CutPrefix(l, []byte(`{"seq":`))
 	number, rest, ok2 := bytes.Cut(rest, []byte(`,"ts":"`))
@@ -76,9 +76,9 @@ func readHead(l []byte) (head, bool) {
 	return head{seq, prev}, ok && ok2 && l[len(l)-1] == '}'
 }
 
-// fits tells what is wrong with a line that should follow after s, in words
-// that go on after "Line N of FILE"; it is empty if all is well.
-func (s *state) fits(l []byte) string {
+// mismatch says why a line does not follow after s, in words that continue
+// "Line N of FILE"; empty if it does.
+func (s *state) mismatch(l []byte) string {
 	h, ok := readHead(l)
 	switch {
 	case !ok:
@@ -86,15 +86,15 @@ func (s *state) fits(l []byte) string {
 	case h.seq > s.n+1:
 		return fmt.Sprintf("is record %d, but record %d should be there: something was removed or moved", h.seq, s.n+1)
 	case h.seq < s.n+1:
-		return fmt.Sprintf("is record %d, but record %d should be there: something was moved or is there twice", h.seq, s.n+1)
+		return fmt.Sprintf("is record %d, but record %d should be there: something was moved or duplicated", h.seq, s.n+1)
 	case string(h.prev) != s.prev():
 		return "does not follow from the line before: one of the two was changed"
 	}
 	return ""
 }
 
-// sum is the hash of a line by which the next one names it.
-func sum(l []byte) string {
+// hexHash is the SHA-256 of data in hex.
+func hexHash(l []byte) string {
 	h := sha256.Sum256(l)
 	return hex.EncodeToString(h[:])
 }

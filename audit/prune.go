@@ -12,16 +12,16 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/files"
 )
 
-// statePruned is what a record says that states a removal.
+// statePruned is the state of a record that documents a removal.
 const statePruned = "pruned"
 
-// Prune removes the files of whole months before the month of a time, and
-// returns their names. The month that is being written always stays. The audit
-// itself states the removal first, in a record that names the last one that
-// was removed, and stays verifiable: the checkpoint at the end of a month holds
-// what the tree needs of it.
+// Prune removes the files of all months before the month of a time and returns
+// their names. The current month always stays. First a record documents the
+// removal and names the last removed record. The audit stays verifiable: the
+// checkpoint at the end of a month holds what the tree needs of it.
 func (l *Log) Prune(ctx context.Context, before time.Time) ([]string, error) {
 	names, err := months(l.cfg.Dir)
 	if err != nil {
@@ -36,13 +36,13 @@ func (l *Log) Prune(ctx context.Context, before time.Time) ([]string, error) {
 		return nil, nil
 	}
 	last := names[len(names)-1]
-	through, err := l.endOf(last)
+	through, err := l.lastRecordOf(last)
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	r := hearken.AuditRecord{Type: hearken.AuditHub, State: statePruned, Target: last}
-	said := detail{Note: fmt.Sprintf("The records up to %d, in %s and before, were removed.", through, last), Through: through}
-	if err := l.append(ctx, r, said); err != nil {
+	d := detail{Note: fmt.Sprintf("The records up to %d, in %s and before, were removed.", through, last), Through: through}
+	if err := l.append(ctx, r, d); err != nil {
 		return nil, err
 	}
 	if _, err := l.Checkpoint(ctx); err != nil {
@@ -53,16 +53,17 @@ func (l *Log) Prune(ctx context.Context, before time.Time) ([]string, error) {
 			return names[:i], unavailable(err)
 		}
 	}
-	return names, unavailable(syncDir(l.cfg.Dir))
+	return names, unavailable(files.SyncDir(l.cfg.Dir))
 }
 
-// endOf finds the checkpoint that ends a month, and the record it ends with.
-func (l *Log) endOf(name string) (int64, error) {
+// lastRecordOf returns the number of a month's last record, according to the
+// checkpoint that ends the month.
+func (l *Log) lastRecordOf(name string) (int64, error) {
 	key, err := note.NewVerifier(l.keys.verifier)
 	if err != nil {
 		return 0, err
 	}
-	points, err := readPoints(filepath.Join(l.cfg.Dir, checkpointsFile), checkpointsFile, key, true)
+	points, err := readCheckpoints(filepath.Join(l.cfg.Dir, checkpointsFile), checkpointsFile, key, true)
 	if err != nil {
 		return 0, err
 	}

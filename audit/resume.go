@@ -14,10 +14,10 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Tampered tells where an audit is not as it was written.
+// Tampered is the error for an audit that is not as it was written.
 type Tampered struct {
-	File    string // its name in the folder
-	Line    int    // 1 for the first; 0 where it is about the whole file
+	File    string // its name in the directory
+	Line    int    // 1 for the first; 0 for the whole file
 	Message string // a sentence
 }
 
@@ -27,8 +27,8 @@ func tampered(file string, line int, format string, args ...any) *Tampered {
 	return &Tampered{file, line, fmt.Sprintf(format, args...)}
 }
 
-// resume finds out where to go on: at the last checkpoint, and after the
-// records that came later.
+// resume finds where to continue: after the last checkpoint and the records
+// that follow it.
 func (w *writer) resume() error {
 	last, err := w.lastCheckpoint()
 	if err != nil {
@@ -42,10 +42,10 @@ func (w *writer) resume() error {
 	if last != nil {
 		i := slices.Index(names, last.file)
 		if i < 0 {
-			return tampered(last.file, 0, "%s is missing, in which the checkpoint over %d records ends.", last.file, last.n)
+			return tampered(last.file, 0, "%s is missing, which holds the end of the checkpoint over %d records.", last.file, last.n)
 		}
 		names, from = names[i:], last.end
-		w.state, w.covered, w.endIn, w.endAt = last.state.clone(), last.n, last.file, last.end
+		w.state, w.covered, w.lastFile, w.lastEnd = last.state.clone(), last.n, last.file, last.end
 		if err := w.checkLast(last); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (w *writer) resume() error {
 			return err
 		}
 		if torn && i < len(names)-1 {
-			return tampered(name, 0, "%s ends in the middle of a record, and yet %s follows.", name, names[i+1])
+			return tampered(name, 0, "%s ends in the middle of a record, although %s follows.", name, names[i+1])
 		}
 		from = 0
 	}
@@ -64,14 +64,14 @@ func (w *writer) resume() error {
 	return nil
 }
 
-// lastCheckpoint finds the newest checkpoint and holds it against the copy
-// beside the keys. There is none in a new audit.
+// lastCheckpoint reads the newest checkpoint and compares it with the copy
+// beside the keys. A new audit has none.
 func (w *writer) lastCheckpoint() (*checkpoint, error) {
 	verifier, err := note.NewVerifier(w.keys.verifier)
 	if err != nil {
 		return nil, err
 	}
-	if w.note, w.pointsSize, w.pointsDirty, err = lastNote(filepath.Join(w.dir, checkpointsFile)); err != nil {
+	if w.note, w.checkpointsSize, w.checkpointsDirty, err = lastNote(filepath.Join(w.dir, checkpointsFile)); err != nil {
 		return nil, err
 	}
 	var last *checkpoint
@@ -82,7 +82,7 @@ func (w *writer) lastCheckpoint() (*checkpoint, error) {
 		}
 		records = last.n
 	}
-	copied, err := os.ReadFile(w.kept)
+	copied, err := os.ReadFile(w.copyPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return last, nil
 	}
@@ -92,18 +92,18 @@ func (w *writer) lastCheckpoint() (*checkpoint, error) {
 	kept, err := readCheckpoint(copied, verifier)
 	switch {
 	case err != nil:
-		return nil, tampered(w.kept, 0, "The checkpoint in %s %v.", w.kept, err)
+		return nil, tampered(w.copyPath, 0, "The checkpoint in %s %v.", w.copyPath, err)
 	case kept.n > records:
 		return nil, tampered(checkpointsFile, 0, "The last checkpoint in %s covers %d records, but there was one over %d: the end was cut off.", checkpointsFile, records, kept.n)
 	case kept.n == records && !bytes.Equal(copied, w.note):
 		return nil, tampered(checkpointsFile, 0, "The last checkpoint in %s is not the one that was signed last.", checkpointsFile)
 	}
-	w.keptN = kept.n
+	w.copied = kept.n
 	return last, nil
 }
 
-// lastNote finds the last whole note of a file, where it ends, and whether
-// there is something unfinished behind it.
+// lastNote finds the last complete note of a file, where it ends, and whether
+// unfinished bytes follow it.
 func lastNote(path string) (n []byte, end int64, more bool, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,7 +137,7 @@ func lastNote(path string) (n []byte, end int64, more bool, err error) {
 	}
 }
 
-// checkLast makes sure that the last record of a checkpoint is where it says.
+// checkLast verifies that the last record of a checkpoint is where it says.
 func (w *writer) checkLast(c *checkpoint) error {
 	f, err := os.Open(filepath.Join(w.dir, c.file))
 	if err != nil {
@@ -147,20 +147,20 @@ func (w *writer) checkLast(c *checkpoint) error {
 	data := make([]byte, min(c.end, longestLine+1))
 	if _, err := f.ReadAt(data, c.end-int64(len(data))); err != nil {
 		if errors.Is(err, io.EOF) {
-			return tampered(c.file, 0, "%s has fewer bytes than its checkpoint over %d records covers: the end was cut off.", c.file, c.n)
+			return tampered(c.file, 0, "%s is shorter than its checkpoint over %d records says: the end was cut off.", c.file, c.n)
 		}
 		return err
 	}
 	l, ended := bytes.CutSuffix(data, []byte("\n"))
-	if l = l[bytes.LastIndexByte(l, '\n')+1:]; !ended || sum(l) != c.state.prev() {
-		return tampered(c.file, 0, "Record %d in %s is not the one that its checkpoint was signed for.", c.n, c.file)
+	if l = l[bytes.LastIndexByte(l, '\n')+1:]; !ended || hexHash(l) != c.state.prev() {
+		return tampered(c.file, 0, "Record %d in %s is not the one that its checkpoint signed.", c.n, c.file)
 	}
 	return nil
 }
 
-// scan takes in the records of a file from an offset on. A crash may leave an
-// unfinished record at the end, or bytes that never reached the disk: nobody
-// was told that these were written, so that they are removed.
+// scan reads the records of a file from an offset on. A crash may leave an
+// unfinished record at the end, or bytes that never reached the disk. Nobody
+// was told that these were written, so they are removed.
 func (w *writer) scan(name string, from int64) (torn bool, err error) {
 	f, err := os.Open(filepath.Join(w.dir, name))
 	if err != nil {
@@ -184,10 +184,10 @@ func (w *writer) scan(name string, from int64) (torn bool, err error) {
 		case err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull):
 			return false, err
 		case err == io.EOF, bytes.IndexByte(l, 0) >= 0:
-			w.torn, w.dirty = info.Size()-w.size, true
+			w.tornBytes, w.dirty = info.Size()-w.size, true
 			return true, nil
 		}
-		wrong := w.state.fits(l)
+		wrong := w.state.mismatch(l)
 		if !whole {
 			wrong = "is too long for a record"
 		}
@@ -196,6 +196,6 @@ func (w *writer) scan(name string, from int64) (torn bool, err error) {
 		}
 		w.state.add(l)
 		w.size += int64(len(l)) + 1
-		w.endIn, w.endAt = name, w.size
+		w.lastFile, w.lastEnd = name, w.size
 	}
 }

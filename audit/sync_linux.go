@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// syncData puts a file's bytes and its length on the disk, and not the times
-// that a full sync would write as well.
+// syncData syncs a file's bytes and length, but not its timestamps, which a
+// full sync would write as well.
 func syncData(f *os.File) error {
 	for {
 		err := syscall.Fdatasync(int(f.Fd()))

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// A state is all that is needed to go on after a record: how many there are,
-// the hash of the last one, and the roots of the whole subtrees on the right
+// A state is what is needed to continue after a record: the number of records,
+// the hash of the last one, and the roots of the complete subtrees on the right
 // edge of the tree, largest first.
 type state struct {
 	n    int64
@@ -17,7 +17,7 @@ type state struct {
 	tree []tlog.Hash
 }
 
-// prev is what the next line calls its predecessor.
+// prev is the hash by which the next line refers to the last one.
 func (s *state) prev() string {
 	if s.n == 0 {
 		return ""
@@ -25,7 +25,7 @@ func (s *state) prev() string {
 	return hex.EncodeToString(s.last[:])
 }
 
-// add takes a line in, given without its newline.
+// add appends a line, given without its newline.
 func (s *state) add(l []byte) {
 	s.tree = append(s.tree, tlog.RecordHash(l))
 	for k := s.n; k&1 == 1; k >>= 1 {
@@ -36,7 +36,7 @@ func (s *state) add(l []byte) {
 	s.n++
 }
 
-// root is the hash of the whole tree, as RFC 6962 has it.
+// root is the hash of the whole tree as in RFC 6962.
 func (s *state) root() tlog.Hash {
 	if s.n == 0 {
 		return tlog.Hash(sha256.Sum256(nil))

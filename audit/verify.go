@@ -18,34 +18,34 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Options are what [Verify] holds an audit against.
+// Options say what [Verify] checks an audit against.
 type Options struct {
-	// KeyDir is the folder with the keys, for whoever has it: it has the key
-	// and the newest checkpoint.
+	// KeyDir is the directory with the keys, if the caller has it. It provides
+	// the key and the newest checkpoint.
 	KeyDir string
 	Key    string // the verifier key, in place of KeyDir's; see [Log.VerifierKey]
-	// Checkpoint is a file with one or more checkpoints that was kept outside
-	// of the audit: that beside the keys (see [Kept]), or better one on another
-	// computer. Without it nobody can tell whether the end of both records and
-	// checkpoints was cut off.
+	// Checkpoint is a file with one or more checkpoints that were kept outside
+	// of the audit: the copy beside the keys (see [CheckpointCopy]), or better
+	// one from another computer. Without it, nobody can tell whether the end of
+	// both records and checkpoints was cut off.
 	Checkpoint string
 }
 
-// A Report is what an audit holds.
+// A Report describes a verified audit.
 type Report struct {
 	Months      []string `json:"months"`
-	First       int64    `json:"first"`   // the first record that is there
-	Records     int64    `json:"records"` // the last one's number
+	First       int64    `json:"first"`   // number of the first record that still exists
+	Records     int64    `json:"records"` // number of the last one
 	Checkpoints int      `json:"checkpoints"`
-	Covered     int64    `json:"covered"` // records up to the newest checkpoint; those after it could be cut off unseen
-	Removed     int64    `json:"removed"` // records of months that were removed, as the audit itself states
+	Covered     int64    `json:"covered"` // records up to the newest checkpoint; later ones could be cut off unnoticed
+	Removed     int64    `json:"removed"` // records of removed months, as the audit documents
 	Unfinished  int64    `json:"unfinished,omitempty"`
 	Root        string   `json:"root"` // of the tree over all records
 }
 
-// Verify reads a whole audit and finds out whether it is as it was written.
-// Where it is not, the error is a [*Tampered] that names file and line. It may
-// run while the audit is being written.
+// Verify reads a whole audit and checks that it is as it was written. If it is
+// not, the error is a [*Tampered] that names file and line. Verify may run
+// while the audit is being written.
 func Verify(dir string, opts Options) (Report, error) {
 	var outside []string // files with checkpoints
 	if opts.KeyDir != "" {
@@ -69,11 +69,11 @@ func Verify(dir string, opts Options) (Report, error) {
 			WithTry("the key that hearken audit key prints")
 	}
 	v := &verification{dir: dir}
-	// What is kept elsewhere first, then the checkpoints, then the records: what
-	// is appended meanwhile is missing in none that is read later.
+	// First the checkpoints kept elsewhere, then the audit's own, then the
+	// records: whatever is appended meanwhile is in all that is read later.
 	var kept []*checkpoint
 	for _, path := range outside {
-		points, err := readPoints(path, path, key, false)
+		points, err := readCheckpoints(path, path, key, false)
 		if err != nil {
 			return v.Report, err
 		}
@@ -82,31 +82,31 @@ func Verify(dir string, opts Options) (Report, error) {
 		}
 		kept = append(kept, points...)
 	}
-	points, err := readPoints(filepath.Join(dir, checkpointsFile), checkpointsFile, key, true)
+	points, err := readCheckpoints(filepath.Join(dir, checkpointsFile), checkpointsFile, key, true)
 	if err != nil {
 		return v.Report, err
 	}
 	v.Checkpoints = len(points)
-	// One that is not among the others was removed there. The records are held
-	// against it all the same, since they say more.
+	// A checkpoint that is not among the audit's own was removed there. The
+	// records are still checked against it, since they say more.
 	missing := slices.DeleteFunc(kept, func(k *checkpoint) bool {
 		return slices.ContainsFunc(points, func(c *checkpoint) bool { return c.text() == k.text() })
 	})
 	points = append(points, missing...)
 	slices.SortStableFunc(points, func(a, b *checkpoint) int { return cmp.Compare(a.n, b.n) })
-	v.points = points
+	v.checkpoints = points
 	if err := v.run(); err != nil {
 		return v.Report, err
 	}
 	if len(missing) > 0 {
-		return v.Report, tampered(checkpointsFile, 0, "The checkpoint over %d records is missing in %s: its end was cut off.", missing[0].n, checkpointsFile)
+		return v.Report, tampered(checkpointsFile, 0, "The checkpoint over %d records is missing in %s: the end was cut off.", missing[0].n, checkpointsFile)
 	}
 	return v.Report, nil
 }
 
-// readPoints reads the checkpoints of a file. In the audit's own each names
-// the one before.
-func readPoints(path, name string, key note.Verifier, chained bool) ([]*checkpoint, error) {
+// readCheckpoints reads the checkpoints of a file. In the audit's own file they
+// are chained: each names the one before.
+func readCheckpoints(path, name string, key note.Verifier, chained bool) ([]*checkpoint, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		if chained && errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +115,7 @@ func readPoints(path, name string, key note.Verifier, chained bool) ([]*checkpoi
 		return nil, err
 	}
 	if !chained && !bytes.HasSuffix(data, []byte("\n\n")) {
-		data = append(data, '\n') // a single one has no empty line behind it
+		data = append(data, '\n') // no empty line follows a single checkpoint
 	}
 	var points []*checkpoint
 	var prev string
@@ -123,7 +123,7 @@ func readPoints(path, name string, key note.Verifier, chained bool) ([]*checkpoi
 	for len(data) > 0 {
 		n, rest, ok := cutNote(data)
 		if !ok {
-			// A crash may leave half of one, but nothing else.
+			// A crash may leave a partial checkpoint, but nothing else.
 			if half := []byte(origin); chained && bytes.HasPrefix(data, half[:min(len(half), len(data))]) {
 				break
 			}
@@ -134,30 +134,30 @@ func readPoints(path, name string, key note.Verifier, chained bool) ([]*checkpoi
 		case err != nil:
 			return nil, tampered(name, at, "The checkpoint at line %d of %s %v.", at, name, err)
 		case chained && c.prev != prev:
-			return nil, tampered(name, at, "The checkpoint at line %d of %s does not follow from the one before: one was removed, moved or is there twice.", at, name)
+			return nil, tampered(name, at, "The checkpoint at line %d of %s does not follow from the one before: one was removed, moved or duplicated.", at, name)
 		case chained && len(points) > 0 && c.n <= points[len(points)-1].n:
 			return nil, tampered(name, at, "The checkpoint at line %d of %s covers no more than the one before.", at, name)
 		}
-		points, prev = append(points, c), sum(n)
+		points, prev = append(points, c), hexHash(n)
 		at += bytes.Count(n, []byte("\n")) + 1
 		data = rest
 	}
 	return points, nil
 }
 
-// A verification goes through the months of an audit.
+// A verification reads the months of an audit in order.
 type verification struct {
 	Report
-	dir    string
-	points []*checkpoint // by the records they cover
+	dir         string
+	checkpoints []*checkpoint // not yet reached, by the records they cover
 
-	state   state
-	name    string // the file that is read
-	line    int    // in it
-	end     int64  // of that line
-	before  string // the file and line before
-	lineAt  int
-	through int64 // the last record that a statement says was removed
+	state    state
+	name     string // the current file
+	line     int    // in it
+	end      int64  // offset of that line's end
+	prevFile string // of the line before
+	prevLine int
+	through  int64 // the last record that the audit documents as removed
 }
 
 func (v *verification) run() error {
@@ -175,8 +175,8 @@ func (v *verification) run() error {
 	if v.Removed > v.through {
 		return tampered(v.Months[0], 1, "%s begins with record %d, and no record states that those up to %d were removed.", v.Months[0], v.First, v.Removed)
 	}
-	if len(v.points) > 0 {
-		c := v.points[len(v.points)-1]
+	if len(v.checkpoints) > 0 {
+		c := v.checkpoints[len(v.checkpoints)-1]
 		where := "The audit"
 		if v.name != "" {
 			where = v.name
@@ -187,14 +187,14 @@ func (v *verification) run() error {
 	return nil
 }
 
-// month reads one file.
+// month checks one file.
 func (v *verification) month(name string) error {
 	f, err := os.Open(filepath.Join(v.dir, name))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	v.before, v.lineAt = v.name, v.line
+	v.prevFile, v.prevLine = v.name, v.line
 	v.name, v.line, v.end = name, 0, 0
 	r := bufio.NewReaderSize(f, 4*longestLine)
 	for {
@@ -204,86 +204,86 @@ func (v *verification) month(name string) error {
 		case err == io.EOF && len(l) == 0:
 			return nil
 		case err == io.EOF && name == v.Months[len(v.Months)-1]:
-			v.Unfinished = int64(len(l)) // is being written, or was when the power failed
+			v.Unfinished = int64(len(l)) // being written, or cut off by a power failure
 			return nil
 		case err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull):
 			return err
 		case !whole:
 			return tampered(name, v.line+1, "Line %d of %s is not a record.", v.line+1, name)
 		}
-		if err := v.take(l, r); err != nil {
+		if err := v.checkLine(l, r); err != nil {
 			return err
 		}
 	}
 }
 
-// take checks a line against everything that is known about it.
-func (v *verification) take(l []byte, r *bufio.Reader) error {
+// checkLine checks a line against the chain and the checkpoints.
+func (v *verification) checkLine(l []byte, r *bufio.Reader) error {
 	if v.First == 0 {
-		if err := v.begin(l); err != nil {
+		if err := v.start(l); err != nil {
 			return err
 		}
 	}
 	v.line++
-	if wrong := v.state.fits(l); wrong != "" {
-		return v.blame(l, wrong, r)
+	if wrong := v.state.mismatch(l); wrong != "" {
+		return v.findChanged(l, wrong, r)
 	}
 	if bytes.Contains(l, []byte(`,"through":`)) {
-		v.removed(l)
+		v.readPruned(l)
 	}
 	v.state.add(l)
 	v.end += int64(len(l)) + 1
-	for len(v.points) > 0 && v.points[0].n == v.state.n {
-		c := v.points[0]
+	for len(v.checkpoints) > 0 && v.checkpoints[0].n == v.state.n {
+		c := v.checkpoints[0]
 		switch {
 		case c.last != v.state.last || c.root() != v.state.root():
-			return tampered(v.name, v.line, "Line %d of %s is not the one that the checkpoint of %s was signed for: it, or also lines before it, were rewritten.",
+			return tampered(v.name, v.line, "Line %d of %s is not the one that the checkpoint of %s signed: it or lines before it were rewritten.",
 				v.line, v.name, c.at.Format(time.RFC3339))
 		case c.file != v.name || c.end != v.end:
 			return tampered(v.name, v.line, "Line %d of %s was at byte %d of %s when it was signed.", v.line, v.name, c.end, c.file)
 		}
-		v.points, v.Covered = v.points[1:], c.n
+		v.checkpoints, v.Covered = v.checkpoints[1:], c.n
 	}
-	v.before, v.lineAt = v.name, v.line
+	v.prevFile, v.prevLine = v.name, v.line
 	return nil
 }
 
-// begin looks at the first line of all. If months before it were removed,
-// there is a checkpoint over their end, from which the tree goes on.
-func (v *verification) begin(l []byte) error {
+// start handles the very first line. If months before it were removed, a
+// checkpoint over their end provides the tree to continue from.
+func (v *verification) start(l []byte) error {
 	v.First = 1
 	h, ok := readHead(l)
 	if !ok || h.seq == 1 {
 		return nil
 	}
-	for i, c := range v.points {
+	for i, c := range v.checkpoints {
 		if c.n == h.seq-1 && c.file != v.name {
 			v.state, v.First, v.Removed, v.Covered = c.state.clone(), h.seq, c.n, c.n
-			v.points = slices.DeleteFunc(v.points[i:], func(x *checkpoint) bool { return x.n <= c.n })
+			v.checkpoints = slices.DeleteFunc(v.checkpoints[i:], func(x *checkpoint) bool { return x.n <= c.n })
 			return nil
 		}
 	}
-	return tampered(v.name, 1, "Line 1 of %s is record %d: what was before it is missing.", v.name, h.seq)
+	return tampered(v.name, 1, "Line 1 of %s is record %d: the records before it are missing.", v.name, h.seq)
 }
 
-// blame tells which of two lines that do not fit was changed: if the line
-// after the second one still names the second, it was the first.
-func (v *verification) blame(l []byte, wrong string, r *bufio.Reader) error {
+// findChanged tells which of two lines that do not fit was changed: if the line
+// after the second still refers to the second, it was the first.
+func (v *verification) findChanged(l []byte, wrong string, r *bufio.Reader) error {
 	h, ok := readHead(l)
 	if ok && h.seq == v.state.n+1 && v.state.n > 0 {
-		own := sum(l)
+		own := hexHash(l)
 		next, err := r.ReadSlice('\n')
 		if n, ok := readHead(bytes.TrimSuffix(next, []byte("\n"))); err == nil && ok && string(n.prev) == own {
-			return tampered(v.before, v.lineAt, "Line %d of %s was changed: the line after it names another one.", v.lineAt, v.before)
+			return tampered(v.prevFile, v.prevLine, "Line %d of %s was changed: the line after it refers to another one.", v.prevLine, v.prevFile)
 		}
 	}
 	return tampered(v.name, v.line, "Line %d of %s %s.", v.line, v.name, wrong)
 }
 
-// removed takes a statement that months were removed.
-func (v *verification) removed(l []byte) {
-	var said line
-	if json.Unmarshal(l, &said) == nil && said.Type == hearken.AuditHub && said.State == statePruned {
-		v.through = max(v.through, said.Through)
+// readPruned reads a record that documents removed months.
+func (v *verification) readPruned(l []byte) {
+	var pruned line
+	if json.Unmarshal(l, &pruned) == nil && pruned.Type == hearken.AuditHub && pruned.State == statePruned {
+		v.through = max(v.through, pruned.Through)
 	}
 }

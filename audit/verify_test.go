@@ -19,8 +19,8 @@ import (
 )
 
 // twoMonths is an audit with 150 records in October and 20 in November.
-func twoMonths(t testing.TB) *place {
-	p := newPlace(t)
+func twoMonths(t testing.TB) *fixture {
+	p := newFixture(t)
 	p.open = openUnsynced
 	p.now = time.Date(2026, 10, 30, 0, 0, 0, 0, time.UTC)
 	p.fill(1, 150)
@@ -32,7 +32,7 @@ func twoMonths(t testing.TB) *place {
 const october, november = "2026-10.jsonl", "2026-11.jsonl"
 
 // edit changes the lines of a file.
-func (p *place) edit(name string, change func(lines []string) []string) {
+func (p *fixture) edit(name string, change func(lines []string) []string) {
 	p.t.Helper()
 	data, err := os.ReadFile(filepath.Join(p.dir, name))
 	if err != nil {
@@ -47,72 +47,72 @@ func (p *place) edit(name string, change func(lines []string) []string) {
 func TestVerify_NamesTheLine(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(p *place)
+		change func(p *fixture)
 		want   string // of the sentence
 		file   string
 		line   int
 	}{
-		{"Edited", func(p *place) {
+		{"Edited", func(p *fixture) {
 			p.edit(october, func(l []string) []string {
 				l[41] = strings.Replace(l[41], "evt_42", "evt_43", 1)
 				return l
 			})
 		}, "Line 42 of 2026-10.jsonl was changed", october, 42},
-		{"EditedChain", func(p *place) {
+		{"EditedChain", func(p *fixture) {
 			p.edit(october, func(l []string) []string {
 				at := strings.Index(l[41], `"prev":"`) + 8
 				l[41] = l[41][:at] + strings.Repeat("0", 64) + l[41][at+64:]
 				return l
 			})
 		}, "Line 42 of 2026-10.jsonl does not follow", october, 42},
-		{"EditedLastOfMonth", func(p *place) {
+		{"EditedLastOfMonth", func(p *fixture) {
 			p.edit(october, func(l []string) []string {
 				l[149] = strings.Replace(l[149], "evt_150", "evt_151", 1)
 				return l
 			})
 		}, "Line 150 of 2026-10.jsonl is not the one that the checkpoint", october, 150},
-		{"EditedLast", func(p *place) {
+		{"EditedLast", func(p *fixture) {
 			p.edit(november, func(l []string) []string {
 				l[19] = strings.Replace(l[19], "evt_170", "evt_171", 1)
 				return l
 			})
 		}, "Line 20 of 2026-11.jsonl is not the one that the checkpoint", november, 20},
-		{"Removed", func(p *place) {
+		{"Removed", func(p *fixture) {
 			p.edit(october, func(l []string) []string { return slices.Delete(l, 10, 12) })
 		}, "Line 11 of 2026-10.jsonl is record 13, but record 11 should be there", october, 11},
-		{"CutLast", func(p *place) {
+		{"CutLast", func(p *fixture) {
 			p.edit(november, func(l []string) []string { return l[:19] })
 		}, "2026-11.jsonl ends with record 169 at line 19, but the checkpoint of 2026-11-02T00:00:00Z covers 170 records", november, 19},
-		{"Swapped", func(p *place) {
+		{"Swapped", func(p *fixture) {
 			p.edit(october, func(l []string) []string { l[4], l[5] = l[5], l[4]; return l })
 		}, "Line 5 of 2026-10.jsonl is record 6", october, 5},
-		{"Twice", func(p *place) {
+		{"Twice", func(p *fixture) {
 			p.edit(october, func(l []string) []string { return slices.Insert(l, 5, l[4]) })
 		}, "Line 6 of 2026-10.jsonl is record 5, but record 6 should be there", october, 6},
-		{"NotARecord", func(p *place) {
+		{"NotARecord", func(p *fixture) {
 			p.edit(october, func(l []string) []string { return slices.Insert(l, 5, "hello\n") })
 		}, "Line 6 of 2026-10.jsonl is not a record", october, 6},
-		{"MonthRemoved", func(p *place) { os.Remove(filepath.Join(p.dir, october)) },
+		{"MonthRemoved", func(p *fixture) { os.Remove(filepath.Join(p.dir, october)) },
 			"2026-11.jsonl begins with record 151, and no record states that those up to 150 were removed", november, 1},
-		{"LastMonthRemoved", func(p *place) { os.Remove(filepath.Join(p.dir, november)) },
+		{"LastMonthRemoved", func(p *fixture) { os.Remove(filepath.Join(p.dir, november)) },
 			"2026-10.jsonl ends with record 150 at line 150, but the checkpoint", october, 150},
-		{"AllRemoved", func(p *place) { os.Remove(filepath.Join(p.dir, november)); os.Remove(filepath.Join(p.dir, october)) },
+		{"AllRemoved", func(p *fixture) { os.Remove(filepath.Join(p.dir, november)); os.Remove(filepath.Join(p.dir, october)) },
 			"The audit ends with record 0", "", 0},
-		{"MonthRenamed", func(p *place) {
+		{"MonthRenamed", func(p *fixture) {
 			os.Rename(filepath.Join(p.dir, october), filepath.Join(p.dir, "2026-09.jsonl"))
 		}, "Line 100 of 2026-09.jsonl was at byte", "2026-09.jsonl", 100},
-		{"MovedOver", func(p *place) {
+		{"MovedOver", func(p *fixture) {
 			var moved string
 			p.edit(november, func(l []string) []string { moved = l[0]; return l[1:] })
 			p.edit(october, func(l []string) []string { return append(l, moved) })
 		}, "Line 19 of 2026-11.jsonl was at byte", november, 19},
-		{"CheckpointRemoved", func(p *place) {
+		{"CheckpointRemoved", func(p *fixture) {
 			p.edit(checkpointsFile, func(l []string) []string { return l[11:] })
 		}, "The checkpoint at line 1 of checkpoints does not follow", checkpointsFile, 1},
-		{"CheckpointEdited", func(p *place) {
+		{"CheckpointEdited", func(p *fixture) {
 			p.edit(checkpointsFile, func(l []string) []string { l[12] = "151\n"; return l })
 		}, "The checkpoint at line 12 of checkpoints is not signed by this key", checkpointsFile, 12},
-		{"CheckpointsOfAnother", func(p *place) {
+		{"CheckpointsOfAnother", func(p *fixture) {
 			other := twoMonths(t)
 			data, _ := os.ReadFile(filepath.Join(other.dir, checkpointsFile))
 			os.WriteFile(filepath.Join(p.dir, checkpointsFile), data, 0o600)
@@ -211,7 +211,7 @@ func TestVerify_Rewritten(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		p := placeIn(rt, root)
+		p := newFixtureIn(rt, root)
 		p.open = openUnsynced
 		p.now = time.Date(2026, 10, 30, 0, 0, 0, 0, time.UTC)
 		n := rapid.IntRange(101, 130).Draw(rt, "records")
@@ -283,29 +283,21 @@ func TestState_Root(t *testing.T) {
 	}
 }
 
-func TestMeasure(t *testing.T) {
-	m, err := Measure(t.TempDir(), 230)
-	if err != nil || m.Append <= 0 || m.Bare <= 0 {
-		t.Fatal(m, err)
-	}
-	t.Logf("append %v, bare %v, ratio %.2f", m.Append, m.Bare, m.Ratio())
-}
-
 func BenchmarkAppend(b *testing.B) {
-	l := newPlace(b).start()
+	l := newFixture(b).start()
 	for i := 0; b.Loop(); i++ {
-		if err := l.Append(context.Background(), sample(i)); err != nil {
+		if err := l.Append(context.Background(), record(i)); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkAppendTogether(b *testing.B) {
-	l := newPlace(b).start()
+	l := newFixture(b).start()
 	b.SetParallelism(64)
 	b.RunParallel(func(pb *testing.PB) {
 		for i := 0; pb.Next(); i++ {
-			if err := l.Append(context.Background(), sample(i)); err != nil {
+			if err := l.Append(context.Background(), record(i)); err != nil {
 				b.Error(err)
 			}
 		}
@@ -313,23 +305,23 @@ func BenchmarkAppendTogether(b *testing.B) {
 }
 
 func BenchmarkVerify100000(b *testing.B) {
-	p := newPlace(b)
+	p := newFixture(b)
 	l := p.start()
-	if err := Fill(context.Background(), l, 100_000); err != nil {
+	if err := fill(l, 100_000); err != nil {
 		b.Fatal(err)
 	}
 	l.Close()
 	for b.Loop() {
-		if r := p.whole(); r.Records != 100_000 {
+		if r := p.verified(); r.Records != 100_000 {
 			b.Fatal(r)
 		}
 	}
 }
 
 func BenchmarkOpen1000000(b *testing.B) {
-	p := newPlace(b)
+	p := newFixture(b)
 	l := p.start()
-	if err := Fill(context.Background(), l, 1_000_000); err != nil {
+	if err := fill(l, 1_000_000); err != nil {
 		b.Fatal(err)
 	}
 	l.Close()
@@ -340,4 +332,22 @@ func BenchmarkOpen1000000(b *testing.B) {
 		}
 		l.Close()
 	}
+}
+
+// fill appends n records, many at the same time.
+func fill(l *Log, n int) error {
+	errs := make(chan error, n)
+	limit := make(chan struct{}, 1000)
+	for i := range n {
+		limit <- struct{}{}
+		go func() {
+			errs <- l.Append(context.Background(), record(i))
+			<-limit
+		}()
+	}
+	var all error
+	for range n {
+		all = errors.Join(all, <-errs)
+	}
+	return all
 }

@@ -11,83 +11,85 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/files"
 )
 
-// A writer puts lines into the file of the month and checkpoints beside it.
-// What it remembers moves on only after a sync, so that after any failure it
-// goes on from the last record that is surely on disk.
+// A writer appends lines to the month's file and checkpoints to theirs. It
+// advances its state only after a sync, so that after any failure it continues
+// from the last record that is surely on disk.
 type writer struct {
-	dir, kept string
-	keys      *Keys
-	now       func() time.Time
-	log       *slog.Logger
-	open      func(path string) (file, error)
-	late      func() // makes the checkpoint that is due by time
+	dir      string
+	copyPath string // of the newest checkpoint's copy
+	keys     *Keys
+	now      func() time.Time
+	log      *slog.Logger
+	open     func(path string) (file, error)
+	onTimer  func() // makes the checkpoint that is due by time
 
-	state state
-	endIn string // the file that holds the last record
-	endAt int64  // where it ends there
+	state    state
+	lastFile string // the file that holds the last record
+	lastEnd  int64  // where it ends there
 
-	name  string // the file of the month
-	size  int64  // what is good in it
+	name  string // the current month's file
+	size  int64  // bytes in it up to the last good record
 	file  file   // nil until something is written
 	info  fs.FileInfo
-	dirty bool // there may be more in the file than size
+	dirty bool // the file may be longer than size
 
-	points      file // nil until one is written
-	pointsSize  int64
-	pointsDirty bool
-	note        []byte // the newest checkpoint
-	covered     int64  // the records that it covers
-	keptN       int64  // the records that the copy beside the keys covers
-	keptAt      time.Time
-	timer       *time.Timer
+	checkpoints      file // nil until one is written
+	checkpointsSize  int64
+	checkpointsDirty bool
+	note             []byte // the newest checkpoint
+	covered          int64  // the records that it covers
+	copied           int64  // the records that its copy covers
+	copiedAt         time.Time
+	timer            *time.Timer
 
-	torn    int64 // bytes of an unfinished record that were found at the start
-	since   time.Time
-	refused int   // records that could not be written since then
-	cause   error // and why
+	tornBytes     int64     // of an unfinished record, found at the start
+	failingSince  time.Time // zero if the last write succeeded
+	failedRecords int       // since then
+	failure       error     // the last cause
 }
 
-// write writes a batch with one sync and tells everybody how it went.
+// write writes a batch with one sync and reports the outcome to each caller.
 func (w *writer) write(batch []*entry) {
 	now := w.now().UTC()
 	next := w.state.clone()
 	var data []byte
-	add := func(r hearken.AuditRecord, more detail) error {
-		l, err := encode(&next, now, r, more, w.keys.Hash)
+	add := func(r hearken.AuditRecord, d detail) error {
+		l, err := encode(&next, now, r, d, w.keys.Hash)
 		if err == nil {
 			next.add(l[:len(l)-1])
 			data = append(data, l...)
 		}
 		return err
 	}
-	if note := w.trouble(); note != "" {
+	if note := w.recoveryNote(); note != "" {
 		if err := add(hearken.AuditRecord{Type: hearken.AuditHub, State: "recovered"}, detail{Note: note}); err != nil {
 			w.log.Error("audit: recovery not noted", "error", err)
 		}
 	}
-	var taken []*entry
+	var encoded []*entry
 	for _, e := range batch {
-		if err := add(e.record, e.more); err != nil {
+		if err := add(e.record, e.detail); err != nil {
 			e.done <- err
 			continue
 		}
-		taken = append(taken, e)
+		encoded = append(encoded, e)
 	}
-	if len(taken) == 0 {
+	if len(encoded) == 0 {
 		return
 	}
-	err := w.put(data, now)
+	err := w.writeLines(data, now)
 	if err != nil {
-		w.failed(err, now, len(taken))
+		w.failed(err, now, len(encoded))
 	} else {
 		w.state = next
 		w.size += int64(len(data))
-		w.endIn, w.endAt = w.name, w.size
-		w.torn, w.since, w.refused, w.cause = 0, time.Time{}, 0, nil
+		w.lastFile, w.lastEnd = w.name, w.size
+		w.tornBytes, w.failingSince, w.failedRecords, w.failure = 0, time.Time{}, 0, nil
 	}
-	for _, e := range taken {
+	for _, e := range encoded {
 		e.done <- err
 	}
 	if err == nil {
@@ -95,35 +97,35 @@ func (w *writer) write(batch []*entry) {
 	}
 }
 
-// trouble is what the next record has to say about the time before it.
-func (w *writer) trouble() string {
+// recoveryNote is what the next record says about failures before it.
+func (w *writer) recoveryNote() string {
 	var b bytes.Buffer
-	if w.torn > 0 {
-		fmt.Fprintf(&b, "%d bytes of an unfinished record were removed. ", w.torn)
+	if w.tornBytes > 0 {
+		fmt.Fprintf(&b, "%d bytes of an unfinished record were removed. ", w.tornBytes)
 	}
-	if w.refused > 0 {
-		fmt.Fprintf(&b, "From %s on %d records could not be written: %v.", w.since.Format(timeForm), w.refused, w.cause)
+	if w.failedRecords > 0 {
+		fmt.Fprintf(&b, "From %s on %d records could not be written: %v.", w.failingSince.Format(timeForm), w.failedRecords, w.failure)
 	}
 	return string(bytes.TrimSpace(b.Bytes()))
 }
 
-// put writes whole lines behind the last good one and syncs.
-func (w *writer) put(data []byte, now time.Time) error {
-	// A clock that goes back must not reopen a closed month.
+// writeLines appends whole lines after the last good one and syncs.
+func (w *writer) writeLines(data []byte, now time.Time) error {
+	// A clock that is set back must not reopen a closed month.
 	name := max(monthName(now), w.name)
 	if w.name != "" && (w.dirty || w.name == name) {
-		if err := w.clean(); err != nil {
+		if err := w.restoreEnd(); err != nil {
 			return err
 		}
 	}
 	if name != w.name {
-		if err := w.settle(); err != nil { // ends the month
+		if err := w.checkpointAll(); err != nil { // ends the month
 			w.log.Warn("audit: no checkpoint could be made", "error", err)
 		}
-		if err := w.turnTo(name, 0, true); err != nil {
+		if err := w.switchFile(name, 0, true); err != nil {
 			return err
 		}
-		if err := w.clean(); err != nil {
+		if err := w.restoreEnd(); err != nil {
 			return err
 		}
 	}
@@ -133,29 +135,29 @@ func (w *writer) put(data []byte, now time.Time) error {
 	return w.file.Sync()
 }
 
-// failed puts the file back to the last good record as far as it can be.
+// failed restores the file to the last good record as far as possible.
 func (w *writer) failed(err error, now time.Time, records int) {
-	if w.since.IsZero() {
-		w.since = now
+	if w.failingSince.IsZero() {
+		w.failingSince = now
 		w.log.Error("audit: cannot be written", "error", err)
 	}
-	w.refused += records
-	w.cause = err
+	w.failedRecords += records
+	w.failure = err
 	w.dirty = true // until a truncation is synced
 	if w.file != nil {
-		_ = w.file.Truncate(w.size) // clean does it again
+		_ = w.file.Truncate(w.size) // restoreEnd does it again
 	}
 }
 
-// clean makes sure that the file ends with the last good record and is still
-// the one that is written.
-func (w *writer) clean() error {
+// restoreEnd makes sure that the file ends with the last good record and is
+// still the one being written.
+func (w *writer) restoreEnd() error {
 	if w.file == nil {
-		if err := w.turnTo(w.name, w.size, w.dirty); err != nil {
+		if err := w.switchFile(w.name, w.size, w.dirty); err != nil {
 			return err
 		}
 	}
-	if err := w.check(); err != nil || !w.dirty {
+	if err := w.checkFile(); err != nil || !w.dirty {
 		return err
 	}
 	if err := w.file.Truncate(w.size); err != nil {
@@ -165,8 +167,8 @@ func (w *writer) clean() error {
 	return w.file.Sync()
 }
 
-// turnTo opens the file of a month, of which so much is good.
-func (w *writer) turnTo(name string, size int64, dirty bool) error {
+// switchFile opens a month's file. size is the length of its good part.
+func (w *writer) switchFile(name string, size int64, dirty bool) error {
 	path := filepath.Join(w.dir, name)
 	f, err := w.open(path)
 	if err != nil {
@@ -174,7 +176,7 @@ func (w *writer) turnTo(name string, size int64, dirty bool) error {
 	}
 	info, err := os.Stat(path)
 	if err == nil {
-		err = syncDir(w.dir)
+		err = files.SyncDir(w.dir)
 	}
 	if err != nil {
 		return errors.Join(err, f.Close())
@@ -188,9 +190,9 @@ func (w *writer) turnTo(name string, size int64, dirty bool) error {
 	return nil
 }
 
-// check finds out whether the file is still the one that is written: a record
-// in a file that somebody has removed would be lost.
-func (w *writer) check() error {
+// checkFile verifies that the file was not replaced: a record in a file that
+// somebody has removed would be lost.
+func (w *writer) checkFile() error {
 	info, err := os.Stat(filepath.Join(w.dir, w.name))
 	if err != nil {
 		return err
@@ -201,30 +203,30 @@ func (w *writer) check() error {
 	return nil
 }
 
-// checkpointIfDue makes a checkpoint if so many records have none, and sees to
-// it that there will be one in time otherwise. The records are safe without,
-// so that a failure is not theirs: it is tried again.
+// checkpointIfDue makes a checkpoint if at least so many records have none, and
+// otherwise starts the timer for one. The records are safe without it, so a
+// failure is only logged and retried later.
 func (w *writer) checkpointIfDue(records int64) {
 	if w.state.n == w.covered {
 		return
 	}
 	if w.state.n-w.covered >= records {
 		err := w.checkpoint()
-		// A copy costs as much as several records.
-		if err == nil && w.now().Sub(w.keptAt) >= keepAfter {
-			err = w.keep()
+		// A copy costs as much time as several records.
+		if err == nil && w.now().Sub(w.copiedAt) >= copyInterval {
+			err = w.copyCheckpoint()
 		}
 		if err != nil {
 			w.log.Warn("audit: no checkpoint could be made", "error", err)
 		}
 	}
-	if w.timer == nil && w.state.n > w.keptN {
-		w.timer = time.AfterFunc(checkpointAfter, w.late)
+	if w.timer == nil && w.state.n > w.copied {
+		w.timer = time.AfterFunc(checkpointAfter, w.onTimer)
 	}
 }
 
-// settle leaves nothing without a checkpoint, and none without a copy.
-func (w *writer) settle() error {
+// checkpointAll makes sure that a checkpoint covers all records and is copied.
+func (w *writer) checkpointAll() error {
 	if w.timer != nil {
 		w.timer.Stop()
 		w.timer = nil
@@ -234,64 +236,64 @@ func (w *writer) settle() error {
 			return err
 		}
 	}
-	if w.covered > w.keptN {
-		return w.keep()
+	if w.covered > w.copied {
+		return w.copyCheckpoint()
 	}
 	return nil
 }
 
-// checkpoint signs what is on disk and adds that to the others.
+// checkpoint signs the records on disk and appends the checkpoint.
 func (w *writer) checkpoint() error {
-	c := checkpoint{state: w.state.clone(), at: w.now(), file: w.endIn, end: w.endAt}
+	c := checkpoint{state: w.state.clone(), at: w.now(), file: w.lastFile, end: w.lastEnd}
 	if w.note != nil {
-		c.prev = sum(w.note)
+		c.prev = hexHash(w.note)
 	}
 	signed, err := c.sign(w.keys.signer)
 	if err != nil {
 		return err
 	}
-	if err := w.putPoint(append(bytes.Clone(signed), '\n')); err != nil {
-		w.pointsDirty = true
+	if err := w.appendCheckpoint(append(bytes.Clone(signed), '\n')); err != nil {
+		w.checkpointsDirty = true
 		return err
 	}
 	w.note, w.covered = signed, c.n
 	return nil
 }
 
-// keep copies the newest checkpoint to the keys.
-func (w *writer) keep() error {
-	if err := replace(w.kept, w.note); err != nil {
+// copyCheckpoint copies the newest checkpoint beside the keys.
+func (w *writer) copyCheckpoint() error {
+	if err := files.Replace(w.copyPath, w.note, 0o600); err != nil {
 		return err
 	}
-	w.keptN, w.keptAt = w.covered, w.now()
+	w.copied, w.copiedAt = w.covered, w.now()
 	return nil
 }
 
-// putPoint adds a checkpoint to their file.
-func (w *writer) putPoint(data []byte) error {
-	if w.points == nil {
+// appendCheckpoint appends a checkpoint to their file.
+func (w *writer) appendCheckpoint(data []byte) error {
+	if w.checkpoints == nil {
 		f, err := w.open(filepath.Join(w.dir, checkpointsFile))
 		if err != nil {
 			return err
 		}
-		w.points = f
-		if err := syncDir(w.dir); err != nil {
+		w.checkpoints = f
+		if err := files.SyncDir(w.dir); err != nil {
 			return err
 		}
 	}
-	if w.pointsDirty {
-		if err := w.points.Truncate(w.pointsSize); err != nil {
+	if w.checkpointsDirty {
+		if err := w.checkpoints.Truncate(w.checkpointsSize); err != nil {
 			return err
 		}
-		w.pointsDirty = false
+		w.checkpointsDirty = false
 	}
-	if _, err := w.points.WriteAt(data, w.pointsSize); err != nil {
+	if _, err := w.checkpoints.WriteAt(data, w.checkpointsSize); err != nil {
 		return err
 	}
-	if err := w.points.Sync(); err != nil {
+	if err := w.checkpoints.Sync(); err != nil {
 		return err
 	}
-	w.pointsSize += int64(len(data))
+	w.checkpointsSize += int64(len(data))
 	return nil
 }
 
@@ -302,7 +304,7 @@ func (w *writer) close() (err error) {
 	if w.dirty && w.file != nil {
 		err = w.file.Truncate(w.size)
 	}
-	for _, f := range []file{w.file, w.points} {
+	for _, f := range []file{w.file, w.checkpoints} {
 		if f != nil {
 			err = errors.Join(err, f.Close())
 		}

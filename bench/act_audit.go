@@ -20,9 +20,9 @@ func measureActAudit(ctx context.Context, b *bench) error {
 		rounds, appends, records = 3, 500, 10_000
 	}
 	var ratios []float64
-	var last audit.Measurement
+	var last auditSpeed
 	for i := range rounds {
-		m, err := audit.Measure(filepath.Join(b.dir, fmt.Sprintf("act-audit-%d", i)), appends)
+		m, err := measureAuditAppends(ctx, filepath.Join(b.dir, fmt.Sprintf("act-audit-%d", i)), appends)
 		if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func measureActAudit(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	err = audit.Fill(ctx, log, records)
+	err = fillAudit(ctx, log, records)
 	key := log.VerifierKey()
 	if closed := log.Close(); err == nil {
 		err = closed
