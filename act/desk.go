@@ -82,10 +82,10 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	d.book.CallingCode = cfg.CallingCode
 	for _, m := range cfg.Messengers {
 		if p, ok := m.(hearken.SingleTarget); ok {
-			if d.book.Places == nil {
-				d.book.Places = map[string]string{}
+			if d.book.FixedTargets == nil {
+				d.book.FixedTargets = map[string]string{}
 			}
-			d.book.Places[m.Name()] = p.Target()
+			d.book.FixedTargets[m.Name()] = p.Target()
 		}
 	}
 	if cfg.Transcripts != nil {

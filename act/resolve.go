@@ -118,7 +118,7 @@ func (d *Queue) resolveMessage(ctx context.Context, a *hearken.Action, in *Messa
 			return nil, hearken.Errorf(hearken.Invalid, "%s", err.Error())
 		}
 	}
-	a.Warnings = append(a.Warnings, to.Cautions...)
+	a.Warnings = append(a.Warnings, to.Warnings...)
 	written, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{
 		Tool: a.Tool, Target: a.Target, States: []hearken.ActionState{hearken.ActionDone}, Limit: 1,
 	})

@@ -35,7 +35,7 @@ var everything = []string{email, sms, ntfy, webhook}
 
 func newBook() *Book {
 	b := New(folk)
-	b.Places = map[string]string{ntfy: "alices-topic", webhook: "hooks.example.org"}
+	b.FixedTargets = map[string]string{ntfy: "alices-topic", webhook: "hooks.example.org"}
 	b.CallingCode = "420"
 	return b
 }
@@ -57,9 +57,9 @@ func TestBook_Resolve(t *testing.T) {
 		{"Bob Smith", "", everything, Recipient{Name: "Bob Smith", Address: "+14155550142", Platform: sms, Known: true}},
 		{"ZANETA", "", everything, Recipient{
 			Name: "Žaneta Müller", Address: "zaneta@xn--mller-kva.example", Platform: email, Known: true,
-			Cautions: []string{
+			Warnings: []string{
 				first + "Žaneta Müller is the one contact that has it.",
-				`The domain xn--mller-kva.example is shown as "müller.example", which looks like muller.example and is another.`,
+				`The domain xn--mller-kva.example is displayed as "müller.example". It looks like muller.example but is a different domain.`,
 			},
 		}},
 		{"john oneil carter", "", everything, Recipient{Name: "John O'Neil-Carter", Address: "john@example.net", Platform: email, Known: true}},
@@ -70,7 +70,7 @@ func TestBook_Resolve(t *testing.T) {
 		{"佐藤さん", "", everything, Recipient{Name: "佐藤 健", Address: "+819012345678", Platform: sms, Known: true}},
 		{"さとう　たける", "email", everything, Recipient{Name: "佐藤 健", Address: "sato@example.jp", Platform: email, Known: true}},
 		{"佐藤 健", "", []string{email}, Recipient{
-			Name: "佐藤 健", Address: "sato@example.jp", Platform: email, Known: true, Cautions: []string{"佐藤 健 prefers sms, which cannot be used."},
+			Name: "佐藤 健", Address: "sato@example.jp", Platform: email, Known: true, Warnings: []string{"佐藤 健 prefers sms, which is not available."},
 		}},
 		{"+420 601 123 456", "", everything, Recipient{Name: "Bob Novák", Address: "+420601123456", Platform: sms, Known: true}},
 		{"00420 777/123-456", "", everything, Recipient{Address: "+420777123456", Platform: sms}},
@@ -110,10 +110,10 @@ func TestBook_Refuses(t *testing.T) {
 		{"bob@example.com\r\nBcc: eve@evil.example", "", everything, hearken.InvalidRecipient, "a line break (U+000D)"},
 		{"Bob\u2028Novák", "", everything, hearken.InvalidRecipient, "a line break (U+2028)"},
 		{"bob\u202e@example.com", "", everything, hearken.InvalidRecipient, "direction of text (U+202E)"},
-		{"bob\u200b@example.com", "", everything, hearken.InvalidRecipient, "not seen (U+200B)"},
-		{"Bob\u00ad Novák", "", everything, hearken.InvalidRecipient, "not seen (U+00AD)"},
-		{"Bob\u3164", "", everything, hearken.InvalidRecipient, "not seen (U+3164)"},
-		{"Bob\U000E0041", "", everything, hearken.InvalidRecipient, "not seen (U+E0041)"},
+		{"bob\u200b@example.com", "", everything, hearken.InvalidRecipient, "invisible character (U+200B)"},
+		{"Bob\u00ad Novák", "", everything, hearken.InvalidRecipient, "invisible character (U+00AD)"},
+		{"Bob\u3164", "", everything, hearken.InvalidRecipient, "invisible character (U+3164)"},
+		{"Bob\U000E0041", "", everything, hearken.InvalidRecipient, "invisible character (U+E0041)"},
 		{"Bob\x00", "", everything, hearken.InvalidRecipient, "a control character (U+0000)"},
 		{"bob@example.com, eve@evil.example", "", everything, hearken.InvalidRecipient, "one recipient"},
 		{"bob@example.com;eve@evil.example", "", everything, hearken.InvalidRecipient, "one recipient"},
@@ -147,31 +147,31 @@ func TestBook_Refuses(t *testing.T) {
 		{"+1 415 976 0142", "", everything, hearken.InvalidRecipient, "premium"},
 		{"+4206011234567890", "", everything, hearken.InvalidRecipient, "too many"},
 		{"+0601123456", "", everything, hearken.InvalidRecipient, "too few or too many"},
-		{"bob@example.com", "sms", everything, hearken.InvalidRecipient, "sms does not reach"},
-		{"bob@example.com", "ntfy", everything, hearken.InvalidRecipient, "only the place"},
-		{"Bob Novák", "ntfy", everything, hearken.InvalidRecipient, "only the place"},
+		{"bob@example.com", "sms", everything, hearken.InvalidRecipient, "sms cannot reach"},
+		{"bob@example.com", "ntfy", everything, hearken.InvalidRecipient, "only the target"},
+		{"Bob Novák", "ntfy", everything, hearken.InvalidRecipient, "only the target"},
 		{"Broken Entry", "", everything, hearken.InvalidRecipient, "not one email address"},
 
-		{"Bob", "", everything, hearken.AmbiguousRecipient, "2 matches: Bob Novák (email b***@example.com), Bob Smith (sms …42)."},
+		{"Bob", "", everything, hearken.AmbiguousRecipient, "2 contacts match: Bob Novák (email b***@example.com), Bob Smith (sms …42)."},
 		{"Twin Name", "", everything, hearken.AmbiguousRecipient, "Twin Name (email o***@example.net), Twin Name (email t***@example.net)"},
-		{"John", "", everything, hearken.AmbiguousRecipient, "2 matches"},
-		{"Bob Nowak", "", everything, hearken.UnknownRecipient, "near are Bob Novák"},
-		{"Jon Carter", "", everything, hearken.UnknownRecipient, "near are John Carter"},
-		{"Robert", "", everything, hearken.UnknownRecipient, "Nobody of that name"},
+		{"John", "", everything, hearken.AmbiguousRecipient, "2 contacts match"},
+		{"Bob Nowak", "", everything, hearken.UnknownRecipient, "Similar names: Bob Novák"},
+		{"Jon Carter", "", everything, hearken.UnknownRecipient, "Similar names: John Carter"},
+		{"Robert", "", everything, hearken.UnknownRecipient, "No contact has that name"},
 		{"Novák", "", everything, hearken.UnknownRecipient, ""},
 		{"健", "", everything, hearken.UnknownRecipient, ""},
 		{"x", "", everything, hearken.UnknownRecipient, ""},
 		{"another-topic", "ntfy", everything, hearken.UnknownRecipient, ""},
 
 		{"Mum", "email", everything, "no_email_address", "Mum has no email address"},
-		{"Žaneta Müller", "sms", everything, "no_sms_address", "has no telephone number"},
+		{"Žaneta Müller", "sms", everything, "no_sms_address", "has no phone number"},
 		{"Silent Sam", "", everything, "no_email_address", "Silent Sam has no"},
 		{"Bob Novák", "sms", []string{email}, hearken.ConnectorMissing, "TWILIO_ACCOUNT_SID"},
 		{"bob@example.com", "", []string{sms}, hearken.ConnectorMissing, "SMTP_HOST"},
 		{"Mum", "", []string{email}, hearken.ConnectorMissing, "TWILIO_ACCOUNT_SID"},
 		{"Bob Novák", "", nil, hearken.ConnectorMissing, "SMTP_HOST"},
 		{"me", "webhook", []string{email}, hearken.ConnectorMissing, "WEBHOOK_URL"},
-		{"Bob Novák", "pigeon", everything, hearken.Invalid, "no such platform"},
+		{"Bob Novák", "pigeon", everything, hearken.Invalid, "Unknown platform"},
 	} {
 		r, err := newBook().Resolve(t.Context(), tt.to, tt.platform, tt.offered)
 		if hearken.CodeOf(err) != tt.code {
@@ -187,7 +187,7 @@ func TestBook_NoOwner(t *testing.T) {
 	if _, err := b.Resolve(t.Context(), "me", "", everything); hearken.CodeOf(err) != hearken.UnknownRecipient {
 		t.Error(err)
 	}
-	b.Places = map[string]string{ntfy: "topic"}
+	b.FixedTargets = map[string]string{ntfy: "topic"}
 	if r, err := b.Resolve(t.Context(), "me", "ntfy", everything); err != nil || r.Address != "topic" {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -210,28 +210,28 @@ func TestBook_NoStore(t *testing.T) {
 // TestBook_LookAlike has every caution said, and none to honest addresses.
 func TestBook_LookAlike(t *testing.T) {
 	for address, says := range map[string]string{
-		"bob@exаmple.com":                "mixes letters of Cyrillic and Latin",
-		"bob@аррӏе.com":                  `xn--80ak6aa92e.com is shown as "аррӏе.com", which looks like apple.com`,
+		"bob@exаmple.com":                "mixes Cyrillic and Latin letters",
+		"bob@аррӏе.com":                  `xn--80ak6aa92e.com is displayed as "аррӏе.com". It looks like apple.com`,
 		"bob@xn--80ak6aa92e.com":         "looks like apple.com",
-		"bob@bücher.example":             `xn--bcher-kva.example is shown as "bücher.example"`,
-		"bob@日本語.jp":                     `xn--wgv71a119e.jp is shown as "日本語.jp".`,
-		"bob@examp1e.com":                "looks like example.com, where Bob Novák",
-		"bob@exarnple.com":               "looks like example.com, where Bob Novák",
-		"bob@exmaple.com":                "looks like example.com, where Bob Novák",
-		"bobb@example.com":               "like that of Bob Novák in the contact book (b***@example.com), and is another",
-		"b0b@example.com":                "like that of Bob Novák in the contact book (b***@example.com), and is another",
-		"bоb@example.net.example":        "before @ mixes letters of Cyrillic and Latin",
-		"bob@xn--mller-kva.example.test": "is shown as",
+		"bob@bücher.example":             `xn--bcher-kva.example is displayed as "bücher.example"`,
+		"bob@日本語.jp":                     `xn--wgv71a119e.jp is displayed as "日本語.jp".`,
+		"bob@examp1e.com":                "looks like example.com, which your contact Bob Novák",
+		"bob@exarnple.com":               "looks like example.com, which your contact Bob Novák",
+		"bob@exmaple.com":                "looks like example.com, which your contact Bob Novák",
+		"bobb@example.com":               "like that of your contact Bob Novák (b***@example.com) but is a different one",
+		"b0b@example.com":                "like that of your contact Bob Novák (b***@example.com) but is a different one",
+		"bоb@example.net.example":        "before @ mixes Cyrillic and Latin letters",
+		"bob@xn--mller-kva.example.test": "is displayed as",
 		"boris@example.com":              "",
 		"bob@unrelated.example":          "",
-		"bob@日本ドメイン.jp":                  `is shown as "日本ドメイン.jp".`,
+		"bob@日本ドメイン.jp":                  `is displayed as "日本ドメイン.jp".`,
 	} {
 		r, err := newBook().Resolve(t.Context(), address, "", everything)
 		if err != nil {
 			t.Errorf("%s: %v", address, err)
 			continue
 		}
-		got := strings.Join(r.Cautions, " ")
+		got := strings.Join(r.Warnings, " ")
 		if !strings.Contains(got, says) || says == "" && got != "" {
 			t.Errorf("%s: %q, want %q", address, got, says)
 		}
@@ -269,21 +269,32 @@ func TestFold(t *testing.T) {
 	}
 }
 
-func TestPunycode(t *testing.T) {
+func TestAsciiDomain(t *testing.T) {
 	for shown, encoded := range map[string]string{
 		"bücher": "bcher-kva", "münchen": "mnchen-3ya", "日本語": "wgv71a119e", "παράδειγμα": "hxajbheg2az3al", "пример": "e1afmkfd",
 		"他们为什么不说中文": "ihqwcrb4cv8a8dqg056pqjye", "почемужеонинеговорятпорусски": "b1abfaaepdrnnbgefbadotcwatmq2g4l",
 	} {
-		if got := punyEncode(shown); got != encoded {
-			t.Errorf("%s is %s, want %s", shown, got, encoded)
+		want := "xn--" + encoded + ".example"
+		for _, domain := range []string{shown + ".example", want, strings.ToUpper(want)} {
+			if got, err := asciiDomain(domain); err != nil || got != want {
+				t.Errorf("%s is %s, %v, want %s", domain, got, err, want)
+			}
 		}
-		if got, ok := punyDecode(encoded); !ok || got != shown {
-			t.Errorf("%s is %q, want %q", encoded, got, shown)
+		if got := unicodeDomain(want); got != shown+".example" {
+			t.Errorf("%s is shown as %q, want %q", want, got, shown)
 		}
 	}
-	for _, bad := range []string{"99999999", "!", "a-!", "ü", strings.Repeat("a", 300)} {
-		if got, ok := punyDecode(bad); ok {
-			t.Errorf("%.20s is %q", bad, got)
+	for _, bad := range []string{
+		"xn--99999999", "xn--!", "xn--a-!", "xn--ü", "xn--" + strings.Repeat("a", 300), "xn--", "xn--abc-", "xn--abc",
+		"a_b", "-a", "a-", "a b", "☃", "a\u200db", "a\u3164b", "ｅ", strings.Repeat("a", 64), "", "a..b", "ab--c",
+	} {
+		if got, err := asciiDomain(bad + ".example"); err == nil {
+			t.Errorf("%.20q is %q", bad, got)
+		}
+	}
+	for _, bad := range []string{"example", "example.", "example.123", strings.Repeat("a.", 127) + "example"} {
+		if got, err := asciiDomain(bad); err == nil {
+			t.Errorf("%.20q is %q", bad, got)
 		}
 	}
 }
@@ -314,7 +325,7 @@ func FuzzResolve(f *testing.F) {
 				t.Fatalf("%q goes to %q", to, r.Address)
 			}
 		case ntfy, webhook:
-			if r.Address != b.Places[r.Platform] {
+			if r.Address != b.FixedTargets[r.Platform] {
 				t.Fatalf("%q goes to %q", to, r.Address)
 			}
 		default:
@@ -323,7 +334,7 @@ func FuzzResolve(f *testing.F) {
 		if r.Known == false && r.Name != "" {
 			t.Fatalf("%q is %+v", to, r)
 		}
-		for _, c := range r.Cautions {
+		for _, c := range r.Warnings {
 			if checkRecipient(strings.ReplaceAll(c[:min(len(c), 200)], "\n", "")) != nil {
 				t.Fatalf("caution %q", c)
 			}

@@ -7,11 +7,18 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/hearken-dev/hearken/safetext"
+	"golang.org/x/net/idna"
 	"golang.org/x/text/unicode/norm"
 )
 
-// asciiDomain writes a domain as servers and wary people read it: in small
-// letters, with other alphabets as punycode.
+// idnaProfile checks domains as registries do. It maps nothing: a domain that
+// needs mapping is not written as its owner writes it.
+var idnaProfile = idna.New(idna.StrictDomainName(true), idna.ValidateLabels(true), idna.VerifyDNSLength(true), idna.BidiRule())
+
+// asciiDomain returns a domain in the form that servers use: in lower case, and
+// with other alphabets as punycode. On top of IDNA it accepts only letters,
+// digits, marks and hyphens, one spelling of each label, and nothing invisible.
 func asciiDomain(domain string) (string, error) {
 	domain = norm.NFC.String(strings.ToLower(domain))
 	if norm.NFKC.String(domain) != domain {
@@ -31,68 +38,66 @@ func asciiDomain(domain string) (string, error) {
 	if last := labels[len(labels)-1]; strings.Trim(last, "0123456789") == "" {
 		return "", errors.New("the domain is a number")
 	}
-	return strings.Join(labels, "."), nil
+	ascii := strings.Join(labels, ".")
+	if _, err := idnaProfile.ToASCII(ascii); err != nil {
+		return "", errors.New("the domain is not valid")
+	}
+	return ascii, nil
 }
 
-// asciiLabel is one part of a domain, checked. One that comes as punycode is
-// read first: there is one way to write a label, and nothing hides in it.
+// asciiLabel returns one label of a domain in ASCII. Punycode is decoded first,
+// so that nothing hides in it, and must be the one way to write the label.
 func asciiLabel(label string) (string, bool) {
-	if encoded, ok := strings.CutPrefix(label, "xn--"); ok {
-		shown, ok := punyDecode(encoded)
-		if !ok || isASCII(shown) || punyEncode(shown) != encoded || norm.NFKC.String(strings.ToLower(shown)) != shown {
-			return "", false
-		}
-		label = shown
+	ascii, err := idnaProfile.ToASCII(label)
+	if err != nil || strings.HasPrefix(label, "xn--") && ascii != label {
+		return "", false
 	}
-	for _, r := range label {
+	shown, err := idnaProfile.ToUnicode(ascii)
+	if err != nil || norm.NFKC.String(strings.ToLower(shown)) != shown {
+		return "", false
+	}
+	for _, r := range shown {
 		letter := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
-		if hidden(r) != "" || !letter && r != '-' {
+		if !letter && r != '-' || safetext.ClassOf(r) != safetext.Visible {
 			return "", false
 		}
 	}
-	if !isASCII(label) {
-		label = "xn--" + punyEncode(label)
-	}
-	return label, label != "" && len(label) <= 63 && label[0] != '-' && label[len(label)-1] != '-'
+	return ascii, true
 }
 
-// unicodeDomain is an ASCII domain as a mail program would show it.
+// unicodeDomain returns an ASCII domain as a mail program shows it.
 func unicodeDomain(ascii string) string {
-	labels := strings.Split(ascii, ".")
-	for i, label := range labels {
-		if encoded, ok := strings.CutPrefix(label, "xn--"); ok {
-			if shown, ok := punyDecode(encoded); ok {
-				labels[i] = shown
-			}
-		}
+	shown, err := idna.Punycode.ToUnicode(ascii)
+	if err != nil {
+		return ascii
 	}
-	return strings.Join(labels, ".")
+	return shown
 }
 
-// domainCautions tell of a domain that can be taken for another.
-func domainCautions(ascii string) []string {
+// domainWarnings warns of a domain that can be mistaken for another.
+func domainWarnings(ascii string) []string {
 	shown := unicodeDomain(ascii)
 	if shown == ascii {
 		return nil
 	}
 	for label := range strings.SplitSeq(shown, ".") {
-		if scripts := scriptsOf(label); mixed(scripts) {
-			return []string{fmt.Sprintf("The domain %s is shown as %q and mixes letters of %s, as forged addresses do.",
+		if scripts := scriptsOf(label); mixesScripts(scripts) {
+			return []string{fmt.Sprintf("The domain %s is displayed as %q and mixes %s letters, as forged addresses do.",
 				ascii, shown, strings.Join(scripts, " and "))}
 		}
 	}
 	if like := skeleton(shown); isASCII(like) && like != shown {
-		return []string{fmt.Sprintf("The domain %s is shown as %q, which looks like %s and is another.", ascii, shown, like)}
+		return []string{fmt.Sprintf("The domain %s is displayed as %q. It looks like %s but is a different domain.", ascii, shown, like)}
 	}
-	return []string{fmt.Sprintf("The domain %s is shown as %q.", ascii, shown)}
+	return []string{fmt.Sprintf("The domain %s is displayed as %q.", ascii, shown)}
 }
 
-// resembles tells of known addresses that one not known can be taken for.
-func (s *search) resembles(address string) []string {
+// resemblesKnown warns if an unknown address can be mistaken for a known one.
+func (l *lookup) resemblesKnown(address string) []string {
 	_, domain, _ := strings.Cut(address, "@")
-	shown, whole := hurried(unicodeDomain(domain)), hurried(strings.ToLower(address))
+	shown, whole := lookalikeForm(unicodeDomain(domain)), lookalikeForm(strings.ToLower(address))
 	like := ""
-	for _, c := range s.all {
+	for _, c := range l.all {
 		for _, known := range c.Emails {
 			checked := strings.ToLower(known)
 			if !isASCII(known) {
@@ -100,10 +105,10 @@ func (s *search) resembles(address string) []string {
 			}
 			_, theirs, _ := strings.Cut(checked, "@")
 			switch {
-			case theirs == domain && distance(whole, hurried(checked), 1) <= 1:
-				return []string{fmt.Sprintf("The address looks like that of %s in the contact book (%s), and is another.", c.Name, mask(checked))}
-			case theirs != domain && len(domain) >= 6 && distance(shown, hurried(unicodeDomain(theirs)), 1) <= 1 && like == "":
-				like = fmt.Sprintf("The domain looks like %s, where %s of the contact book is, and is another.", theirs, c.Name)
+			case theirs == domain && distance(whole, lookalikeForm(checked), 1) <= 1:
+				return []string{fmt.Sprintf("The address looks like that of your contact %s (%s) but is a different one.", c.Name, mask(checked))}
+			case theirs != domain && len(domain) >= 6 && distance(shown, lookalikeForm(unicodeDomain(theirs)), 1) <= 1 && like == "":
+				like = fmt.Sprintf("The domain looks like %s, which your contact %s uses, but is a different one.", theirs, c.Name)
 			}
 		}
 	}
@@ -113,8 +118,8 @@ func (s *search) resembles(address string) []string {
 	return []string{like}
 }
 
-// alike are letters that are drawn as a Latin one.
-var alike = strings.NewReplacer(
+// confusables are letters that look like a Latin one.
+var confusables = strings.NewReplacer(
 	// Cyrillic
 	"а", "a", "в", "b", "с", "c", "ԁ", "d", "е", "e", "ё", "e", "ғ", "f", "һ", "h", "і", "i", "ї", "i", "ј", "j", "к", "k", "ӏ", "l", "м", "m",
 	"н", "h", "о", "o", "р", "p", "ԛ", "q", "г", "r", "ѕ", "s", "т", "t", "ц", "u", "ѵ", "v", "ԝ", "w", "х", "x", "у", "y", "ү", "y", "з", "3",
@@ -124,13 +129,13 @@ var alike = strings.NewReplacer(
 	"ո", "n", "ս", "u", "օ", "o", "հ", "h", "ց", "g", "ı", "i", "ɑ", "a", "ɡ", "g", "ɩ", "i", "ʟ", "l", "ł", "l", "ø", "o", "đ", "d",
 )
 
-// shapes are what a hurried reader takes for a letter.
-var shapes = strings.NewReplacer("0", "o", "1", "l", "rn", "m", "vv", "w", "cl", "d")
+// similarShapes are what a hurried reader mistakes for a letter.
+var similarShapes = strings.NewReplacer("0", "o", "1", "l", "rn", "m", "vv", "w", "cl", "d")
 
-// hurried is how a hurried reader sees a text.
-func hurried(s string) string { return shapes.Replace(skeleton(s)) }
+// lookalikeForm is a text as a hurried reader sees it.
+func lookalikeForm(s string) string { return similarShapes.Replace(skeleton(s)) }
 
-// skeleton is a text in Latin letters, as far as others are drawn like them.
+// skeleton replaces letters by the Latin ones that they look like.
 func skeleton(s string) string {
 	var b strings.Builder
 	if isASCII(s) {
@@ -141,10 +146,10 @@ func skeleton(s string) string {
 			b.WriteRune(unicode.ToLower(r))
 		}
 	}
-	return alike.Replace(b.String())
+	return confusables.Replace(b.String())
 }
 
-// scriptsOf are the alphabets of a text's letters, sorted.
+// scriptsOf returns the scripts of a text's letters, sorted.
 func scriptsOf(s string) []string {
 	var out []string
 	for _, r := range s {
@@ -161,19 +166,19 @@ func scriptsOf(s string) []string {
 	return out
 }
 
-// together are alphabets that one language writes side by side.
-var together = [][]string{
+// scriptsUsedTogether are scripts that one language mixes.
+var scriptsUsedTogether = [][]string{
 	{"Han", "Hiragana", "Katakana", "Latin"},
 	{"Han", "Hangul", "Latin"},
 	{"Bopomofo", "Han", "Latin"},
 }
 
-// mixed reports whether no language writes in all of these alphabets.
-func mixed(scripts []string) bool {
+// mixesScripts reports whether no language uses all of these scripts.
+func mixesScripts(scripts []string) bool {
 	if len(scripts) < 2 {
 		return false
 	}
-	return !slices.ContainsFunc(together, func(set []string) bool {
+	return !slices.ContainsFunc(scriptsUsedTogether, func(set []string) bool {
 		return !slices.ContainsFunc(scripts, func(s string) bool { return !slices.Contains(set, s) })
 	})
 }

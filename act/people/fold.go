@@ -4,24 +4,26 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/hearken-dev/hearken/editdistance"
 	"golang.org/x/text/unicode/norm"
 )
 
-// letters that have no decomposition, and how people type them.
+// plainLetters replaces letters that Unicode does not decompose, as people type
+// them, and what stands between words.
 var plainLetters = strings.NewReplacer(
 	"ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ı", "i",
 	"'", "", "’", "", "ʼ", "", ".", "", "-", " ", "‐", " ", "‑", " ", "・", " ",
 )
 
-// marked are the scripts whose marks people leave out. In others a mark makes
-// another letter: か is not が.
-var marked = []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic}
+// accentedScripts are the scripts whose accents people leave out. In others a
+// mark makes another letter: か is not が.
+var accentedScripts = []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic}
 
-// fold makes names comparable: without capitals, accents, the several widths
-// of a letter, and what stands between words.
+// fold makes names comparable: it removes case, accents, width variants of
+// letters, and punctuation between words.
 func fold(name string) string {
 	if isASCII(name) {
-		return words(strings.ToLower(name))
+		return joinWords(strings.ToLower(name))
 	}
 	var b strings.Builder
 	strip := false
@@ -31,48 +33,20 @@ func fold(name string) string {
 				continue
 			}
 		} else {
-			strip = unicode.In(r, marked...)
+			strip = unicode.In(r, accentedScripts...)
 		}
 		b.WriteRune(unicode.ToLower(r))
 	}
-	return words(norm.NFC.String(b.String()))
+	return joinWords(norm.NFC.String(b.String()))
 }
 
-// words writes letters as people type them, and one space between words.
-func words(s string) string { return strings.Join(strings.Fields(plainLetters.Replace(s)), " ") }
+// joinWords applies plainLetters and puts one space between words.
+func joinWords(s string) string { return strings.Join(strings.Fields(plainLetters.Replace(s)), " ") }
 
-// distance counts the letters that are other, missing, too many or swapped
-// between two words, and gives up with more than most.
-func distance(a, b string, most int) int {
-	x, y := cut([]rune(a)), cut([]rune(b))
-	if d := len(x) - len(y); d > most || -d > most {
-		return most + 1
-	}
-	// Three rows of the table: the one before the last is for swapped letters.
-	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		row[0] = i
-		least := i
-		for j := 1; j <= len(y); j++ {
-			change := 1
-			if x[i-1] == y[j-1] {
-				change = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-			least = min(least, row[j])
-		}
-		if least > most {
-			return most + 1
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(y)]
+// distance counts the letters that differ, are missing, extra or swapped. It
+// returns more than limit as soon as the count exceeds it.
+func distance(a, b string, limit int) int {
+	return editdistance.Damerau(truncate([]rune(a)), truncate([]rune(b)), limit)
 }
 
-func cut(r []rune) []rune { return r[:min(len(r), maxCompare)] }
+func truncate(r []rune) []rune { return r[:min(len(r), maxCompare)] }

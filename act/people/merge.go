@@ -8,14 +8,14 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Merge adds imported contacts to those that are there. It returns what is to
-// be saved, and a report for the person who imports.
+// Merge adds imported contacts to the existing ones. It returns the contacts to
+// save and a report for the person who imports.
 //
-// A contact is known again by its id, or by its whole name together with one
-// of its addresses. Under the same id the new addresses take the place of the
-// old ones, which may be somebody else's by now; otherwise they are added.
-// Aliases, the preference and who the owner is are kept. A name alone is never
-// enough: two people may have it.
+// Two contacts are the same if they have the same id, or the same full name and
+// one address in common. With the same id the new addresses replace the old
+// ones, which may belong to somebody else by now; otherwise they are added.
+// Aliases, the preference and the mark of the owner are kept. A name alone is
+// never enough: two people may share it.
 func Merge(existing, incoming []hearken.Contact) (save []hearken.Contact, report string) {
 	m := merger{all: slices.Clone(existing), byID: map[string]int{}, byName: map[string][]int{}, changed: map[int]bool{}}
 	for i := range m.all {
@@ -23,13 +23,13 @@ func Merge(existing, incoming []hearken.Contact) (save []hearken.Contact, report
 	}
 	owner := -1
 	for _, c := range incoming {
-		if i := m.take(c); c.Me {
+		if i := m.merge(c); c.Me {
 			owner = i
 		}
 	}
 	for i := range m.all {
 		if owner >= 0 && owner != i && m.all[i].Me {
-			m.all[i].Me = false // there is one owner, and it is somebody else now
+			m.all[i].Me = false // there is only one owner
 			m.changed[i] = true
 		}
 		if m.changed[i] {
@@ -37,18 +37,18 @@ func Merge(existing, incoming []hearken.Contact) (save []hearken.Contact, report
 		}
 	}
 	added := len(m.all) - len(existing)
-	counts := fmt.Sprintf("%d added, %d changed, %d as they were.", added, len(save)-added, m.unchanged)
+	counts := fmt.Sprintf("%d added, %d changed, %d unchanged.", added, len(save)-added, m.unchanged)
 	return save, strings.Join(append([]string{counts}, m.lost...), "\n")
 }
 
-// A merger is a contact book while others are added to it.
+// A merger holds the contact book while others are merged into it.
 type merger struct {
 	all       []hearken.Contact
 	byID      map[string]int
 	byName    map[string][]int
 	changed   map[int]bool
 	unchanged int
-	lost      []string // sentences about addresses that are no longer there
+	lost      []string // sentences about removed addresses
 }
 
 func (m *merger) index(i int) {
@@ -57,7 +57,7 @@ func (m *merger) index(i int) {
 	m.byName[name] = append(m.byName[name], i)
 }
 
-// find returns where a contact is, and whether it is there by its id.
+// find returns the index of a contact, and whether its id matched.
 func (m *merger) find(c hearken.Contact) (at int, byID bool) {
 	if i, ok := m.byID[c.ID]; ok {
 		return i, true
@@ -70,8 +70,8 @@ func (m *merger) find(c hearken.Contact) (at int, byID bool) {
 	return -1, false
 }
 
-// take adds a contact, and returns where it is now.
-func (m *merger) take(c hearken.Contact) int {
+// merge adds a contact and returns its index.
+func (m *merger) merge(c hearken.Contact) int {
 	i, byID := m.find(c)
 	if i < 0 {
 		m.all = append(m.all, c)
@@ -81,7 +81,7 @@ func (m *merger) take(c hearken.Contact) int {
 		return i
 	}
 	old, now := m.all[i], combine(m.all[i], c, byID)
-	if equal(old, now) {
+	if equalContacts(old, now) {
 		m.unchanged++
 		return i
 	}
@@ -93,7 +93,7 @@ func (m *merger) take(c hearken.Contact) int {
 	return i
 }
 
-// combine is an old contact with what a new one says.
+// combine returns an old contact updated from a new one.
 func combine(old, in hearken.Contact, replace bool) hearken.Contact {
 	out := old
 	out.Emails, out.Phones = union(old.Emails, in.Emails), union(old.Phones, in.Phones)
@@ -109,17 +109,17 @@ func combine(old, in hearken.Contact, replace bool) hearken.Contact {
 	return out
 }
 
-func equal(a, b hearken.Contact) bool {
+func equalContacts(a, b hearken.Contact) bool {
 	return a.Name == b.Name && a.Prefer == b.Prefer && a.Me == b.Me && sameSet(a.Aliases, b.Aliases) &&
 		slices.Equal(a.Emails, b.Emails) && slices.Equal(a.Phones, b.Phones)
 }
 
 func sameSet(a, b []string) bool { return len(without(a, b)) == 0 && len(without(b, a)) == 0 }
 
-// union is the first list, and what the second has besides.
+// union returns the first list plus what only the second has.
 func union(a, b []string) []string { return slices.Concat(a, without(b, a)) }
 
-// without are those of the first list that are not in the second.
+// without returns the elements of a that are not in b.
 func without(a, b []string) []string {
 	var out []string
 	for _, s := range a {

@@ -14,41 +14,41 @@ func TestMerge(t *testing.T) {
 		existing, incoming, save []hearken.Contact
 		report                   string
 	}{
-		"New":       {nil, []hearken.Contact{bob, me}, []hearken.Contact{bob, me}, "2 added, 0 changed, 0 as they were."},
-		"Unchanged": {[]hearken.Contact{bob, me}, []hearken.Contact{{ID: "1", Name: "Bob Novák", Emails: []string{"bob@x.example"}}, me}, nil, "0 added, 0 changed, 2 as they were."},
+		"New":       {nil, []hearken.Contact{bob, me}, []hearken.Contact{bob, me}, "2 added, 0 changed, 0 unchanged."},
+		"Unchanged": {[]hearken.Contact{bob, me}, []hearken.Contact{{ID: "1", Name: "Bob Novák", Emails: []string{"bob@x.example"}}, me}, nil, "0 added, 0 changed, 2 unchanged."},
 		"SameID": {
 			[]hearken.Contact{bob},
 			[]hearken.Contact{{ID: "1", Name: "Bob New", Aliases: []string{"Bobo"}, Emails: []string{"new@x.example"}, Phones: []string{"+420601123456"}}},
 			[]hearken.Contact{{ID: "1", Name: "Bob New", Aliases: []string{"Bobo", "Bobby"}, Emails: []string{"new@x.example"}, Phones: []string{"+420601123456"}, Prefer: "sms"}},
-			"0 added, 1 changed, 0 as they were.\nBob New no longer has bob@x.example.",
+			"0 added, 1 changed, 0 unchanged.\nBob New no longer has bob@x.example.",
 		},
 		"NameAndAddress": {
 			[]hearken.Contact{bob},
 			[]hearken.Contact{{ID: "9", Name: "bob novak", Emails: []string{"BOB@x.example", "b@work.example"}, Phones: []string{"+420601123456"}}},
 			[]hearken.Contact{{ID: "1", Name: "Bob Novák", Aliases: []string{"Bobby"}, Emails: []string{"bob@x.example", "b@work.example"}, Phones: []string{"+420601123456"}, Prefer: "sms"}},
-			"0 added, 1 changed, 0 as they were.",
+			"0 added, 1 changed, 0 unchanged.",
 		},
 		"NameAlone": {
 			[]hearken.Contact{bob}, []hearken.Contact{{ID: "9", Name: "Bob Novák", Emails: []string{"other@x.example"}}},
-			[]hearken.Contact{{ID: "9", Name: "Bob Novák", Emails: []string{"other@x.example"}}}, "1 added, 0 changed, 0 as they were.",
+			[]hearken.Contact{{ID: "9", Name: "Bob Novák", Emails: []string{"other@x.example"}}}, "1 added, 0 changed, 0 unchanged.",
 		},
 		"AddressAlone": {
 			[]hearken.Contact{bob}, []hearken.Contact{{ID: "9", Name: "Eva Nováková", Emails: []string{"bob@x.example"}}},
-			[]hearken.Contact{{ID: "9", Name: "Eva Nováková", Emails: []string{"bob@x.example"}}}, "1 added, 0 changed, 0 as they were.",
+			[]hearken.Contact{{ID: "9", Name: "Eva Nováková", Emails: []string{"bob@x.example"}}}, "1 added, 0 changed, 0 unchanged.",
 		},
-		"OwnerStays": {[]hearken.Contact{me}, []hearken.Contact{{ID: "2", Name: "Alice", Emails: []string{"alice@x.example"}}}, nil, "0 added, 0 changed, 1 as they were."},
+		"OwnerStays": {[]hearken.Contact{me}, []hearken.Contact{{ID: "2", Name: "Alice", Emails: []string{"alice@x.example"}}}, nil, "0 added, 0 changed, 1 unchanged."},
 		"OwnerMoves": {
 			[]hearken.Contact{me, bob}, []hearken.Contact{{ID: "1", Name: "Bob Novák", Emails: []string{"bob@x.example"}, Me: true}},
 			[]hearken.Contact{
 				{ID: "2", Name: "Alice", Emails: []string{"alice@x.example"}},
 				{ID: "1", Name: "Bob Novák", Aliases: []string{"Bobby"}, Emails: []string{"bob@x.example"}, Prefer: "sms", Me: true},
 			},
-			"0 added, 2 changed, 0 as they were.",
+			"0 added, 2 changed, 0 unchanged.",
 		},
 		"TwiceInTheFile": {
 			nil, []hearken.Contact{bob, {ID: "9", Name: "Bob Novák", Emails: []string{"bob@x.example", "b2@x.example"}}},
 			[]hearken.Contact{{ID: "1", Name: "Bob Novák", Aliases: []string{"Bobby"}, Emails: []string{"bob@x.example", "b2@x.example"}, Prefer: "sms"}},
-			"1 added, 0 changed, 0 as they were.",
+			"1 added, 0 changed, 0 unchanged.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	maxNear    = 3  // names that an error suggests
-	maxMatches = 5  // people that an ambiguous name lists
+	maxNear    = 3  // similar names that an error suggests
+	maxMatches = 5  // people that an error about an ambiguous name lists
 	maxCompare = 64 // letters of a name that are compared
 )
 
@@ -22,49 +22,49 @@ var honorifics = []string{"さん", "さま", "様", "くん", "君", "ちゃん
 
 func isMe(to string) bool { return slices.Contains(meWords, fold(to)) }
 
-// owner is the contact that is the owner, nil if there is none.
-func (s *search) owner() *hearken.Contact {
-	for i := range s.all {
-		if s.all[i].Me {
-			return &s.all[i]
+// owner returns the owner's contact, nil if there is none.
+func (l *lookup) owner() *hearken.Contact {
+	for i := range l.all {
+		if l.all[i].Me {
+			return &l.all[i]
 		}
 	}
 	return nil
 }
 
-// named finds the one contact of a name: by the whole name or an alias, else
-// by a first name that only one has.
-func (s *search) named(to string) (*hearken.Contact, []string, error) {
+// byName finds the one contact with a name: by full name or alias, else by a
+// first name that only one contact has. It also returns warnings.
+func (l *lookup) byName(to string) (*hearken.Contact, []string, error) {
 	if isMe(to) {
-		if c := s.owner(); c != nil {
+		if c := l.owner(); c != nil {
 			return c, nil, nil
 		}
-		return nil, nil, hearken.Errorf(hearken.UnknownRecipient, "The contact book does not say who you are.").
+		return nil, nil, hearken.Errorf(hearken.UnknownRecipient, "The contact book does not say who the owner is.").
 			WithTry(`hearken contacts import --me "YOUR NAME" FILE.vcf`)
 	}
-	book := foldAll(s.all)
+	book := foldAll(l.all)
 	for _, name := range spellings(to) {
 		if found := matching(book, func(e entry) bool { return slices.Contains(e.names, name) }); len(found) > 0 {
-			c, err := s.only(found)
+			c, err := l.single(found)
 			return c, nil, err
 		}
 	}
 	for _, name := range spellings(to) {
 		if found := matching(book, func(e entry) bool { return e.first == name }); len(found) > 0 {
-			c, err := s.only(found)
+			c, err := l.single(found)
 			if err != nil {
 				return nil, nil, err
 			}
 			return c, []string{fmt.Sprintf("Only a first name was given: %s is the one contact that has it.", c.Name)}, nil
 		}
 	}
-	if several(to) {
+	if namesSeveral(to) {
 		return nil, nil, hearken.Errorf(hearken.InvalidRecipient, "A message goes to one recipient.").WithTry("one call for each")
 	}
-	return nil, nil, unknown(book, to)
+	return nil, nil, unknownName(book, to)
 }
 
-// spellings are the folded name, and the name without an honorific.
+// spellings returns the folded name, also without an honorific.
 func spellings(to string) []string {
 	name := fold(to)
 	out := []string{name}
@@ -76,8 +76,8 @@ func spellings(to string) []string {
 	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
-// several reports whether more than one person seems to be named.
-func several(to string) bool {
+// namesSeveral reports whether more than one person seems to be named.
+func namesSeveral(to string) bool {
 	if strings.ContainsAny(to, ",;&、，；＆") {
 		return true
 	}
@@ -109,7 +109,7 @@ func foldAll(all []hearken.Contact) []entry {
 	return out
 }
 
-// matching are those contacts of which a thing is true.
+// matching returns the contacts for which is returns true.
 func matching(book []entry, is func(entry) bool) []*hearken.Contact {
 	var out []*hearken.Contact
 	for _, e := range book {
@@ -120,27 +120,28 @@ func matching(book []entry, is func(entry) bool) []*hearken.Contact {
 	return out
 }
 
-// only is the one that was found. Of several none is taken.
-func (s *search) only(found []*hearken.Contact) (*hearken.Contact, error) {
+// single returns the one contact that was found. If there are several, it
+// chooses none.
+func (l *lookup) single(found []*hearken.Contact) (*hearken.Contact, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
 	var who []string
 	for _, c := range found[:min(len(found), maxMatches)] {
-		who = append(who, s.masked(c))
+		who = append(who, l.masked(c))
 	}
 	if more := len(found) - len(who); more > 0 {
 		who = append(who, fmt.Sprintf("and %d more", more))
 	}
-	return nil, hearken.Errorf(hearken.AmbiguousRecipient, "%d matches: %s.", len(found), strings.Join(who, ", ")).
-		WithTry("ask which one is meant, then the full name or the address")
+	return nil, hearken.Errorf(hearken.AmbiguousRecipient, "%d contacts match: %s.", len(found), strings.Join(who, ", ")).
+		WithTry("ask which one is meant, then use the full name or the address")
 }
 
-// masked names a contact so that its owner knows who it is, and nobody learns
-// an address.
-func (s *search) masked(c *hearken.Contact) string {
+// masked describes a contact so that the owner recognizes it, without
+// revealing an address.
+func (l *lookup) masked(c *hearken.Contact) string {
 	kinds := []string{email, sms}
-	if c.Prefer == sms || s.platform == sms {
+	if c.Prefer == sms || l.platform == sms {
 		kinds = []string{sms, email}
 	}
 	for _, kind := range kinds {
@@ -164,25 +165,25 @@ func mask(address string) string {
 	return "…"
 }
 
-// unknown says that nobody has the name, and who has one like it.
-func unknown(book []entry, to string) error {
+// unknownName is the error for a name that nobody has. It suggests similar ones.
+func unknownName(book []entry, to string) error {
 	type candidate struct {
-		name string
-		far  int
+		name     string
+		distance int
 	}
 	var all []candidate
 	want := fold(to)
-	most := max(1, len([]rune(want))/3)
+	limit := max(1, len([]rune(want))/3)
 	for _, e := range book {
-		far := distance(want, e.first, most)
+		d := distance(want, e.first, limit)
 		for _, name := range e.names {
-			far = min(far, distance(want, name, most))
+			d = min(d, distance(want, name, limit))
 		}
-		if far <= most {
-			all = append(all, candidate{e.Name, far})
+		if d <= limit {
+			all = append(all, candidate{e.Name, d})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return a.far - b.far })
+	slices.SortStableFunc(all, func(a, b candidate) int { return a.distance - b.distance })
 	var near []string
 	for _, c := range all {
 		if len(near) < maxNear && !slices.Contains(near, c.name) {
@@ -190,14 +191,14 @@ func unknown(book []entry, to string) error {
 		}
 	}
 	if len(near) == 0 {
-		return hearken.Errorf(hearken.UnknownRecipient, "Nobody of that name is in the contact book.").
+		return hearken.Errorf(hearken.UnknownRecipient, "No contact has that name.").
 			WithTry("an address, or hearken contacts import FILE.vcf")
 	}
-	return hearken.Errorf(hearken.UnknownRecipient, "Nobody of that name is in the contact book; near are %s.", strings.Join(near, ", ")).
-		WithTry("ask who is meant, then the full name")
+	return hearken.Errorf(hearken.UnknownRecipient, "No contact has that name. Similar names: %s.", strings.Join(near, ", ")).
+		WithTry("ask who is meant, then use the full name")
 }
 
-// Spoken are the ways in which somebody may have said who a contact is.
+// Spoken returns what somebody may say to refer to a contact.
 func Spoken(c hearken.Contact) []string {
 	out := []string{c.Name}
 	if first, rest, ok := strings.Cut(c.Name, " "); ok && first != "" && rest != "" {

@@ -13,80 +13,81 @@ import (
 	"unicode"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 const (
 	maxContacts = 20_000
-	maxEach     = 20  // addresses, numbers and aliases of one contact
-	maxWritten  = 200 // those that are looked at
+	maxEach     = 20  // emails, phones and aliases kept of one contact
+	maxWritten  = 200 // of these that are read
 	maxName     = 200 // bytes of a name or an alias
 	maxNotes    = 50
 )
 
-// ParseVCards reads contacts as telephones and mail programs export them:
-// vCard 2.1, 3.0 and 4.0. Numbers without a country's code get the calling
-// code given, such as 49; without one they are left out. The notes say what
-// was left out and why, for the person who imports.
+// ParseVCards reads contacts as phones and mail programs export them: vCard
+// 2.1, 3.0 and 4.0. Numbers without a country code get callingCode, such as 49;
+// if that is empty, they are left out. The notes tell the person who imports
+// what was left out and why.
 func ParseVCards(r io.Reader, callingCode string) ([]hearken.Contact, []string, error) {
-	p := &parser{lines: newLines(r), callingCode: callingCode, seen: map[string]bool{}}
+	p := &parser{lines: newLineReader(r), callingCode: callingCode, seen: map[string]bool{}}
 	return p.parse()
 }
 
 func (p *parser) parse() ([]hearken.Contact, []string, error) {
 	for {
-		more, err := p.card()
+		more, err := p.next()
 		switch {
 		case err != nil:
 			return nil, nil, err
 		case !more && p.cards == 0:
-			return nil, nil, hearken.Errorf(hearken.Invalid, "There is no vCard in the file.")
+			return nil, nil, hearken.Errorf(hearken.Invalid, "The file contains no vCard.")
 		case !more:
-			if p.left > 0 {
-				p.notes = append(p.notes, fmt.Sprintf("%d more were left out.", p.left))
+			if p.omitted > 0 {
+				p.notes = append(p.notes, fmt.Sprintf("%d more notes are not shown.", p.omitted))
 			}
 			return p.contacts, p.notes, nil
 		case len(p.contacts) > maxContacts:
-			return nil, nil, hearken.Errorf(hearken.Invalid, "The file holds more than %d contacts.", maxContacts)
+			return nil, nil, hearken.Errorf(hearken.Invalid, "The file contains more than %d contacts.", maxContacts)
 		}
 	}
 }
 
 // A parser reads the cards of a file.
 type parser struct {
-	lines       *lines
+	lines       *lineReader
 	callingCode string
 
-	cards    int
-	begun    int // the line of a card that began within another
-	contacts []hearken.Contact
-	seen     map[string]bool // ids
-	notes    []string
-	left     int // notes that are not told one by one
+	cards     int
+	nextBegin int // the line of a card that began inside another; 0 if none
+	contacts  []hearken.Contact
+	seen      map[string]bool // ids
+	notes     []string
+	omitted   int // notes beyond maxNotes
 }
 
-// A card is what matters of a vCard.
+// A card holds the properties of a vCard that matter here.
 type card struct {
-	fn, org, uid          string
-	given, middle, family string
-	sound                 string // the name's reading, in one piece
-	soundGiven, soundLast string
-	nicknames             []string
-	emails, phones        []handle
-	begin                 int  // the line it begins at
-	group                 bool // not a person
-	old                   bool // version 2.1: no escapes but of ;
+	fn, org, uid              string
+	given, middle, family     string
+	reading                   string // the whole name's pronunciation
+	readingGiven, readingLast string
+	nicknames                 []string
+	emails, phones            []handle
+	begin                     int  // the line it begins at
+	group                     bool // not a person
+	v21                       bool // version 2.1 escapes only ;
 }
 
-// A handle is an address or a number, and how much it is preferred: 1 the most.
+// A handle is an address or a number with its preference: 1 is the highest.
 type handle struct {
 	value string
 	pref  int
 }
 
-// card reads the next card, and reports whether there was one.
-func (p *parser) card() (bool, error) {
-	c := card{begin: p.begun}
-	p.begun = 0
+// next reads the next card and reports whether there was one.
+func (p *parser) next() (bool, error) {
+	c := card{begin: p.nextBegin}
+	p.nextBegin = 0
 	for c.begin == 0 {
 		l, err := p.lines.next()
 		if errors.Is(err, io.EOF) {
@@ -100,15 +101,15 @@ func (p *parser) card() (bool, error) {
 		}
 	}
 	p.cards++
-	if err := p.fill(&c); err != nil {
+	if err := p.readCard(&c); err != nil {
 		return false, err
 	}
 	p.add(&c)
 	return true, nil
 }
 
-// fill reads a card up to its end, or to where another one begins.
-func (p *parser) fill(c *card) error {
+// readCard reads a card up to its end, or to where another one begins.
+func (p *parser) readCard(c *card) error {
 	before := ""
 	for depth := 1; depth > 0; {
 		l, err := p.lines.next()
@@ -119,61 +120,61 @@ func (p *parser) fill(c *card) error {
 		switch {
 		case errors.Is(err, io.EOF), begins && before != "AGENT":
 			p.note(c.begin, "the card has no end")
-			p.begun = l.at
+			p.nextBegin = l.at
 			return nil
 		case begins: // a card within a card, as version 2.1 has it
 			depth++
 		case l.is("END", "VCARD"):
 			depth--
 		case depth == 1:
-			c.take(l)
+			c.addLine(l)
 		}
 		before = l.name
 	}
 	return nil
 }
 
-// take keeps what a line says.
-func (c *card) take(l line) {
+// addLine adds a property to the card.
+func (c *card) addLine(l vcardLine) {
 	if len(c.emails)+len(c.phones)+len(c.nicknames) > maxWritten {
 		return
 	}
 	switch l.name {
 	case "VERSION":
-		c.old = strings.TrimSpace(l.text()) == "2.1"
+		c.v21 = strings.TrimSpace(l.text()) == "2.1"
 	case "FN":
-		c.fn = cmp.Or(c.fn, l.plain(c.old))
+		c.fn = cmp.Or(c.fn, l.plain(c.v21))
 	case "N":
-		parts := append(l.parts(';', c.old), "", "", "")
+		parts := append(l.parts(';', c.v21), "", "", "")
 		c.family, c.given, c.middle = parts[0], parts[1], parts[2]
 	case "NICKNAME":
-		c.nicknames = append(c.nicknames, l.parts(',', c.old)...)
+		c.nicknames = append(c.nicknames, l.parts(',', c.v21)...)
 	case "ORG":
-		c.org = cmp.Or(c.org, strings.Join(l.parts(';', c.old), " "))
+		c.org = cmp.Or(c.org, strings.Join(l.parts(';', c.v21), " "))
 	case "UID":
-		c.uid = strings.TrimPrefix(l.plain(c.old), "urn:uuid:")
+		c.uid = strings.TrimPrefix(l.plain(c.v21), "urn:uuid:")
 	case "KIND", "X-ADDRESSBOOKSERVER-KIND":
-		c.group = strings.EqualFold(l.plain(c.old), "group")
+		c.group = strings.EqualFold(l.plain(c.v21), "group")
 	case "X-PHONETIC-FIRST-NAME":
-		c.soundGiven = l.plain(c.old)
+		c.readingGiven = l.plain(c.v21)
 	case "X-PHONETIC-LAST-NAME":
-		c.soundLast = l.plain(c.old)
+		c.readingLast = l.plain(c.v21)
 	case "SOUND":
-		if l.param("X-IRMC-N") {
-			c.sound = strings.TrimSpace(strings.Join(l.parts(';', c.old), " "))
+		if l.hasType("X-IRMC-N") {
+			c.reading = strings.TrimSpace(strings.Join(l.parts(';', c.v21), " "))
 		}
 	case "EMAIL":
-		c.emails = append(c.emails, handle{strings.TrimPrefix(l.plain(c.old), "mailto:"), l.pref()})
+		c.emails = append(c.emails, handle{strings.TrimPrefix(l.plain(c.v21), "mailto:"), l.pref()})
 	case "TEL":
-		if l.param("FAX") || l.param("PAGER") {
+		if l.hasType("FAX") || l.hasType("PAGER") {
 			return
 		}
-		number, _, _ := strings.Cut(strings.TrimPrefix(l.plain(c.old), "tel:"), ";")
+		number, _, _ := strings.Cut(strings.TrimPrefix(l.plain(c.v21), "tel:"), ";")
 		c.phones = append(c.phones, handle{number, l.pref()})
 	}
 }
 
-// add makes a contact of a card.
+// add turns a card into a contact.
 func (p *parser) add(c *card) {
 	if c.group {
 		return
@@ -181,11 +182,11 @@ func (p *parser) add(c *card) {
 	out := hearken.Contact{Name: c.name()}
 	for _, h := range byPref(c.emails) {
 		address, _, why := parseEmail(h.value)
-		p.keep(&out.Emails, address, c, h.value, why)
+		p.addAddress(&out.Emails, address, c, h.value, why)
 	}
 	for _, h := range byPref(c.phones) {
 		number, why := parsePhone(h.value, p.callingCode)
-		p.keep(&out.Phones, number, c, h.value, why)
+		p.addAddress(&out.Phones, number, c, h.value, why)
 	}
 	if out.Name == "" && len(out.Emails) > 0 {
 		out.Name = out.Emails[0]
@@ -195,11 +196,11 @@ func (p *parser) add(c *card) {
 		p.note(c.begin, "the card has no name")
 		return
 	case len(out.Emails)+len(out.Phones) == 0:
-		p.note(c.begin, out.Name+" has neither an email address nor a telephone number that can be used")
+		p.note(c.begin, out.Name+" has neither an email address nor a phone number that can be used")
 		return
 	}
 	out.Aliases = c.aliases(out.Name)
-	out.ID = identify(c.uid, &out)
+	out.ID = contactID(c.uid, &out)
 	if p.seen[out.ID] {
 		p.note(c.begin, out.Name+" is in the file twice")
 		return
@@ -208,70 +209,70 @@ func (p *parser) add(c *card) {
 	p.contacts = append(p.contacts, out)
 }
 
-// keep adds an address to a contact, or a note why not.
-func (p *parser) keep(to *[]string, address string, c *card, written, why string) {
-	if why == "" && slices.ContainsFunc(*to, func(has string) bool { return same(has, address) }) {
+// addAddress adds an address to a contact, or a note why not.
+func (p *parser) addAddress(to *[]string, address string, c *card, written, why string) {
+	if why == "" && slices.ContainsFunc(*to, func(has string) bool { return sameAddress(has, address) }) {
 		return
 	}
 	if why == "" && len(*to) >= maxEach {
 		why = fmt.Sprintf("there are more than %d", maxEach)
 	}
 	if why != "" {
-		p.note(c.begin, fmt.Sprintf("%q of %s was left out: %s", tidy(written), cmp.Or(c.name(), "somebody"), why))
+		p.note(c.begin, fmt.Sprintf("%q of %s was left out: %s", cleanName(written), cmp.Or(c.name(), "somebody"), why))
 		return
 	}
 	*to = append(*to, address)
 }
 
-// note tells the person who imports of something.
+// note adds a note for the person who imports.
 func (p *parser) note(at int, what string) {
 	if len(p.notes) >= maxNotes {
-		p.left++
+		p.omitted++
 		return
 	}
 	p.notes = append(p.notes, fmt.Sprintf("Line %d: %s.", at, strings.TrimSuffix(what, ".")))
 }
 
-// name is how people call the card's person.
+// name returns the person's name.
 func (c *card) name() string {
 	for _, name := range []string{c.fn, c.full(), c.org} {
-		if name = tidy(name); name != "" {
+		if name = cleanName(name); name != "" {
 			return name
 		}
 	}
 	return ""
 }
 
-// full is the name made of its parts, in the order of its language.
+// full joins the parts of the name in the order of its language.
 func (c *card) full() string {
 	parts := []string{c.given, c.middle, c.family}
-	if east(c.family) && east(c.given) {
+	if isCJK(c.family) && isCJK(c.given) {
 		parts = []string{c.family, c.middle, c.given}
 	}
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }
 
-// east reports whether a name is written in Chinese, Japanese or Korean.
-func east(s string) bool {
+// isCJK reports whether a name is written in Chinese, Japanese or Korean.
+func isCJK(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 	})
 }
 
-// aliases are the other ways to say the name: nicknames, the name as its parts
-// make it, and how it is read.
+// aliases returns other names of the person: nicknames, the name made of its
+// parts, and its pronunciation.
 func (c *card) aliases(name string) []string {
-	all := append(slices.Clone(c.nicknames), c.full(), c.sound, strings.TrimSpace(c.soundLast+" "+c.soundGiven))
-	if east(c.family) {
+	all := append(slices.Clone(c.nicknames), c.full(), c.reading, strings.TrimSpace(c.readingLast+" "+c.readingGiven))
+	if isCJK(c.family) {
 		all = append(all, c.family)
 	}
-	if east(c.given) {
+	if isCJK(c.given) {
 		all = append(all, c.given)
 	}
 	seen := map[string]bool{fold(name): true, "": true}
 	var out []string
 	for _, a := range all {
-		a = tidy(a)
+		a = cleanName(a)
 		if seen[fold(a)] || len(out) >= maxEach {
 			continue
 		}
@@ -281,13 +282,13 @@ func (c *card) aliases(name string) []string {
 	return out
 }
 
-// tidy makes a name fit to be shown on one line.
-func tidy(name string) string {
+// cleanName makes a name safe to show on one line.
+func cleanName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
-		case r == unicode.ReplacementChar || hidden(r) != "":
+		case r == unicode.ReplacementChar || safetext.ClassOf(r) != safetext.Visible:
 			return -1
 		}
 		return r
@@ -300,7 +301,7 @@ func tidy(name string) string {
 	return name
 }
 
-// byPref puts the preferred ones first, and keeps the order else.
+// byPref sorts the preferred ones first.
 func byPref(h []handle) []handle {
 	slices.SortStableFunc(h, func(a, b handle) int { return a.pref - b.pref })
 	return h
@@ -308,9 +309,9 @@ func byPref(h []handle) []handle {
 
 var idForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
-// identify gives a contact an id: the card's own, or one made of what it says
-// so that the next import finds it again.
-func identify(uid string, c *hearken.Contact) string {
+// contactID returns the card's own id, or one derived from its contents, so
+// that the next import recognizes the contact.
+func contactID(uid string, c *hearken.Contact) string {
 	if idForm.MatchString(uid) {
 		return uid
 	}

@@ -177,8 +177,8 @@ UID:3`
 		t.Error(d)
 	}
 	for i, says := range []string{
-		"Line 2: No Address has neither", `Line 5: "a@b@c" of Bad Address was left out: it does not have`,
-		`Line 11: "601 123 456" of Local was left out: it has no country's code`, "Line 11: Local has neither", `Line 15: "+1 900 555 0123" of Premium was left out: it is a premium-rate`,
+		"Line 2: No Address has neither", `Line 5: "a@b@c" of Bad Address was left out: it is not a name`,
+		`Line 11: "601 123 456" of Local was left out: it has no country code`, "Line 11: Local has neither", `Line 15: "+1 900 555 0123" of Premium was left out: it is a premium-rate`,
 		"Line 21: Same is in the file twice", "Line 26: the card has no name", "Line 29: the card has no end", "Line 33: the card has no end",
 	} {
 		if i >= len(notes) || !strings.Contains(notes[i], says) {
@@ -218,10 +218,10 @@ func TestParseVCards_Bounds(t *testing.T) {
 	if c := got[1]; len(c.Name) > maxName || !utf8.ValidString(c.Name) || len(c.Phones) != maxEach || len(c.Aliases) != maxEach {
 		t.Errorf("%d bytes of name, %d numbers, %d aliases", len(c.Name), len(c.Phones), len(c.Aliases))
 	}
-	if len(notes) > maxNotes+1 || !strings.Contains(notes[len(notes)-1], "more were left out") {
+	if len(notes) > maxNotes+1 || !strings.Contains(notes[len(notes)-1], "more notes are not shown") {
 		t.Errorf("%d notes: %s", len(notes), notes[len(notes)-1])
 	}
-	p := &parser{lines: newLines(endless{})}
+	p := &parser{lines: newLineReader(endless{})}
 	p.lines.left = 1 << 20
 	if _, _, err := p.parse(); hearken.CodeOf(err) != hearken.Invalid {
 		t.Errorf("too large: %v", err)
@@ -279,7 +279,7 @@ func TestE164(t *testing.T) {
 	}
 }
 
-// FuzzParseVCards has any file be refused or give contacts that are sound.
+// FuzzParseVCards has any file be refused or give contacts that are reading.
 func FuzzParseVCards(f *testing.F) {
 	f.Add([]byte("BEGIN:VCARD\nFN;ENCODING=QUOTED-PRINTABLE:=C5=\n=BD\nTEL:601123456\nEND:VCARD"))
 	f.Add([]byte("BEGIN:VCARD\r\nN;CHARSET=SHIFT_JIS:\x83\\\x83j;\\;\r\n ;x\r\nitem1.EMAIL;TYPE=\"a:b\":a@b.example\r\nEND:VCARD\r\n"))

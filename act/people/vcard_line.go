@@ -20,34 +20,33 @@ import (
 )
 
 const (
-	// maxFile bounds a file; with pictures a large address book has some
-	// hundred megabytes.
+	// maxFile is the largest file in bytes. With pictures, a large address book
+	// has some hundred megabytes.
 	maxFile = 512 << 20
-	// maxLine is what is kept of a line. Only pictures are longer, and those
-	// are not looked at.
+	// maxLine is how much of a line is read. Only pictures are longer, and
+	// those are ignored.
 	maxLine = 16 << 10
-	// maxHead is what a line may have in front of its colon.
+	// maxHead is the longest part before a line's colon.
 	maxHead = 1 << 10
 )
 
-// lines reads a file of vCards line by line, as they were before they were
-// folded.
-type lines struct {
+// A lineReader reads the lines of a vCard file and joins folded ones.
+type lineReader struct {
 	r      *bufio.Reader
 	left   int64
 	number int    // of the last line that was read
-	ahead  []byte // a line that was read to see whether it goes on
-	has    bool
+	ahead  []byte // a line read ahead to see whether it continues the last one
+	has    bool   // whether ahead holds a line
 }
 
-// newLines knows the marks of UTF-8 and UTF-16 at the beginning of a file.
-func newLines(r io.Reader) *lines {
+// newLineReader decodes files that begin with a UTF-8 or UTF-16 byte order mark.
+func newLineReader(r io.Reader) *lineReader {
 	decoded := transform.NewReader(r, unicode.BOMOverride(transform.Nop))
-	return &lines{r: bufio.NewReader(decoded), left: maxFile}
+	return &lineReader{r: bufio.NewReader(decoded), left: maxFile}
 }
 
-// raw reads a line as it stands, whichever way it ends.
-func (l *lines) raw() ([]byte, error) {
+// readRaw reads one physical line, however it ends.
+func (l *lineReader) readRaw() ([]byte, error) {
 	if l.has {
 		l.has = false
 		return l.ahead, nil
@@ -68,7 +67,7 @@ func (l *lines) raw() ([]byte, error) {
 			if next, err := l.r.Peek(1); err == nil && next[0] == '\n' {
 				continue
 			}
-			break // as old telephones end lines
+			break // old phones end lines with \r alone
 		}
 		if b == '\n' {
 			break
@@ -81,22 +80,22 @@ func (l *lines) raw() ([]byte, error) {
 	return out, nil
 }
 
-// next reads a line with what was folded behind it.
-func (l *lines) next() (line, error) {
+// next reads a property and joins its folded lines.
+func (l *lineReader) next() (vcardLine, error) {
 	for {
-		b, err := l.raw()
+		b, err := l.readRaw()
 		if err != nil {
-			return line{}, err
+			return vcardLine{}, err
 		}
 		at := l.number
 		out, ok := parseLine(b)
 		for {
-			more, err := l.raw()
+			more, err := l.readRaw()
 			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {
-				return line{}, err
+				return vcardLine{}, err
 			}
 			soft := ok && out.encoding() == "QUOTED-PRINTABLE" && bytes.HasSuffix(out.value, []byte("="))
 			folded := len(more) > 0 && (more[0] == ' ' || more[0] == '\t')
@@ -129,33 +128,34 @@ func (l *lines) next() (line, error) {
 	}
 }
 
-// A line is a property: item1.EMAIL;TYPE=INTERNET,HOME:bob@example.org
-type line struct {
+// A vcardLine is one property: item1.EMAIL;TYPE=INTERNET,HOME:bob@example.org
+type vcardLine struct {
 	name   string
-	params []string // in capitals: TYPE=HOME, or HOME as in version 2.1
+	params []string // in upper case: TYPE=HOME, or HOME as in version 2.1
 	value  []byte
 	at     int // its number in the file
 }
 
-// parseLine takes a line apart. It reports false for what is no property.
-func parseLine(b []byte) (line, bool) {
+// parseLine splits a line into its parts. It returns false if it is not a
+// property.
+func parseLine(b []byte) (vcardLine, bool) {
 	head, value, ok := cutUnquoted(b)
 	if !ok {
-		return line{}, false
+		return vcardLine{}, false
 	}
 	fields := strings.Split(strings.ToUpper(head), ";")
 	name := strings.TrimSpace(fields[0])
 	if _, bare, ok := strings.Cut(name, "."); ok {
-		name = bare // the group that it belongs to says nothing here
+		name = bare // the group does not matter here
 	}
-	out := line{name: name, value: bytes.Clone(value)}
+	out := vcardLine{name: name, value: bytes.Clone(value)}
 	for _, f := range fields[1:] {
 		out.params = append(out.params, strings.ReplaceAll(strings.TrimSpace(f), `"`, ""))
 	}
 	return out, name != ""
 }
 
-// cutUnquoted cuts at the first colon outside of quotes.
+// cutUnquoted splits at the first colon outside of quotes.
 func cutUnquoted(b []byte) (string, []byte, bool) {
 	quoted := false
 	for i, c := range b {
@@ -169,12 +169,12 @@ func cutUnquoted(b []byte) (string, []byte, bool) {
 	return "", nil, false
 }
 
-func (l line) is(name, value string) bool {
+func (l vcardLine) is(name, value string) bool {
 	return l.name == name && strings.EqualFold(strings.TrimSpace(string(l.value)), value)
 }
 
-// param reports whether the line is of a type, however it is written.
-func (l line) param(want string) bool {
+// hasType reports whether the line has a type, in any notation.
+func (l vcardLine) hasType(want string) bool {
 	for _, p := range l.params {
 		p = strings.TrimPrefix(p, "TYPE=")
 		for of := range strings.SplitSeq(p, ",") {
@@ -186,8 +186,8 @@ func (l line) param(want string) bool {
 	return false
 }
 
-// of is the value of a parameter.
-func (l line) of(name string) string {
+// paramValue returns the value of a parameter.
+func (l vcardLine) paramValue(name string) string {
 	for _, p := range l.params {
 		if v, ok := strings.CutPrefix(p, name+"="); ok {
 			return strings.TrimSpace(v)
@@ -196,39 +196,39 @@ func (l line) of(name string) string {
 	return ""
 }
 
-// pref is how much the value is preferred: 1 is the most.
-func (l line) pref() int {
-	if n, err := strconv.Atoi(l.of("PREF")); err == nil && n >= 1 && n <= 100 {
+// pref returns how much the value is preferred: 1 is the highest.
+func (l vcardLine) pref() int {
+	if n, err := strconv.Atoi(l.paramValue("PREF")); err == nil && n >= 1 && n <= 100 {
 		return n
 	}
-	if l.param("PREF") {
+	if l.hasType("PREF") {
 		return 1
 	}
 	return math.MaxInt32
 }
 
-// encoding is how the value is written, by its usual name.
-func (l line) encoding() string {
-	switch e := l.of("ENCODING"); {
-	case e == "QUOTED-PRINTABLE" || e == "Q" || l.param("QUOTED-PRINTABLE"):
+// encoding returns the name of the value's encoding; empty if it has none.
+func (l vcardLine) encoding() string {
+	switch e := l.paramValue("ENCODING"); {
+	case e == "QUOTED-PRINTABLE" || e == "Q" || l.hasType("QUOTED-PRINTABLE"):
 		return "QUOTED-PRINTABLE"
-	case e == "B" || e == "BASE64" || l.param("BASE64"):
+	case e == "B" || e == "BASE64" || l.hasType("BASE64"):
 		return "BASE64"
 	}
 	return ""
 }
 
-// text is the value in UTF-8, still escaped.
-func (l line) text() string {
+// text returns the value in UTF-8, still escaped.
+func (l vcardLine) text() string {
 	b := l.value
 	switch l.encoding() {
 	case "QUOTED-PRINTABLE":
-		// Broken ends are common; what was read before them is good.
+		// Broken ends are common; what was read before them is valid.
 		b, _ = io.ReadAll(quotedprintable.NewReader(bytes.NewReader(b)))
 	case "BASE64":
 		b, _ = io.ReadAll(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(bytes.ReplaceAll(b, []byte(" "), nil))))
 	}
-	if name := l.of("CHARSET"); name != "" && name != "UTF-8" {
+	if name := l.paramValue("CHARSET"); name != "" && name != "UTF-8" {
 		if set, err := htmlindex.Get(name); err == nil {
 			if out, err := set.NewDecoder().Bytes(b); err == nil {
 				b = out
@@ -241,11 +241,11 @@ func (l line) text() string {
 	return string(b)
 }
 
-// plain is the value as one text.
-func (l line) plain(old bool) string { return strings.TrimSpace(unescape(l.text(), old)) }
+// plain returns the value as one unescaped text.
+func (l vcardLine) plain(old bool) string { return strings.TrimSpace(unescape(l.text(), old)) }
 
-// parts are the texts between unescaped separators.
-func (l line) parts(separator byte, old bool) []string {
+// parts returns the texts between unescaped separators.
+func (l vcardLine) parts(separator byte, old bool) []string {
 	var out []string
 	text := l.text()
 	from := 0
