@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// What the audit tells of. Actions are written down at every step; the others
-// are what could change who may do what.
+// The types of audit records. Every step of an action is recorded, and
+// everything that changes who may do what.
 const (
 	AuditProposed  = "action.proposed"
 	AuditDecided   = "action.decided"
@@ -23,8 +23,7 @@ const (
 	AuditHub       = "hub.state" // started, stopped
 )
 
-// An AuditRecord is one line of the audit. Fields that do not apply are left
-// out.
+// An AuditRecord is one line of the audit. Fields that do not apply are empty.
 type AuditRecord struct {
 	Type      string   `json:"type"`
 	Action    string   `json:"action,omitempty"`
@@ -39,16 +38,16 @@ type AuditRecord struct {
 	Receipt   string   `json:"receipt,omitempty"`
 	Error     string   `json:"error,omitempty"`
 	Evidence  []string `json:"evidence,omitempty"` // arg=source:session/segment
-	// When are the times of an appointment or reminder.
+	// When is the time of an appointment or reminder, or the end of a grant.
 	When *time.Time `json:"when,omitempty"`
-	// Texts are free texts by their names. They are written as an HMAC, never
-	// in clear, so that what a person wants forgotten can be forgotten.
+	// Texts are free texts by name. They are stored as an HMAC, never in the
+	// clear, so that they can be forgotten.
 	Texts map[string]string `json:"texts,omitempty"`
 }
 
-// An Audit is the tamper-evident record of everything that was done, refused
-// or decided. It may be used concurrently.
+// An Audit is the tamper-evident record of everything that was requested,
+// decided, done or refused. It may be used concurrently.
 type Audit interface {
-	// Append writes a record; it is on disk when Append returns without error.
+	// Append writes a record. It is on disk when Append returns without error.
 	Append(ctx context.Context, r AuditRecord) error
 }

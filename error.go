@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// A Code names a kind of failure in a way that programs can act on.
+// A Code identifies a kind of failure for programs.
 type Code string
 
-// The nine domain errors, and the few that every door needs besides.
+// The errors of sessions, and general ones.
 const (
 	SessionNotFound          Code = "session_not_found"
 	SessionAlreadyStopped    Code = "session_already_stopped"
@@ -25,12 +25,12 @@ const (
 	Unauthorized Code = "unauthorized" // no key, or a wrong one
 	Forbidden    Code = "forbidden"    // a key, but not for this
 	NotFound     Code = "not_found"    // something other than a session
-	Busy         Code = "busy"         // no room now; try later
-	Undecodable  Code = "undecodable"  // sound that cannot be decoded
+	Busy         Code = "busy"         // too much at the moment; try later
+	Undecodable  Code = "undecodable"  // audio that cannot be decoded
 	RateLimited  Code = "rate_limited" // too many requests in too short a time
 )
 
-// The errors of actions, as agents see them in front of a colon.
+// The errors of actions. Agents see the code in front of a colon.
 const (
 	ApprovalPending      Code = "approval_pending"
 	ActionWasDenied      Code = "denied"
@@ -56,7 +56,7 @@ const (
 	ActionCannotBeUndone Code = "cannot_undo"
 )
 
-// RPC is the code's number as a JSON-RPC error.
+// RPC returns the code's number as a JSON-RPC error.
 func (c Code) RPC() int64 {
 	switch c {
 	case SessionNotFound:
@@ -80,21 +80,21 @@ func (c Code) RPC() int64 {
 }
 
 // An Error is a failure that a person or an agent sees: a code, a plain
-// sentence, and where it helps a thing to try.
+// sentence, and optionally what to try.
 type Error struct {
 	Code    Code
 	Message string
 	Try     string // a command or a step, without the word "Try"
-	Err     error  // the cause; not shown, kept for errors.Is and As
+	Err     error  // the cause; not shown, but found by errors.Is and As
 }
 
-// Errorf makes an [Error]. A %w in the format keeps the cause.
+// Errorf returns an [Error]. A %w in the format keeps the cause.
 func Errorf(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err)}
 }
 
-// WithTry adds the next step to take.
+// WithTry sets what to try next.
 func (e *Error) WithTry(format string, args ...any) *Error {
 	e.Try = fmt.Sprintf(format, args...)
 	return e
@@ -113,7 +113,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// CodeOf is the code of the first [Error] in err's chain, or the empty code.
+// CodeOf returns the code of the first [Error] in err's chain, or an empty one.
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code

@@ -1,18 +1,17 @@
-// Package act does what was said: it takes an agent's wish to create an
-// appointment, send a message or set a reminder, finds the words behind it,
-// has a person decide, carries it out once, and writes all of it down.
+// Package act carries out what was said: it takes an agent's request to create
+// an appointment, send a message or set a reminder, finds the words behind it,
+// asks a person to decide, carries it out once, and records all of it.
 //
-// A [Queue] is where actions are dealt with. An agent's call proposes one and
-// waits for its end; the owner decides at a terminal or on the page; whatever
-// is approved is carried out by the desk itself, also if nobody waits any
-// more.
+// A [Queue] holds the actions. An agent's call proposes one and waits for its
+// end. The owner decides at a terminal or on the page. The queue carries out
+// what is approved, even if nobody waits for it any more.
 //
-// The rules that make this safe are few. What is stored never changes, and a
-// decision names the digest of what was seen. Every change of state is a
-// compare-and-set in the store, so that of two who decide one does. An attempt
-// is in the store and in the audit, on disk, before it is made; what nobody
-// can know afterwards is shown as unknown and never done again by itself. And
-// a grant covers only what was said on this side of the call.
+// A few rules make this safe. Stored arguments never change, and a decision
+// names the digest of what the decider saw. Every change of state is a
+// compare-and-set in the store, so that only one of several decisions counts.
+// An attempt is in the store and in the audit, on disk, before it is made. If
+// nobody can know its outcome afterwards, the action is unknown and never
+// retried automatically. A grant covers only words from this side's microphone.
 package act
 
 import (
@@ -24,72 +23,71 @@ import (
 	"github.com/hearken-dev/hearken/act/evidence"
 )
 
-// Store is what a desk needs of a [hearken.Store].
+// Store is what a queue needs of a [hearken.Store].
 type Store interface {
 	hearken.ActionStore
 	Keys(ctx context.Context) ([]hearken.Key, error)
 }
 
-// Config is what a [Queue] is made of. Dir, Store, Audit and Zone are required.
+// Config configures a [Queue]. Dir, Store, Audit and Zone are required.
 type Config struct {
-	Dir   string // where it is kept that all actions are paused
+	Dir   string // holds the file that marks all actions as paused
 	Store Store
 	Audit hearken.Audit
-	// Transcripts are where the words behind an action are looked for; nil
-	// finds none.
+	// Transcripts are searched for the words behind an action; nil finds none.
 	Transcripts evidence.Transcripts
-	// Calendars, Messengers and Reminders carry out the three tools. Of the
-	// calendars the first is used, and all reminders.
+	// Calendars, Messengers and Reminders carry out the three tools: the first
+	// calendar, the messenger of the chosen platform, and all reminders.
 	Calendars  []hearken.Connector
 	Messengers []hearken.Connector
 	Reminders  []hearken.Connector
 
-	// CallingCode is that of phone numbers written without one; may be empty.
+	// CallingCode is the calling code for numbers without one; may be empty.
 	CallingCode string
 
-	Zone      *time.Location // in which times without a zone are meant
+	Zone      *time.Location // for times without a zone
 	Approval  time.Duration  // how long a person may take to decide; 0 for ten minutes
-	Retention time.Duration  // how long ended actions keep their texts; 0 for ever
+	Retention time.Duration  // how long ended actions are kept; 0 for ever
 	// FarRecipients lets the owner decide about a new recipient that only the
-	// far side named, in place of a refusal.
+	// other side named. Otherwise such a message is denied.
 	FarRecipients bool
-	// Delay is how long a message that a grant covers waits before it is sent,
-	// so that it can still be cancelled.
+	// Delay is how long a message that a grant covers can still be cancelled
+	// before it is sent.
 	Delay time.Duration
-	// NewOwner says that the owner is another than the one who decided so far:
-	// grants are revoked, and what waits or was approved is cancelled.
+	// NewOwner says that the owner has changed: all grants are revoked, and
+	// pending and approved actions are cancelled.
 	NewOwner bool
-	// NoNotifier says why the owner could not be told of a reminder now, as a
-	// sentence; empty if there is a way. May be nil.
+	// NoNotifier returns a sentence that says why the owner cannot be notified
+	// of reminders, or an empty one. May be nil.
 	NoNotifier func() string
-	// OnPending is told of each action that waits for its owner; may be nil.
+	// OnPending is called for each action that waits for a decision; may be nil.
 	OnPending func(a *hearken.Action)
 
 	Log *slog.Logger
 	Now func() time.Time
-	// Fault is called at places where a test may end the process.
-	Fault func(place string)
+	// Failpoint is called at points where a test may end the process.
+	Failpoint func(name string)
 }
 
 // A Request is one call of an acting tool.
 type Request struct {
 	Principal string // "local" or a key's id
-	Client    string // what the client calls itself
+	Client    string // the client's own name
 	Tool      string // one of the three
 
-	// Exactly one of these, by Tool; as the agent wrote them.
+	// Exactly one of these, by Tool, as the agent wrote it.
 	Calendar *CalendarArgs
 	Message  *MessageArgs
 	Reminder *ReminderArgs
 
-	// Claim is what the agent says the words behind it are; may be nil.
+	// Claim is where the agent says the words behind it are; may be nil.
 	Claim *Claim
-	// IdempotencyKey is the client's own key for the action: a second call with it is
-	// the same action. Empty: equal arguments within ten minutes are.
+	// IdempotencyKey is the client's own key: a second call with it means the
+	// same action. If empty, equal arguments within ten minutes do.
 	IdempotencyKey string
 }
 
-// A Claim is what an agent says the words behind an action are.
+// A Claim is where an agent says the words behind an action are.
 type Claim = evidence.Claim
 
 // CalendarArgs are the arguments of calendar.create.
@@ -115,20 +113,19 @@ type ReminderArgs struct {
 	Repeat string
 }
 
-// A Verdict is what somebody decides about an action.
-type Verdict struct {
+// A DecisionRequest is somebody's decision about an action.
+type DecisionRequest struct {
 	ID     string
-	Digest string // of the action as it was seen
+	Digest string // of the action as the decider saw it
 	Allow  bool
 	By     string // owner or client
 	From   string // terminal, page, elicitation, file
 	Reason string
-	// Grant makes an allowed action's like be allowed from now on; nil for
-	// this one alone.
+	// Grant also allows similar actions from now on; nil for this one alone.
 	Grant *GrantBounds
 }
 
-// GrantBounds is how far a grant goes.
+// GrantBounds limits a grant.
 type GrantBounds struct {
 	For    time.Duration // 0 for 24 hours; at most 30 days for messages, a year for others
 	PerDay int           // 0 for 20

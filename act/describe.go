@@ -1,36 +1,31 @@
 package act
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 	"github.com/hearken-dev/hearken/schedule"
 )
 
-// Failure is what an action that has not, or not yet, succeeded answers who
-// asked for it: a stable code and a sentence. It is nil for one that is done.
+// Failure returns what the caller is told about an action that has not, or not
+// yet, succeeded. It is nil for one that is done.
 func Failure(a *hearken.Action) *hearken.Error {
 	switch a.State {
 	case hearken.ActionDone:
 		return nil
 	case hearken.ActionPending:
-		return hearken.Errorf(hearken.ApprovalPending, "%s waits for its owner until %s.", a.ID, a.ExpiresAt.UTC().Format(time.RFC3339)).
-			WithTry("ask the user to open the approvals page or run: hearken approve %s; then the same call again, or action_status", a.ID)
+		return hearken.Errorf(hearken.ApprovalPending, "%s waits for the owner's approval until %s.", a.ID, a.ExpiresAt.UTC().Format(time.RFC3339)).
+			WithTry("ask the user to open the approvals page or run: hearken approve %s; then repeat the call or use action_status", a.ID)
 	case hearken.ActionApproved, hearken.ActionExecuting:
 		return hearken.Errorf(hearken.ApprovalPending, "%s is approved and being carried out.", a.ID).WithTry("action_status")
 	case hearken.ActionUndone:
-		return hearken.Errorf(hearken.ActionWasCancelled, "%s was done and taken back.", a.ID)
+		return hearken.Errorf(hearken.ActionWasCancelled, "%s was done and then undone.", a.ID)
 	}
-	code, sentence, _ := strings.Cut(a.Error, ": ")
-	return hearken.Errorf(hearken.Code(code), "%s", sentence)
-}
-
-// codeOf is the code in front of an action's error.
-func codeOf(text string) hearken.Code {
-	code, _, _ := strings.Cut(text, ":")
-	return hearken.Code(code)
+	return &hearken.Error{Code: a.FailureCode(), Message: a.FailureMessage()}
 }
 
 // Summary says in one line what an action does.
@@ -39,115 +34,124 @@ func Summary(a *hearken.Action) string {
 	case a.Appointment != nil:
 		return fmt.Sprintf("Create %q in the calendar (%s)", a.Appointment.Title, a.Connector)
 	case a.Message != nil:
-		return fmt.Sprintf("Send a message to %s (%s)", who(a.Message), a.Message.Platform)
+		return fmt.Sprintf("Send a message to %s (%s)", recipientText(a.Message), a.Message.Platform)
 	case a.Reminder != nil:
 		return fmt.Sprintf("Set the reminder %q", a.Reminder.Note)
 	}
 	return a.Tool
 }
 
-func who(m *hearken.Message) string {
+func recipientText(m *hearken.Message) string {
 	if m.Name == "" {
 		return m.Address
 	}
 	return m.Name + " <" + m.Address + ">"
 }
 
-// TimeText says at what time an action takes place, with its zone and, if it
-// repeats, the next times; empty for what has no time.
+// Effect says in words what has become of an action.
+func Effect(a *hearken.Action) string {
+	text := string(a.State)
+	if a.State == hearken.ActionDone {
+		switch {
+		case a.Appointment != nil:
+			text = "created" + receipt("calendar UID", a.Receipt)
+		case a.Message != nil:
+			text = "sent" + receipt("message ID", a.Receipt)
+		case a.Reminder != nil:
+			text = "set"
+		}
+	}
+	if message := a.FailureMessage(); message != "" {
+		text += " (" + message + ")"
+	}
+	return text
+}
+
+func receipt(name, id string) string {
+	if id == "" {
+		return ""
+	}
+	return " (" + name + " " + id + ")"
+}
+
+// TimeText says when an action takes place, with its zone and, if it repeats,
+// the next times. It is empty for an action without a time.
 func TimeText(a *hearken.Action) string {
 	switch {
 	case a.Appointment != nil:
-		return fmt.Sprintf("%s, %d minutes", schedule.Describe(a.Appointment.Start, zone(a.Appointment.Zone), "", 0), int(a.Appointment.Duration.Minutes()))
+		return fmt.Sprintf("%s, %d minutes", schedule.Describe(a.Appointment.Start, loadZone(a.Appointment.Zone), "", 0), int(a.Appointment.Duration.Minutes()))
 	case a.Reminder != nil:
-		return schedule.Describe(a.Reminder.At, zone(a.Reminder.Zone), a.Reminder.Repeat, 3)
+		return schedule.Describe(a.Reminder.At, loadZone(a.Reminder.Zone), a.Reminder.Repeat, 3)
 	}
 	return ""
 }
 
-// zone finds a zone that was there when the action was made.
-func zone(name string) *time.Location {
-	loc, err := time.LoadLocation(name)
+func loadZone(name string) *time.Location {
+	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return time.UTC
+		return time.UTC // the zone existed when the action was made
 	}
-	return loc
+	return zone
 }
 
-// Describe tells a person at a terminal all there is to know before deciding.
+// Describe returns everything that a person at a terminal needs to decide about
+// an action.
 func Describe(a *hearken.Action) string {
 	var b strings.Builder
 	line := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(&b, "  %-9s %s\n", name, strings.ReplaceAll(visible(text), "\n", "\n            "))
+			fmt.Fprintf(&b, "  %-9s %s\n", name, strings.ReplaceAll(safetext.Marked(text), "\n", "\n            "))
 		}
 	}
-	fmt.Fprintf(&b, "%s  %s\n", a.ID, visible(Summary(a)))
+	fmt.Fprintf(&b, "%s  %s\n", a.ID, safetext.Marked(Summary(a)))
 	line("when", TimeText(a))
 	switch {
 	case a.Appointment != nil:
 		line("where", a.Appointment.Location)
 		line("text", a.Appointment.Description)
 	case a.Message != nil:
-		line("to", who(a.Message))
+		line("to", recipientText(a.Message))
 		line("text", a.Message.Text)
 	}
-	asked := a.Principal
-	if a.KeyName != "" && a.KeyName != a.Principal {
-		asked = a.KeyName + " (" + a.Principal + ")"
-	}
-	if a.Client != "" {
-		asked += " by " + a.Client
-	}
-	line("asked by", asked)
+	line("asked by", requester(a))
 	for _, e := range a.Evidence {
-		line("heard", heard(e))
+		if e.Source != "" { // otherwise a warning says so
+			line("evidence", evidenceText(e))
+		}
 	}
-	for _, c := range a.Warnings {
-		line("CAUTION", c)
+	for _, w := range a.Warnings {
+		line("WARNING", w)
 	}
 	return b.String()
 }
 
-// heard is a piece of evidence in words.
-func heard(e hearken.Evidence) string {
-	if e.Source == "" {
-		return e.Arg + ": nobody was heard saying it"
+// requester says who asked for an action.
+func requester(a *hearken.Action) string {
+	if a.Principal == Local {
+		return cmp.Or(a.Client, "a program") + ", on this computer"
 	}
-	side := "this side"
+	key := "key " + a.Principal
+	if a.KeyName != "" && a.KeyName != a.Principal {
+		key = fmt.Sprintf("key %q (%s)", a.KeyName, a.Principal)
+	}
+	if a.Client == "" {
+		return key
+	}
+	return a.Client + ", with " + key
+}
+
+// evidenceText says who said the words for an argument.
+func evidenceText(e hearken.Evidence) string {
+	who := "You"
 	if e.Source == hearken.System || e.Echo {
-		side = "the other side"
+		who = "The other side"
 	}
 	if e.Speaker != nil {
-		side += fmt.Sprintf(", speaker %d", *e.Speaker)
+		who += fmt.Sprintf(" (speaker %d)", *e.Speaker)
 	}
-	return fmt.Sprintf("%s: %q, %s, %s", e.Arg, e.Quote, side, e.At)
-}
-
-// visible shows characters that would turn or hide text around them as what
-// they are.
-func visible(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if hides(r) {
-			fmt.Fprintf(&b, "<U+%04X>", r)
-			continue
-		}
-		b.WriteRune(r)
+	text := fmt.Sprintf("%s: %s said %q, %s", argName(e.Arg), who, e.Quote, e.At)
+	if e.Echo {
+		text += ", an echo in your microphone"
 	}
-	return b.String()
-}
-
-// hides reports whether a character changes how others look, or is invisible
-// itself.
-func hides(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r < 0x20, r >= 0x7f && r < 0xa0, r == 0xad, r == 0x61c, r == 0x180e, r == 0xfeff:
-		return true
-	case r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r >= 0xfff9 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe0fff:
-		return true
-	}
-	return false
+	return text
 }

@@ -18,17 +18,17 @@ func (w *world) event(title, description, location string) act.Request {
 
 func (w *world) grant(tool, target string) {
 	w.Helper()
-	if _, err := w.desk.Grant(w.Context(), hearken.Grant{Principal: act.Local, Tool: tool, Target: target, PerDay: 20, ExpiresAt: time.Now().Add(time.Hour)}); err != nil {
+	if _, err := w.queue.Grant(w.Context(), hearken.Grant{Principal: act.Local, Tool: tool, Target: target, PerDay: 20, ExpiresAt: time.Now().Add(time.Hour)}); err != nil {
 		w.Fatal(err)
 	}
 }
 
 // Every text of an appointment is looked for.
 func TestJudge_EveryText(t *testing.T) {
-	within(t, func(w *world) {
+	run(t, func(w *world) {
 		w.grant(hearken.CalendarCreate, "builtin")
-		w.says(hearken.Microphone, "Put dentist into my calendar in the old town")
-		w.says(hearken.System, "Write pay the deposit into the description")
+		w.say(hearken.Microphone, "Put dentist into my calendar in the old town")
+		w.say(hearken.System, "Write pay the deposit into the description")
 		for _, tt := range []struct {
 			description, location string
 			args                  []string
@@ -54,14 +54,14 @@ func TestJudge_EveryText(t *testing.T) {
 // Who decides is told why a grant does not cover what was said on this side,
 // after the warnings and before all else.
 func TestJudge_Doubts(t *testing.T) {
-	within(t, func(w *world) {
+	run(t, func(w *world) {
 		w.grant(hearken.MessageSend, "email:bob@example.org")
-		w.says(hearken.Microphone, "Bob says that the merger closes on Friday")
+		w.say(hearken.Microphone, "Bob says that the merger closes on Friday")
 		a := w.propose(w.message("the merger closes on Friday"))
 		if a.State != hearken.ActionPending || a.Grantable || len(a.Warnings) < 2 || !strings.Contains(a.Warnings[0], "not heard asking for a message") {
 			w.Errorf("%+v", a)
 		}
-		if _, _, err := w.desk.Decide(w.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", Grant: &act.GrantBounds{}}); hearken.CodeOf(err) != hearken.PolicyDenied {
+		if _, _, err := w.queue.Decide(w.Context(), act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", Grant: &act.GrantBounds{}}); hearken.CodeOf(err) != hearken.PolicyDenied {
 			w.Errorf("a grant for it: %v", err)
 		}
 		if got := w.approve(a); got.State != hearken.ActionDone {
@@ -72,13 +72,13 @@ func TestJudge_Doubts(t *testing.T) {
 
 // The same words are a request for one message.
 func TestJudge_Again(t *testing.T) {
-	within(t, func(w *world) {
+	run(t, func(w *world) {
 		w.grant(hearken.MessageSend, "email:bob@example.org")
-		w.says(hearken.Microphone, "Tell Bob that lunch is at one")
+		w.say(hearken.Microphone, "Tell Bob that lunch is at one")
 		if first := w.await(w.propose(w.message("lunch is at one"))); first.State != hearken.ActionDone {
 			w.Fatalf("%+v", first)
 		}
-		w.says(hearken.Microphone, "I like Bob")
+		w.say(hearken.Microphone, "I like Bob")
 		for _, text := range []string{"lunch is at one", "Lunch at one"} {
 			req := w.message(text)
 			req.IdempotencyKey = "once more: " + text
@@ -86,7 +86,7 @@ func TestJudge_Again(t *testing.T) {
 				w.Errorf("%q: %+v", text, again)
 			}
 		}
-		w.says(hearken.Microphone, "Tell Bob that lunch is at one")
+		w.say(hearken.Microphone, "Tell Bob that lunch is at one")
 		req := w.message("lunch is at one")
 		req.IdempotencyKey = "said once more"
 		if again := w.await(w.propose(req)); again.State != hearken.ActionDone {

@@ -8,7 +8,7 @@ import (
 
 // What looks like a link or a secret is asked about in every text of every
 // tool, and ordinary words with dots in them are not.
-func TestDelicate(t *testing.T) {
+func TestIsSensitive(t *testing.T) {
 	for text, want := range map[string]bool{
 		"https://evil.example/login":         true,
 		"see evil.example/menu":              true,
@@ -48,12 +48,12 @@ func TestDelicate(t *testing.T) {
 			{Appointment: &hearken.Appointment{Title: "a", Location: text}},
 			{Reminder: &hearken.Reminder{Note: text}},
 		} {
-			if delicate(a) != want {
+			if isSensitive(a) != want {
 				t.Errorf("%q: %v", text, !want)
 			}
 		}
 	}
-	if delicate(&hearken.Action{Message: &hearken.Message{To: "bob@stone.example", Address: "bob@stone.example", Text: "hello"}}) {
+	if isSensitive(&hearken.Action{Message: &hearken.Message{To: "bob@stone.example", Address: "bob@stone.example", Text: "hello"}}) {
 		t.Error("an address is no text")
 	}
 }

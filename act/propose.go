@@ -8,81 +8,80 @@ import (
 	"github.com/hearken-dev/hearken/act/evidence"
 )
 
-// Local is the built-in key of the owner's own processes. It is revoked like
-// any other.
+// Local is the principal of programs on the owner's computer. It can be revoked
+// like any key.
 const Local = "local"
 
-// Propose takes an agent's wish: it resolves the arguments, looks for the
-// words behind them, and stores an action that is covered by a grant, waits
-// for its owner, or is denied. A call that means an action that is there
-// already returns that one.
+// Propose resolves the arguments of a request, looks for the words behind them,
+// and stores an action. The action is approved by a grant, waits for its owner,
+// or is denied. A call that means an existing action returns that one.
 //
-// What cannot even be an action is an [*hearken.Error].
-func (d *Queue) Propose(ctx context.Context, req Request) (*hearken.Action, error) {
-	a, err := d.propose(ctx, req)
+// A request that cannot become an action fails with an [*hearken.Error].
+func (q *Queue) Propose(ctx context.Context, req Request) (*hearken.Action, error) {
+	a, err := q.propose(ctx, req)
 	if code := hearken.CodeOf(err); code != "" && code != hearken.AuditUnavailable {
-		if pass, last := d.refusals.Pass(d.cfg.Now()); pass {
+		if allow, last := q.refusals.Allow(q.cfg.Now()); allow {
 			r := hearken.AuditRecord{Type: hearken.AuditRefused, Principal: req.Principal, Tool: req.Tool, Error: string(code)}
 			if last {
 				r.State = RefusalsOmitted
 			}
-			d.ledger.note(ctx, r)
+			q.audit.writeOrQueue(ctx, r)
 		}
 	}
 	return a, err
 }
 
-func (d *Queue) propose(ctx context.Context, req Request) (*hearken.Action, error) {
-	key, err := d.key(ctx, req.Principal)
+func (q *Queue) propose(ctx context.Context, req Request) (*hearken.Action, error) {
+	key, err := q.key(ctx, req.Principal)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Problem(); hearken.CodeOf(err) == hearken.ActionsPaused {
+	if err := q.Problem(); hearken.CodeOf(err) == hearken.ActionsPaused {
 		return nil, err
 	}
-	a, said, err := d.resolve(ctx, req)
+	a, said, err := q.resolve(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	a.KeyName = key.Name
-	d.proposing.Lock()
-	defer d.proposing.Unlock()
-	if earlier, err := d.earlier(ctx, req, a); err != nil || earlier != nil {
+	q.proposing.Lock()
+	defer q.proposing.Unlock()
+	if earlier, err := q.findDuplicate(ctx, req, a); err != nil || earlier != nil {
 		return earlier, err
 	}
-	if err := d.room(ctx, key); err != nil {
+	if err := q.checkPendingLimit(ctx, key); err != nil {
 		return nil, err
 	}
-	found, err := d.evidence(ctx, a, req.Claim, said)
+	found, err := q.evidence(ctx, a, req.Claim, said)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.judge(ctx, a, found); err != nil {
+	if err := q.applyPolicy(ctx, a, found); err != nil {
 		return nil, err
 	}
-	if err := d.ledger.write(ctx, proposal(a)); err != nil {
+	if err := q.audit.write(ctx, proposal(a)); err != nil {
 		return nil, err
 	}
 	if a.Decision != nil {
 		a.PendingAudit = hearken.AuditDecided
 	}
-	defer d.hold(a.ID)()
-	if _, err := d.cfg.Store.SaveAction(ctx, a); err != nil { // a new id has no rival
-		return nil, hearken.Errorf(hearken.RepositoryError, "The action could not be kept: %w.", err)
+	defer q.reserve(a.ID)()
+	if _, err := q.cfg.Store.SaveAction(ctx, a); err != nil { // a new id has no rival
+		return nil, hearken.Errorf(hearken.RepositoryError, "The action could not be saved: %w.", err)
 	}
 	if a.Decision != nil {
-		d.settle(ctx, a)
+		q.recordChange(ctx, a)
 	}
-	d.changed()
-	if a.State == hearken.ActionPending && d.cfg.OnPending != nil {
-		d.cfg.OnPending(a)
+	q.changed()
+	if a.State == hearken.ActionPending && q.cfg.OnPending != nil {
+		q.cfg.OnPending(a)
 	}
 	return a, nil
 }
 
-// key finds a key that may act.
-func (d *Queue) key(ctx context.Context, principal string) (*hearken.Key, error) {
-	keys, err := d.cfg.Store.Keys(ctx)
+// key returns a key that may act.
+func (q *Queue) key(ctx context.Context, principal string) (*hearken.Key, error) {
+	keys, err := q.cfg.Store.Keys(ctx)
 	if err != nil {
 		return nil, hearken.Errorf(hearken.RepositoryError, "The keys cannot be read: %w.", err)
 	}
@@ -96,21 +95,21 @@ func (d *Queue) key(ctx context.Context, principal string) (*hearken.Key, error)
 	return &keys[i], nil
 }
 
-// earlier finds the action that a call means, if it is there already. An
-// action that surely did not happen may be asked for again.
-func (d *Queue) earlier(ctx context.Context, req Request, a *hearken.Action) (*hearken.Action, error) {
+// findDuplicate returns the existing action that a call means, nil if there is
+// none. An action that surely did not happen may be requested again.
+func (q *Queue) findDuplicate(ctx context.Context, req Request, a *hearken.Action) (*hearken.Action, error) {
 	f := hearken.ActionFilter{Principal: a.Principal, IdempotencyKey: a.IdempotencyKey, Limit: 1}
 	if req.IdempotencyKey == "" {
-		f.Since = a.CreatedAt.Add(-sameWithin)
+		f.Since = a.CreatedAt.Add(-duplicateWindow)
 	}
-	found, err := d.cfg.Store.Actions(ctx, f)
+	found, err := q.cfg.Store.Actions(ctx, f)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	old := &found[0]
 	if old.Digest != a.Digest {
-		return nil, hearken.Errorf(hearken.ApprovalMismatch, "This idempotency_key stands for another action, %s.", old.ID).
-			WithTry("a new idempotency_key for other arguments")
+		return nil, hearken.Errorf(hearken.ApprovalMismatch, "This idempotency_key was used for another action, %s.", old.ID).
+			WithTry("a new idempotency_key for different arguments")
 	}
 	switch old.State {
 	case hearken.ActionFailed, hearken.ActionCancelled, hearken.ActionUndone:
@@ -121,32 +120,32 @@ func (d *Queue) earlier(ctx context.Context, req Request, a *hearken.Action) (*h
 	return old, nil
 }
 
-// room refuses a key that has too much waiting already: a person who is
-// flooded with questions stops reading them.
-func (d *Queue) room(ctx context.Context, key *hearken.Key) error {
-	waiting, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{
-		Principal: key.ID, States: []hearken.ActionState{hearken.ActionPending}, Limit: maxWaiting,
+// checkPendingLimit refuses a key that has too many pending actions: a person
+// who is flooded with questions stops reading them.
+func (q *Queue) checkPendingLimit(ctx context.Context, key *hearken.Key) error {
+	waiting, err := q.cfg.Store.Actions(ctx, hearken.ActionFilter{
+		Principal: key.ID, States: []hearken.ActionState{hearken.ActionPending}, Limit: maxPendingPerKey,
 	})
 	if err != nil {
 		return err
 	}
-	if len(waiting) >= maxWaiting {
-		return hearken.Errorf(hearken.DailyLimit, "%d actions of this key wait for their owner already.", len(waiting)).
-			WithTry("again when some of them are decided")
+	if len(waiting) >= maxPendingPerKey {
+		return hearken.Errorf(hearken.DailyLimit, "%d actions of this key already wait for the owner.", len(waiting)).
+			WithTry("again when the owner has decided some of them")
 	}
 	return nil
 }
 
 // evidence looks for what was said about the sensitive arguments.
-func (d *Queue) evidence(ctx context.Context, a *hearken.Action, claim *evidence.Claim, said []evidence.Arg) (evidence.Finding, error) {
-	if d.finder == nil {
+func (q *Queue) evidence(ctx context.Context, a *hearken.Action, claim *evidence.Claim, said []evidence.Arg) (evidence.Finding, error) {
+	if q.finder == nil {
 		var none evidence.Finding
 		for _, arg := range said {
 			none.Evidence = append(none.Evidence, hearken.Evidence{Arg: arg.Name})
 		}
 		return none, nil
 	}
-	return d.finder.Find(ctx, evidence.Query{
+	return q.finder.Find(ctx, evidence.Query{
 		Tool: a.Tool, Now: a.CreatedAt, Args: said, Claim: claim, Repeats: a.Reminder != nil && a.Reminder.Repeat != "",
 	})
 }

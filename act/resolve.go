@@ -14,35 +14,36 @@ import (
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act/evidence"
 	"github.com/hearken-dev/hearken/act/people"
+	"github.com/hearken-dev/hearken/safetext"
 	"github.com/hearken-dev/hearken/schedule"
 )
 
 // The longest texts, in characters.
 const (
-	maxLine = 500   // a title, a place, a note
+	maxLine = 500   // a title, a location, a note
 	maxText = 20000 // a message, a description
 )
 
-// resolve makes an action of a request: names become addresses and times an
-// instant in a zone, so that what a person is asked about is what will be
-// done. It also returns what somebody should have said.
-func (d *Queue) resolve(ctx context.Context, req Request) (*hearken.Action, []evidence.Arg, error) {
-	now := d.cfg.Now().UTC()
+// resolve turns a request into an action: names become addresses and times
+// become instants in a zone, so that what a person approves is what is done. It
+// also returns the arguments that somebody should have said.
+func (q *Queue) resolve(ctx context.Context, req Request) (*hearken.Action, []evidence.Arg, error) {
+	now := q.cfg.Now().UTC()
 	a := &hearken.Action{
-		ID: hearken.NewActionID(req.Tool), Tool: req.Tool, Principal: req.Principal, Client: clean(req.Client, 80),
-		State: hearken.ActionPending, CreatedAt: now, ExpiresAt: now.Add(d.cfg.Approval),
+		ID: hearken.NewActionID(req.Tool), Tool: req.Tool, Principal: req.Principal, Client: shortLine(req.Client, 80),
+		State: hearken.ActionPending, CreatedAt: now, ExpiresAt: now.Add(q.cfg.Approval),
 	}
 	var said []evidence.Arg
 	var err error
 	switch {
 	case req.Tool == hearken.CalendarCreate && req.Calendar != nil:
-		said, err = d.resolveCalendar(ctx, a, req.Calendar)
+		said, err = q.resolveCalendar(ctx, a, req.Calendar)
 	case req.Tool == hearken.MessageSend && req.Message != nil:
-		said, err = d.resolveMessage(ctx, a, req.Message)
+		said, err = q.resolveMessage(ctx, a, req.Message)
 	case req.Tool == hearken.ReminderCreate && req.Reminder != nil:
-		said, err = d.resolveReminder(a, req.Reminder)
+		said, err = q.resolveReminder(a, req.Reminder)
 	default:
-		err = hearken.Errorf(hearken.Invalid, "There is no tool %q that acts.", req.Tool)
+		err = hearken.Errorf(hearken.Invalid, "There is no action %q.", req.Tool)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -55,19 +56,19 @@ func (d *Queue) resolve(ctx context.Context, req Request) (*hearken.Action, []ev
 	return a, said, nil
 }
 
-func (d *Queue) resolveCalendar(ctx context.Context, a *hearken.Action, in *CalendarArgs) ([]evidence.Arg, error) {
-	if len(d.cfg.Calendars) == 0 {
-		return nil, missing("calendar")
+func (q *Queue) resolveCalendar(ctx context.Context, a *hearken.Action, in *CalendarArgs) ([]evidence.Arg, error) {
+	if len(q.cfg.Calendars) == 0 {
+		return nil, notConfigured("calendar")
 	}
 	for name, text := range map[string]string{"title": in.Title, "location": in.Location} {
-		if err := oneLine(name, text, name == "title"); err != nil {
+		if err := checkLine(name, text, name == "title"); err != nil {
 			return nil, err
 		}
 	}
-	if err := fits("description", in.Description, maxText); err != nil {
+	if err := checkLength("description", in.Description, maxText); err != nil {
 		return nil, err
 	}
-	start, err := schedule.ParseTime(in.Start, d.cfg.Zone, a.CreatedAt)
+	start, err := schedule.ParseTime(in.Start, q.cfg.Zone, a.CreatedAt)
 	if err != nil {
 		return nil, err
 	}
@@ -75,10 +76,10 @@ func (d *Queue) resolveCalendar(ctx context.Context, a *hearken.Action, in *Cale
 	if err != nil {
 		return nil, err
 	}
-	calendar := d.cfg.Calendars[0]
+	calendar := q.cfg.Calendars[0]
 	a.Connector, a.Target = calendar.Name(), calendar.Name()
 	a.Appointment = &hearken.Appointment{
-		Title: in.Title, Start: start, Zone: d.cfg.Zone.String(), Duration: length,
+		Title: in.Title, Start: start, Zone: q.cfg.Zone.String(), Duration: length,
 		Description: in.Description, Location: in.Location,
 	}
 	if hint, ok := calendar.(conflicts); ok {
@@ -94,18 +95,18 @@ func (d *Queue) resolveCalendar(ctx context.Context, a *hearken.Action, in *Cale
 	return said, nil
 }
 
-func (d *Queue) resolveMessage(ctx context.Context, a *hearken.Action, in *MessageArgs) ([]evidence.Arg, error) {
+func (q *Queue) resolveMessage(ctx context.Context, a *hearken.Action, in *MessageArgs) ([]evidence.Arg, error) {
 	if strings.TrimSpace(in.Text) == "" {
 		return nil, hearken.Errorf(hearken.Invalid, "text is required.")
 	}
-	if err := fits("text", in.Text, maxText); err != nil {
+	if err := checkLength("text", in.Text, maxText); err != nil {
 		return nil, err
 	}
 	var offered []string
-	for _, m := range d.cfg.Messengers {
+	for _, m := range q.cfg.Messengers {
 		offered = append(offered, m.Name())
 	}
-	to, err := d.book.Resolve(ctx, in.To, in.Platform, offered)
+	to, err := q.book.Resolve(ctx, in.To, in.Platform, offered)
 	if err != nil {
 		return nil, err
 	}
@@ -113,62 +114,62 @@ func (d *Queue) resolveMessage(ctx context.Context, a *hearken.Action, in *Messa
 	a.Message = &hearken.Message{
 		To: in.To, Name: to.Name, Address: to.Address, Platform: to.Platform, Text: in.Text, Known: to.Known,
 	}
-	if c, ok := d.connector(a).(hearken.MessageChecker); ok {
-		if err := c.Accepts(a.Message); err != nil { // before a person is asked
+	if c, ok := q.connector(a).(hearken.MessageChecker); ok {
+		if err := c.Accepts(a.Message); err != nil { // before anybody is asked
 			return nil, hearken.Errorf(hearken.Invalid, "%s", err.Error())
 		}
 	}
 	a.Warnings = append(a.Warnings, to.Warnings...)
-	written, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{
+	sent, err := q.cfg.Store.Actions(ctx, hearken.ActionFilter{
 		Tool: a.Tool, Target: a.Target, States: []hearken.ActionState{hearken.ActionDone}, Limit: 1,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(written) == 0 {
-		a.Warnings = append(a.Warnings, "Nothing was sent to this address before.")
+	if len(sent) == 0 {
+		a.Warnings = append(a.Warnings, "This is the first message to this address.")
 	}
 	return []evidence.Arg{recipient(in.To, to), {Name: "text", Value: in.Text}}, nil
 }
 
-// recipient is what somebody should have said of a message's recipient: the
+// recipient is what somebody should have said about a message's recipient: the
 // name or the address.
 func recipient(asked string, to people.Recipient) evidence.Arg {
 	return evidence.Arg{Name: "to", Value: to.Address, Spoken: slices.Concat([]string{asked}, to.Spoken), Kind: evidence.Address}
 }
 
-func (d *Queue) resolveReminder(a *hearken.Action, in *ReminderArgs) ([]evidence.Arg, error) {
-	if len(d.cfg.Reminders) == 0 {
-		return nil, missing("reminder")
+func (q *Queue) resolveReminder(a *hearken.Action, in *ReminderArgs) ([]evidence.Arg, error) {
+	if len(q.cfg.Reminders) == 0 {
+		return nil, notConfigured("reminder")
 	}
-	if err := oneLine("note", in.Note, true); err != nil {
+	if err := checkLine("note", in.Note, true); err != nil {
 		return nil, err
 	}
-	at, err := schedule.ParseTime(in.Time, d.cfg.Zone, a.CreatedAt)
+	at, err := schedule.ParseTime(in.Time, q.cfg.Zone, a.CreatedAt)
 	if err != nil {
 		return nil, err
 	}
-	rule, warning, err := schedule.ParseRepeat(in.Repeat, at, d.cfg.Zone)
+	rule, warning, err := schedule.ParseRepeat(in.Repeat, at, q.cfg.Zone)
 	if err != nil {
 		return nil, err
 	}
-	if first, ok := schedule.Next(rule, at, d.cfg.Zone, at.Add(-1)); ok {
-		at = first // "every Monday", asked for on a Friday
+	if first, ok := schedule.Next(rule, at, q.cfg.Zone, at.Add(-1)); ok {
+		at = first // "every Monday", requested on a Friday
 	}
 	if warning != "" {
 		a.Warnings = append(a.Warnings, warning)
 	}
-	if d.cfg.NoNotifier != nil {
-		if why := d.cfg.NoNotifier(); why != "" {
+	if q.cfg.NoNotifier != nil {
+		if why := q.cfg.NoNotifier(); why != "" {
 			a.Warnings = append(a.Warnings, why)
 		}
 	}
-	a.Connector, a.Target = d.cfg.Reminders[0].Name(), d.cfg.Reminders[0].Name()
-	a.Reminder = &hearken.Reminder{At: at, Zone: d.cfg.Zone.String(), Note: in.Note, Repeat: rule}
+	a.Connector, a.Target = q.cfg.Reminders[0].Name(), q.cfg.Reminders[0].Name()
+	a.Reminder = &hearken.Reminder{At: at, Zone: q.cfg.Zone.String(), Note: in.Note, Repeat: rule}
 	return []evidence.Arg{{Name: "note", Value: in.Note}}, nil
 }
 
-// digest is what a person's decision is about.
+// digest identifies what a decision is about.
 func digest(a *hearken.Action) string {
 	arguments, err := json.Marshal([]any{a.Tool, a.Connector, a.Target, a.Appointment, a.Message, a.Reminder})
 	if err != nil {
@@ -178,41 +179,32 @@ func digest(a *hearken.Action) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func missing(what string) error {
-	return hearken.Errorf(hearken.ConnectorMissing, "This hub has no %s.", what).WithTry("hearken config")
+func notConfigured(what string) error {
+	return hearken.Errorf(hearken.ConnectorMissing, "This hub has no %s set up.", what).WithTry("hearken config")
 }
 
-// oneLine checks a text that stands on one line.
-func oneLine(name, text string, required bool) error {
+// checkLine checks a text of one line.
+func checkLine(name, text string, required bool) error {
 	if required && strings.TrimSpace(text) == "" {
 		return hearken.Errorf(hearken.Invalid, "%s is required.", name)
 	}
 	if strings.ContainsFunc(text, unicode.IsControl) {
-		return hearken.Errorf(hearken.Invalid, "%s has line breaks or control characters.", name)
+		return hearken.Errorf(hearken.Invalid, "%s contains line breaks or control characters.", name)
 	}
-	return fits(name, text, maxLine)
+	return checkLength(name, text, maxLine)
 }
 
-func fits(name, text string, most int) error {
+func checkLength(name, text string, limit int) error {
 	if !utf8.ValidString(text) {
 		return hearken.Errorf(hearken.Invalid, "%s is not valid UTF-8.", name)
 	}
-	if n := utf8.RuneCountInString(text); n > most {
-		return hearken.Errorf(hearken.Invalid, "%s has at most %d characters, not %d.", name, most, n)
+	if n := utf8.RuneCountInString(text); n > limit {
+		return hearken.Errorf(hearken.Invalid, "%s may have at most %d characters, not %d.", name, limit, n)
 	}
 	return nil
 }
 
-// clean makes a name from outside fit to be shown.
-func clean(name string, most int) string {
-	name = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, name)
-	if r := []rune(name); len(r) > most {
-		name = string(r[:most])
-	}
-	return name
+// shortLine makes a text from outside safe to show on one short line.
+func shortLine(text string, limit int) string {
+	return safetext.Clip(safetext.Marked(safetext.Line(text)), limit)
 }

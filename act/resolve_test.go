@@ -12,7 +12,7 @@ import (
 // What cannot be an action is refused with a code that agents know, and
 // nothing is kept of it.
 func TestPropose_BadInput(t *testing.T) {
-	within(t, func(w *world) {
+	run(t, func(w *world) {
 		soon := time.Now().Add(time.Hour).Format(time.RFC3339)
 		calendar := func(c act.CalendarArgs) act.Request {
 			return act.Request{Principal: act.Local, Tool: hearken.CalendarCreate, Calendar: &c}
@@ -50,29 +50,29 @@ func TestPropose_BadInput(t *testing.T) {
 			"NeverAgain":      {reminder(act.ReminderArgs{Time: soon, Note: "x", Repeat: "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"}), hearken.InvalidRepeat},
 			"BurnsCPU":        {reminder(act.ReminderArgs{Time: soon, Note: "x", Repeat: "FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30"}), hearken.InvalidRepeat},
 		} {
-			_, err := w.desk.Propose(w.Context(), tt.req)
+			_, err := w.queue.Propose(w.Context(), tt.req)
 			if hearken.CodeOf(err) != tt.code {
 				w.Errorf("%s: %v, want %s", name, err, tt.code)
 			}
 		}
-		if all, _ := w.desk.Actions(w.Context(), hearken.ActionFilter{}); len(all) != 0 {
+		if all, _ := w.queue.Actions(w.Context(), hearken.ActionFilter{}); len(all) != 0 {
 			w.Errorf("%d actions are kept", len(all))
 		}
 	})
 }
 
 func TestPropose_IdempotencyKey(t *testing.T) {
-	within(t, func(w *world) {
+	run(t, func(w *world) {
 		req := w.message("hello")
 		req.IdempotencyKey = "k1"
 		first := w.propose(req)
-		w.pass(time.Hour)
+		w.sleep(time.Hour)
 		if again := w.propose(req); again.ID != first.ID {
 			w.Errorf("an hour later: %s and %s", first.ID, again.ID)
 		}
 		other := w.message("good bye")
 		other.IdempotencyKey = "k1"
-		if _, err := w.desk.Propose(w.Context(), other); hearken.CodeOf(err) != hearken.ApprovalMismatch {
+		if _, err := w.queue.Propose(w.Context(), other); hearken.CodeOf(err) != hearken.ApprovalMismatch {
 			w.Errorf("other arguments: %v", err)
 		}
 		req.IdempotencyKey = "k2"
@@ -84,11 +84,11 @@ func TestPropose_IdempotencyKey(t *testing.T) {
 
 // A key that asks for more and more is told to wait for its owner.
 func TestPropose_Flood(t *testing.T) {
-	within(t, func(w *world) {
+	run(t, func(w *world) {
 		var err error
 		n := 0
 		for ; n < 100 && err == nil; n++ {
-			_, err = w.desk.Propose(w.Context(), w.message(strings.Repeat("x", n+1)))
+			_, err = w.queue.Propose(w.Context(), w.message(strings.Repeat("x", n+1)))
 		}
 		if n != 21 || hearken.CodeOf(err) != hearken.DailyLimit {
 			w.Errorf("%d were taken, then %v", n-1, err)
@@ -98,16 +98,48 @@ func TestPropose_Flood(t *testing.T) {
 
 // Texts cannot disguise what is decided about.
 func TestDescribe(t *testing.T) {
-	within(t, func(w *world) {
-		a := w.propose(w.message("pay \u202eevil\u202c now\x1b[2J"))
+	run(t, func(w *world) {
+		a := w.propose(w.message("pay \u202eevil\u202c now\x1b[2J 1\u3164000"))
 		got := act.Describe(a)
-		for _, want := range []string{"Bob Novak <bob@example.org>", "<U+202E>evil<U+202C>", "<U+001B>[2J", "nobody was heard saying it", "CAUTION"} {
+		for _, want := range []string{"Bob Novak <bob@example.org>", "<U+202E>evil<U+202C>", "<U+001B>[2J", "1<U+3164>000", "a program, on this computer", "WARNING   Nobody was heard saying the recipient or the text."} {
 			if !strings.Contains(got, want) {
 				w.Errorf("no %q in\n%s", want, got)
 			}
 		}
-		if strings.ContainsAny(got, "\u202e\x1b") {
+		if strings.ContainsAny(got, "\u202e\x1b\u3164") {
 			w.Errorf("characters that disguise are there: %q", got)
 		}
 	})
+}
+
+func TestDescribe_Requester(t *testing.T) {
+	for want, a := range map[string]hearken.Action{
+		"asked by  claude-code 2, on this computer\n":                 {Principal: act.Local, KeyName: act.Local, Client: "claude-code 2"},
+		"asked by  a program, on this computer\n":                     {Principal: act.Local},
+		"asked by  key \"phone\" (key_a)\n":                           {Principal: "key_a", KeyName: "phone"},
+		"asked by  Cursor, with key \"phone\" (key_a)\n":              {Principal: "key_a", KeyName: "phone", Client: "Cursor"},
+		"asked by  key key_a\n":                                       {Principal: "key_a"},
+		`evidence  recipient: You said "Write to Bob.", 10:00` + "\n": {Evidence: []hearken.Evidence{{Arg: "to", Source: hearken.Microphone, Quote: "Write to Bob.", At: "10:00"}}},
+		`evidence  text: The other side said "Now.", 10:00` + "\n":    {Evidence: []hearken.Evidence{{Arg: "text", Source: hearken.System, Quote: "Now.", At: "10:00"}}},
+		`"Now.", 10:00, an echo in your microphone` + "\n":            {Evidence: []hearken.Evidence{{Arg: "text", Source: hearken.Microphone, Echo: true, Quote: "Now.", At: "10:00"}}},
+	} {
+		if got := act.Describe(&a); !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+func TestEffect(t *testing.T) {
+	for want, a := range map[string]hearken.Action{
+		"created (calendar UID evt_a@hearken)": {State: hearken.ActionDone, Appointment: &hearken.Appointment{}, Receipt: "evt_a@hearken"},
+		"sent (message ID <a@b>)":              {State: hearken.ActionDone, Message: &hearken.Message{}, Receipt: "<a@b>"},
+		"sent":                                 {State: hearken.ActionDone, Message: &hearken.Message{}},
+		"set":                                  {State: hearken.ActionDone, Reminder: &hearken.Reminder{}, Receipt: "rem_a"},
+		"pending":                              {State: hearken.ActionPending, Reminder: &hearken.Reminder{}},
+		"denied (the owner said no.)":          {State: hearken.ActionDenied, Message: &hearken.Message{}, Error: "denied: the owner said no."},
+	} {
+		if got := act.Effect(&a); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

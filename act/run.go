@@ -9,54 +9,55 @@ import (
 )
 
 const (
-	atOnce         = 8                // actions that are carried out at the same time
+	maxConcurrent  = 8                // actions that are carried out at the same time
 	attemptTimeout = 60 * time.Second // for one attempt
-	pollEvery      = 30 * time.Second // the clock may have been changed
-	restFor        = 5 * time.Second  // when the audit or the store cannot be written
+	pollEvery      = 30 * time.Second // the system clock may have been changed
+	backOffTime    = 5 * time.Second  // if the audit or the store cannot be written
 )
 
-// backoff is how long to wait after the first, second and third attempt that
+// retryDelays are the delays after the first, second and third attempt that
 // surely had no effect.
-var backoff = []time.Duration{2 * time.Second, 8 * time.Second, 30 * time.Second}
+var retryDelays = []time.Duration{2 * time.Second, 8 * time.Second, 30 * time.Second}
 
-// recover takes up what an earlier desk was doing when it ended. What may be
-// done twice is done again; of the rest nobody can say whether it happened.
-func (d *Queue) recover(ctx context.Context) error {
-	left, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionExecuting}})
+// recover continues after an earlier queue ended. Repeatable attempts are
+// repeated; the outcome of others is unknown.
+func (q *Queue) recover(ctx context.Context) error {
+	left, err := q.cfg.Store.Actions(ctx, hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionExecuting}})
 	if err != nil {
-		return fmt.Errorf("actions that were under way: %w", err)
+		return fmt.Errorf("find interrupted actions: %w", err)
 	}
 	for i := range left {
-		_, _, err := d.update(ctx, left[i].ID, func(a *hearken.Action) bool {
+		_, _, err := q.update(ctx, left[i].ID, func(a *hearken.Action) bool {
 			if a.State != hearken.ActionExecuting {
 				return false
 			}
 			a.PendingAudit = hearken.AuditResult
-			if c := d.connector(a); c != nil && c.Repeatable() {
+			if c := q.connector(a); c != nil && c.Repeatable() {
 				a.State = hearken.ActionApproved
 				return true
 			}
-			end(a, hearken.ActionUnknown, d.cfg.Now().UTC(), "outcome_unknown: the hub ended while this was being carried out; look whether it arrived before you send it again.")
+			fail(a, hearken.ActionUnknown, q.cfg.Now().UTC(), hearken.OutcomeUnknown,
+				"the hub ended while this was being carried out; check whether it arrived before you send it again.")
 			return true
 		})
 		if err != nil {
-			return fmt.Errorf("take up %s: %w", left[i].ID, err)
+			return fmt.Errorf("recover %s: %w", left[i].ID, err)
 		}
 	}
-	return d.settleAll(ctx)
+	return q.recordAllPending(ctx)
 }
 
-// work carries out what is due and ends what nobody decided, until ctx ends.
-func (d *Queue) work(ctx context.Context) {
+// run carries out due actions and expires undecided ones until ctx ends.
+func (q *Queue) run(ctx context.Context) {
 	forget := time.Time{}
 	for {
-		next := d.due(ctx)
-		if now := d.cfg.Now(); d.cfg.Retention > 0 && now.Sub(forget) > time.Hour {
+		next := q.runDue(ctx)
+		if now := q.cfg.Now(); q.cfg.Retention > 0 && now.Sub(forget) > time.Hour {
 			forget = now
-			if n, err := d.cfg.Store.ForgetActions(ctx, now.Add(-d.cfg.Retention)); err != nil && ctx.Err() == nil {
-				d.log.Warn("old actions not removed", "error", err)
+			if n, err := q.cfg.Store.ForgetActions(ctx, now.Add(-q.cfg.Retention)); err != nil && ctx.Err() == nil {
+				q.log.Warn("old actions not removed", "error", err)
 			} else if n > 0 {
-				d.log.Info("old actions removed", "count", n)
+				q.log.Info("old actions removed", "count", n)
 			}
 		}
 		timer := time.NewTimer(next)
@@ -64,41 +65,40 @@ func (d *Queue) work(ctx context.Context) {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case <-d.nudge:
+		case <-q.wakeup:
 		case <-timer.C:
 		}
 		timer.Stop()
 	}
 }
 
-// due looks through what waits, begins what is due, and returns how long
-// nothing will be.
-func (d *Queue) due(ctx context.Context) time.Duration {
-	waiting, err := d.cfg.Store.Actions(ctx, hearken.ActionFilter{
+// runDue starts what is due and returns how long nothing else will be.
+func (q *Queue) runDue(ctx context.Context) time.Duration {
+	waiting, err := q.cfg.Store.Actions(ctx, hearken.ActionFilter{
 		States: []hearken.ActionState{hearken.ActionPending, hearken.ActionApproved},
 	})
 	if err != nil {
 		if ctx.Err() == nil {
-			d.log.Warn("actions cannot be read", "error", err)
+			q.log.Warn("actions cannot be read", "error", err)
 		}
-		return restFor
+		return backOffTime
 	}
-	d.ledger.retry(ctx)
-	now := d.cfg.Now()
-	next, rests := pollEvery, d.rests(now)
-	if d.unsettled.Load() {
-		if next = min(next, max(rests, 0)); rests <= 0 {
-			if err := d.settleAll(ctx); err != nil && ctx.Err() == nil {
-				d.log.Warn("not all is written down", "error", err)
+	q.audit.retry(ctx)
+	now := q.cfg.Now()
+	next, wait := pollEvery, q.backOffLeft(now)
+	if q.auditPending.Load() {
+		if next = min(next, max(wait, 0)); wait <= 0 {
+			if err := q.recordAllPending(ctx); err != nil && ctx.Err() == nil {
+				q.log.Warn("pending audit records not written", "error", err)
 			}
-			next = restFor
+			next = backOffTime
 		}
 	}
 	for i := len(waiting) - 1; i >= 0; i-- { // the oldest first
 		a := &waiting[i]
 		left := a.ExpiresAt.Sub(now)
 		if a.State == hearken.ActionApproved {
-			left = rests
+			left = wait
 			if a.RunAt != nil {
 				left = max(left, a.RunAt.Sub(now))
 			}
@@ -107,131 +107,131 @@ func (d *Queue) due(ctx context.Context) time.Duration {
 		case left > 0:
 			next = min(next, left)
 		case a.State == hearken.ActionPending:
-			d.expire(ctx, a.ID)
-		case d.Paused() || !d.begin(a.ID): // it is looked at again when something changes
+			q.expire(ctx, a.ID)
+		case q.Paused() || !q.tryReserve(a.ID): // the next change wakes the worker
 		default:
-			d.working.Go(func() {
-				defer d.ended(a.ID)
-				d.carryOut(ctx, a.ID)
+			q.working.Go(func() {
+				defer q.release(a.ID)
+				q.execute(ctx, a.ID)
 			})
 		}
 	}
 	return next
 }
 
-// begin reserves one of the places for what is carried out.
-func (d *Queue) begin(id string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.running) >= atOnce || d.running[id] {
+// tryReserve reserves an action for one attempt, if not too many are running.
+func (q *Queue) tryReserve(id string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.running) >= maxConcurrent || q.running[id] {
 		return false
 	}
-	d.running[id] = true
+	q.running[id] = true
 	return true
 }
 
-// hold keeps the worker from an action until ended: its decision comes first
-// into the audit.
-func (d *Queue) hold(id string) (release func()) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.running[id] {
+// reserve keeps the worker from an action until release is called, so that its
+// decision is in the audit first.
+func (q *Queue) reserve(id string) (release func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.running[id] {
 		return func() {}
 	}
-	d.running[id] = true
-	return func() { d.ended(id) }
+	q.running[id] = true
+	return func() { q.release(id) }
 }
 
-func (d *Queue) ended(id string) {
-	d.mu.Lock()
-	delete(d.running, id)
-	d.mu.Unlock()
-	d.wake()
+func (q *Queue) release(id string) {
+	q.mu.Lock()
+	delete(q.running, id)
+	q.mu.Unlock()
+	q.wake()
 }
 
-// expire ends an action that nobody decided about in time.
-func (d *Queue) expire(ctx context.Context, id string) {
-	a, changed, err := d.update(ctx, id, func(a *hearken.Action) bool {
-		now := d.cfg.Now().UTC()
+// expire expires an action that nobody decided about.
+func (q *Queue) expire(ctx context.Context, id string) {
+	a, changed, err := q.update(ctx, id, func(a *hearken.Action) bool {
+		now := q.cfg.Now().UTC()
 		if a.State != hearken.ActionPending || now.Before(a.ExpiresAt) {
 			return false
 		}
-		end(a, hearken.ActionExpired, now, "approval_expired: nobody decided in time, which means no.")
+		expire(a, now)
 		a.PendingAudit = hearken.AuditDecided
 		return true
 	})
 	switch {
 	case err != nil && ctx.Err() == nil:
-		d.log.Warn("action not ended", "action", id, "error", err)
+		q.log.Warn("action not ended", "action", id, "error", err)
 	case changed:
-		d.settle(ctx, a)
+		q.recordChange(ctx, a)
 	}
 }
 
-// carryOut makes one attempt at an approved action. The audit comes first: if
-// the hub ends before the action is claimed, nothing was done and the next one
-// begins anew. An attempt that has begun is not cut off when the hub ends:
-// that would only make its outcome unknown.
-func (d *Queue) carryOut(ctx context.Context, id string) {
+// execute makes one attempt at an approved action. The audit record comes
+// first: if the hub ends before the action is claimed, nothing was done and the
+// next hub starts anew. A running attempt is not interrupted when the queue
+// closes: that would only make its outcome unknown.
+func (q *Queue) execute(ctx context.Context, id string) {
 	if ctx.Err() != nil {
 		return
 	}
-	ctx = context.WithoutCancel(ctx) // half of it would be worse than all
-	a, err := d.cfg.Store.Action(ctx, id)
+	ctx = context.WithoutCancel(ctx) // an interrupted attempt is the worst outcome
+	a, err := q.cfg.Store.Action(ctx, id)
 	if err != nil {
-		d.log.Warn("action not begun", "action", id, "error", err)
+		q.log.Warn("action not begun", "action", id, "error", err)
 		return
 	}
-	if a.State != hearken.ActionApproved || a.RunAt != nil && d.cfg.Now().Before(*a.RunAt) {
-		return // it went on since it was looked at
+	if a.State != hearken.ActionApproved || a.RunAt != nil && q.cfg.Now().Before(*a.RunAt) {
+		return // it has changed since
 	}
-	if !d.settle(ctx, a) {
+	if !q.recordChange(ctx, a) {
 		return
 	}
-	if d.withdrawn(ctx, a) == "" {
+	if q.whyNotAllowed(ctx, a) == nil {
 		attempt := record(hearken.AuditExecuting, a)
 		attempt.State = string(hearken.ActionExecuting)
-		if err := d.ledger.write(ctx, attempt); err != nil {
-			d.rest()
+		if err := q.audit.write(ctx, attempt); err != nil {
+			q.backOff()
 			return
 		}
-		d.cfg.Fault("audited")
+		q.cfg.Failpoint("audited")
 	}
-	a, claimed, err := d.claim(ctx, id)
+	a, claimed, err := q.claim(ctx, id)
 	switch {
 	case err != nil:
-		d.log.Warn("action not begun", "action", id, "error", err)
-		d.rest()
-	case !claimed: // it was cancelled, or all is paused, at the last moment
-		d.ledger.note(ctx, record(hearken.AuditResult, a))
+		q.log.Warn("action not begun", "action", id, "error", err)
+		q.backOff()
+	case !claimed: // cancelled or paused at the last moment
+		q.audit.writeOrQueue(ctx, record(hearken.AuditResult, a))
 	case a.State != hearken.ActionExecuting:
-		d.settle(ctx, a)
+		q.recordChange(ctx, a)
 	default:
-		d.cfg.Fault("claimed")
-		out := d.attempt(ctx, a)
-		d.cfg.Fault("done")
-		d.conclude(a.ID, out)
+		q.cfg.Failpoint("claimed")
+		out := q.attempt(ctx, a)
+		q.cfg.Failpoint("done")
+		q.saveOutcome(a.ID, out)
 	}
 }
 
-// claim takes an approved action to be carried out here, or ends it if it may
-// not be any more.
-func (d *Queue) claim(ctx context.Context, id string) (*hearken.Action, bool, error) {
-	d.gate.RLock()
-	defer d.gate.RUnlock()
-	return d.update(ctx, id, func(a *hearken.Action) bool {
-		if a.State != hearken.ActionApproved || d.Paused() {
+// claim marks an approved action as executing, or ends it if it is no longer
+// allowed.
+func (q *Queue) claim(ctx context.Context, id string) (*hearken.Action, bool, error) {
+	q.gate.RLock()
+	defer q.gate.RUnlock()
+	return q.update(ctx, id, func(a *hearken.Action) bool {
+		if a.State != hearken.ActionApproved || q.Paused() {
 			return false
 		}
-		if why := d.withdrawn(ctx, a); why != "" {
+		if why := q.whyNotAllowed(ctx, a); why != nil {
 			state := hearken.ActionDenied
-			switch codeOf(why) {
+			switch why.Code {
 			case hearken.ApprovalExpired:
 				state = hearken.ActionExpired
 			case hearken.OutcomeUnknown:
 				state = hearken.ActionUnknown
 			}
-			end(a, state, d.cfg.Now().UTC(), why)
+			fail(a, state, q.cfg.Now().UTC(), why.Code, why.Message)
 			a.PendingAudit = hearken.AuditDecided
 			return true
 		}
@@ -241,63 +241,64 @@ func (d *Queue) claim(ctx context.Context, id string) (*hearken.Action, bool, er
 	})
 }
 
-// rest has nothing begun for a while: the audit or the store cannot be
-// written.
-func (d *Queue) rest() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.resting = d.cfg.Now().Add(restFor)
+// backOff keeps anything from starting for a while: the audit or the store
+// cannot be written.
+func (q *Queue) backOff() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.backOffUntil = q.cfg.Now().Add(backOffTime)
 }
 
-// rests is how long nothing is begun.
-func (d *Queue) rests(now time.Time) time.Duration {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.resting.Sub(now)
+// backOffLeft returns how long nothing may start.
+func (q *Queue) backOffLeft(now time.Time) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.backOffUntil.Sub(now)
 }
 
-// goodFor is how long an approval holds: what was right to do then may be wrong
-// a day later.
-const goodFor = time.Hour
+// approvalLifetime is how long an approval holds: what was right to do then may
+// be wrong later.
+const approvalLifetime = time.Hour
 
-// withdrawn says why an approved action may no longer be carried out: it has
-// waited too long, or its key or its grant was revoked meanwhile.
-func (d *Queue) withdrawn(ctx context.Context, a *hearken.Action) string {
-	if a.Decision != nil && d.cfg.Now().Sub(a.Decision.At) > goodFor {
-		if c := d.connector(a); a.Attempts > 0 && c != nil && c.Repeatable() {
-			return "outcome_unknown: an attempt long ago may have been taken, and it is too late for another."
+// whyNotAllowed says why an approved action may no longer be carried out: it
+// has waited too long, or its key or its grant was revoked. It returns nil if
+// the action may be carried out.
+func (q *Queue) whyNotAllowed(ctx context.Context, a *hearken.Action) *hearken.Error {
+	if a.Decision != nil && q.cfg.Now().Sub(a.Decision.At) > approvalLifetime {
+		if c := q.connector(a); a.Attempts > 0 && c != nil && c.Repeatable() {
+			return hearken.Errorf(hearken.OutcomeUnknown, "an earlier attempt may have succeeded, and it is too late for another.")
 		}
-		return "approval_expired: it was approved, but could not be carried out in time."
+		return hearken.Errorf(hearken.ApprovalExpired, "it was approved, but could not be carried out in time.")
 	}
-	if _, err := d.key(ctx, a.Principal); hearken.CodeOf(err) == hearken.Unauthorized {
-		return "denied: the key was revoked before this was carried out."
+	if _, err := q.key(ctx, a.Principal); hearken.CodeOf(err) == hearken.Unauthorized {
+		return hearken.Errorf(hearken.ActionWasDenied, "the key was revoked before this was carried out.")
 	}
 	if a.Decision == nil || a.Decision.Grant == "" {
-		return ""
+		return nil
 	}
-	grants, err := d.cfg.Store.Grants(ctx)
+	grants, err := q.cfg.Store.Grants(ctx)
 	if err != nil {
-		return "" // the store is asked again for the action itself
+		return nil // saving the action will fail as well
 	}
 	for i := range grants {
-		if grants[i].ID == a.Decision.Grant && good(&grants[i], a.Decision.At) {
-			return ""
+		if grants[i].ID == a.Decision.Grant && isValid(&grants[i], a.Decision.At) {
+			return nil
 		}
 	}
-	return "denied: the grant was revoked before this was carried out."
+	return hearken.Errorf(hearken.ActionWasDenied, "the grant was revoked before this was carried out.")
 }
 
-// attempt has the connector do it.
-func (d *Queue) attempt(ctx context.Context, a *hearken.Action) (out hearken.Outcome) {
-	c := d.connector(a)
+// attempt lets the connector carry out the action.
+func (q *Queue) attempt(ctx context.Context, a *hearken.Action) (out hearken.Outcome) {
+	c := q.connector(a)
 	if c == nil {
-		return hearken.Outcome{Result: hearken.ResultPermanent, Message: "The connector " + a.Connector + " is not set up any more."}
+		return hearken.Outcome{Result: hearken.ResultPermanent, Message: "The connector " + a.Connector + " is no longer set up."}
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			// The value may hold what somebody said; its type does not.
-			d.log.Error("connector panicked", "connector", a.Connector, "type", fmt.Sprintf("%T", v))
-			out = hearken.Outcome{Result: hearken.ResultUnknown, Message: "Something went wrong inside the hub while it was carried out."}
+			// The value may contain what somebody said; its type does not.
+			q.log.Error("connector panicked", "connector", a.Connector, "type", fmt.Sprintf("%T", v))
+			out = hearken.Outcome{Result: hearken.ResultUnknown, Message: "Something went wrong inside the hub while this was carried out."}
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
@@ -305,75 +306,75 @@ func (d *Queue) attempt(ctx context.Context, a *hearken.Action) (out hearken.Out
 	return c.Do(ctx, a)
 }
 
-// conclude keeps how an attempt went. It does not give up: whatever happened
-// has happened.
-func (d *Queue) conclude(id string, out hearken.Outcome) {
+// saveOutcome saves how an attempt went. It retries until the queue is closed:
+// the attempt cannot be undone.
+func (q *Queue) saveOutcome(id string, out hearken.Outcome) {
 	ctx := context.Background()
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, restFor) {
-		a, changed, err := d.update(ctx, id, func(a *hearken.Action) bool {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, backOffTime) {
+		a, changed, err := q.update(ctx, id, func(a *hearken.Action) bool {
 			if a.State != hearken.ActionExecuting {
 				return false
 			}
-			d.apply(a, out)
+			q.applyOutcome(a, out)
 			a.PendingAudit = hearken.AuditResult
 			return true
 		})
 		if err == nil {
 			if changed {
-				d.settle(ctx, a)
+				q.recordChange(ctx, a)
 			}
 			return
 		}
-		d.log.Error("result of an action not kept", "action", id, "error", err)
-		if !d.pause(wait) {
-			return // the next hub finds it as it was, and says that it does not know
+		q.log.Error("outcome of an action not saved", "action", id, "error", err)
+		if !q.sleep(wait) {
+			return // the next hub finds it executing and marks it as unknown
 		}
 	}
 }
 
-// apply writes an outcome into an action.
-func (d *Queue) apply(a *hearken.Action, out hearken.Outcome) {
-	now := d.cfg.Now().UTC()
+// applyOutcome updates an action with the outcome of an attempt.
+func (q *Queue) applyOutcome(a *hearken.Action, out hearken.Outcome) {
+	now := q.cfg.Now().UTC()
 	a.Receipt = out.Receipt
 	switch out.Result {
 	case hearken.ResultOK:
-		end(a, hearken.ActionDone, now, "")
+		end(a, hearken.ActionDone, now)
 	case hearken.ResultTemporary:
-		if a.Attempts <= len(backoff) {
-			at := now.Add(max(backoff[a.Attempts-1], min(out.After, 10*time.Minute)))
+		if a.Attempts <= len(retryDelays) {
+			at := now.Add(max(retryDelays[a.Attempts-1], min(out.After, 10*time.Minute)))
 			a.State, a.RunAt = hearken.ActionApproved, &at
-			a.Error = "provider_temporary: " + out.Message
+			a.SetFailure(hearken.ProviderTemporary, out.Message)
 			return
 		}
-		if c := d.connector(a); c != nil && c.Repeatable() {
-			// An attempt that can be repeated also counts as temporary when it
-			// got no answer, so one of them may have been taken.
-			end(a, hearken.ActionUnknown, now, "outcome_unknown: "+out.Message)
+		if c := q.connector(a); c != nil && c.Repeatable() {
+			// A repeatable attempt also counts as temporary if it got no answer,
+			// so one of them may have succeeded.
+			fail(a, hearken.ActionUnknown, now, hearken.OutcomeUnknown, out.Message)
 			return
 		}
-		end(a, hearken.ActionFailed, now, "provider_temporary: "+out.Message)
+		fail(a, hearken.ActionFailed, now, hearken.ProviderTemporary, out.Message)
 	case hearken.ResultPermanent:
-		end(a, hearken.ActionFailed, now, "provider_rejected: "+out.Message)
+		fail(a, hearken.ActionFailed, now, hearken.ProviderRejected, out.Message)
 	default:
-		end(a, hearken.ActionUnknown, now, "outcome_unknown: "+out.Message)
+		fail(a, hearken.ActionUnknown, now, hearken.OutcomeUnknown, out.Message)
 	}
 }
 
-// pause waits and tells whether the desk is still open.
-func (d *Queue) pause(wait time.Duration) bool {
+// sleep waits and reports whether the queue is still open.
+func (q *Queue) sleep(wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-d.closing:
+	case <-q.closing:
 		return false
 	}
 }
 
-// connector finds who carries out an action; nil if there is none.
-func (d *Queue) connector(a *hearken.Action) hearken.Connector {
-	of := d.connectors(a.Tool)
+// connector returns the connector of an action, nil if there is none.
+func (q *Queue) connector(a *hearken.Action) hearken.Connector {
+	of := q.connectors(a.Tool)
 	for _, c := range of {
 		if c.Name() == a.Connector {
 			if a.Tool == hearken.ReminderCreate {
@@ -385,15 +386,15 @@ func (d *Queue) connector(a *hearken.Action) hearken.Connector {
 	return nil
 }
 
-// connectors are those of a tool.
-func (d *Queue) connectors(tool string) []hearken.Connector {
+// connectors returns the connectors of a tool.
+func (q *Queue) connectors(tool string) []hearken.Connector {
 	switch tool {
 	case hearken.CalendarCreate:
-		return d.cfg.Calendars
+		return q.cfg.Calendars
 	case hearken.MessageSend:
-		return d.cfg.Messengers
+		return q.cfg.Messengers
 	case hearken.ReminderCreate:
-		return d.cfg.Reminders
+		return q.cfg.Reminders
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ const (
 type ActionQueue interface {
 	Propose(ctx context.Context, req act.Request) (*hearken.Action, error)
 	Await(ctx context.Context, id string, wait time.Duration) (*hearken.Action, error)
-	Decide(ctx context.Context, v act.Verdict) (a *hearken.Action, decided bool, err error)
+	Decide(ctx context.Context, v act.DecisionRequest) (a *hearken.Action, decided bool, err error)
 	Cancel(ctx context.Context, principal, id string) (*hearken.Action, error)
 	Withdraw(ctx context.Context, principal, id string) (*hearken.Action, error)
 	Action(ctx context.Context, id string) (*hearken.Action, error)

@@ -87,7 +87,7 @@ func (tc *toolContext) applyAnswer(ctx context.Context, c *actionCall) (*mcp.Cal
 		return tc.actionError(ctx, c.tool, a.ID, hearken.Errorf(hearken.ApprovalMismatch, "The form came back without a decision. Nothing was done.").
 			WithTry("repeat the call without requestState"))
 	}
-	a, decided, err := tc.actions.queue.Decide(ctx, act.Verdict{ID: a.ID, Digest: asked.Digest, Allow: allow, By: "client", From: "elicitation"})
+	a, decided, err := tc.actions.queue.Decide(ctx, act.DecisionRequest{ID: a.ID, Digest: asked.Digest, Allow: allow, By: "client", From: "elicitation"})
 	if err != nil {
 		return tc.actionError(ctx, c.tool, asked.Action, err)
 	}

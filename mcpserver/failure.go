@@ -11,10 +11,16 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// failureData is the data of a JSON-RPC error, for programs.
+// ErrorMeta is the key in the _meta of a failed tool result under which
+// programs find its parts.
+const ErrorMeta = "hearken/error"
+
+// failureData holds the parts of an error for programs. It is the data of a
+// JSON-RPC error, and the [ErrorMeta] of a failed tool result.
 type failureData struct {
-	Code hearken.Code `json:"code"`
-	Try  string       `json:"try,omitempty"`
+	Code    hearken.Code `json:"code"`
+	Try     string       `json:"try,omitempty"`
+	Message string       `json:"message,omitempty"`
 }
 
 // failure is the answer to a failed call.
@@ -28,7 +34,7 @@ func (tc *toolContext) failure(ctx context.Context, tool string, err error) (*mc
 	e, ok := errors.AsType[*hearken.Error](err)
 	switch {
 	case ok && e.Code == hearken.Invalid:
-		res := &mcp.CallToolResult{}
+		res := &mcp.CallToolResult{Meta: errorMeta(e)}
 		res.SetError(e)
 		return res, nil
 	case ok:
@@ -40,9 +46,13 @@ func (tc *toolContext) failure(ctx context.Context, tool string, err error) (*mc
 	return nil, internalError()
 }
 
+func errorMeta(e *hearken.Error) mcp.Meta {
+	return mcp.Meta{ErrorMeta: failureData{e.Code, e.Try, e.Message}}
+}
+
 // rpcFailure is a failure as a JSON-RPC error.
 func rpcFailure(e *hearken.Error) *jsonrpc.Error {
-	data, err := json.Marshal(failureData{e.Code, e.Try})
+	data, err := json.Marshal(failureData{e.Code, e.Try, e.Message})
 	if err != nil {
 		return internalError()
 	}

@@ -26,7 +26,7 @@ type fakeQueue struct {
 	actions  map[string]*hearken.Action
 	requests []act.Request
 	effects  map[string]int // by action
-	verdicts []act.Verdict
+	verdicts []act.DecisionRequest
 	refuse   error // what Propose says
 	source   hearken.Origin
 	stuck    bool // what is approved is not carried out
@@ -101,7 +101,7 @@ func (d *fakeQueue) Await(ctx context.Context, id string, wait time.Duration) (*
 	}
 }
 
-func (d *fakeQueue) Decide(_ context.Context, v act.Verdict) (*hearken.Action, bool, error) {
+func (d *fakeQueue) Decide(_ context.Context, v act.DecisionRequest) (*hearken.Action, bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a, ok := d.actions[v.ID]
@@ -184,7 +184,7 @@ func (d *fakeQueue) settled(t testing.TB, id string) hearken.ActionState {
 
 func (d *fakeQueue) owner(t testing.TB, a *hearken.Action, allow bool) {
 	t.Helper()
-	if _, decided, err := d.Decide(t.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: allow, By: "owner", From: "terminal"}); err != nil || !decided {
+	if _, decided, err := d.Decide(t.Context(), act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: allow, By: "owner", From: "terminal"}); err != nil || !decided {
 		t.Errorf("the owner decides: %t, %v", decided, err)
 	}
 }

@@ -35,6 +35,7 @@ func (tc *toolContext) scribeFailure(ctx context.Context, tool string, err error
 		code = strings.ToUpper(string(e.Code))
 	}
 	return &mcp.CallToolResult{
+		Meta:    errorMeta(e),
 		Content: []mcp.Content{&mcp.TextContent{Text: "[" + code + "] " + e.Error()}},
 		IsError: true,
 	}, nil

@@ -157,7 +157,7 @@ func (s *apiServer) ownerAllows(n int) {
 			return
 		}
 		for _, a := range waiting {
-			if _, decided, err := s.queue.Decide(ctx, act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", From: "page"}); err != nil {
+			if _, decided, err := s.queue.Decide(ctx, act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", From: "page"}); err != nil {
 				s.Error(err)
 				return
 			} else if decided {
@@ -328,7 +328,7 @@ func TestTransports_RevokedMidCall(t *testing.T) {
 		t.Fatalf("%v, %v", waiting, err)
 	}
 	a := &waiting[0]
-	s.queue.Decide(t.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", From: "page"})
+	s.queue.Decide(t.Context(), act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", From: "page"})
 	if a, err = s.queue.Await(t.Context(), a.ID, 20*time.Second); err != nil || !a.State.Final() || s.calendar.count() != 0 {
 		t.Errorf("the action is %+v, %v; %d times in the calendar", a, err, s.calendar.count())
 	}

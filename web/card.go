@@ -18,6 +18,7 @@ const (
 type card struct {
 	*hearken.Action
 	KeyName string  `json:"keyName,omitempty"`
+	Failure string  `json:"failure,omitempty"` // why it did not succeed, for people
 	Warning string  `json:"warning,omitempty"`
 	When    *moment `json:"when,omitempty"`
 	End     *moment `json:"end,omitempty"` // of an appointment
@@ -29,7 +30,7 @@ type card struct {
 }
 
 func (h *Handler) card(a *hearken.Action, n names) card {
-	c := card{Action: a, KeyName: n[a.Principal], Warning: warning(a.Evidence), Undo: undoable(a)}
+	c := card{Action: a, KeyName: n[a.Principal], Failure: a.FailureMessage(), Warning: warning(a.Evidence), Undo: undoable(a)}
 	switch {
 	case a.Appointment != nil:
 		start, end := momentOf(a.Appointment.Start, a.Appointment.Zone), momentOf(a.Appointment.Start.Add(a.Appointment.Duration), a.Appointment.Zone)

@@ -36,7 +36,7 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &in) {
 		return
 	}
-	v := act.Verdict{ID: r.PathValue("id"), Digest: in.Digest, Allow: in.Allow, By: "owner", From: fromPage, Reason: in.Reason}
+	v := act.DecisionRequest{ID: r.PathValue("id"), Digest: in.Digest, Allow: in.Allow, By: "owner", From: fromPage, Reason: in.Reason}
 	switch {
 	case in.Digest == "":
 		refuse(w, hearken.Errorf(hearken.ApprovalMismatch, "A decision names the digest of what was seen."))

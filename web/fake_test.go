@@ -20,7 +20,7 @@ type fakeDesk struct {
 	mu       sync.Mutex
 	actions  []hearken.Action // newest first
 	grants   []hearken.Grant
-	verdicts []act.Verdict // those that decided
+	verdicts []act.DecisionRequest // those that decided
 	paused   bool
 	problem  error
 	broken   error  // what every question is answered with
@@ -63,13 +63,13 @@ func (d *fakeDesk) state(id string) hearken.ActionState {
 	return d.find(id).State
 }
 
-func (d *fakeDesk) decisions() []act.Verdict {
+func (d *fakeDesk) decisions() []act.DecisionRequest {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.verdicts)
 }
 
-func (d *fakeDesk) Decide(_ context.Context, v act.Verdict) (out *hearken.Action, decided bool, err error) {
+func (d *fakeDesk) Decide(_ context.Context, v act.DecisionRequest) (out *hearken.Action, decided bool, err error) {
 	d.change(func() {
 		a := d.find(v.ID)
 		switch {

@@ -132,7 +132,7 @@ func TestDecide(t *testing.T) {
 	if out.Decided || out.Action.State != "denied" {
 		t.Errorf("a second decision: %+v", out)
 	}
-	want := []act.Verdict{
+	want := []act.DecisionRequest{
 		{ID: grantable.ID, Digest: grantable.Digest, Allow: true, By: "owner", From: "page", Grant: &act.GrantBounds{For: 720 * time.Hour, PerDay: 3}},
 		{ID: refused.ID, Digest: refused.Digest, By: "owner", From: "page", Reason: "not now"},
 	}

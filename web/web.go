@@ -23,7 +23,7 @@ import (
 
 // A Queue is where actions are dealt with; see [act.Queue].
 type Queue interface {
-	Decide(ctx context.Context, v act.Verdict) (a *hearken.Action, decided bool, err error)
+	Decide(ctx context.Context, v act.DecisionRequest) (a *hearken.Action, decided bool, err error)
 	Cancel(ctx context.Context, principal, id string) (*hearken.Action, error)
 	Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error)
 	Grants(ctx context.Context) ([]hearken.Grant, error)

@@ -1,15 +1,15 @@
-// Package clock tells the owner of reminders when they are due: each time once,
-// also after a crash, a restart, a sleep of the computer or a change of its
-// clock, and with several hubs on one store.
+// Package clock notifies the owner of reminders when they are due: each time
+// once, also after a crash, a restart, a sleep of the computer or a change of
+// its clock, and with several hubs on one store.
 //
 // A [Clock] is also the connector that carries out reminder.create: doing the
-// action keeps an alarm, undoing it takes the alarm's next time away.
+// action creates an alarm, undoing it removes the alarm's next time.
 //
-// Before anybody is told of a time, the clock claims it in the store, where
-// only one can win, and puts it into the audit. A claim that is found at the
-// next start was cut off in the middle: whether the owner was told is unknown,
-// which is said and not tried again, since a reminder that comes twice is worth
-// less than one whose fate is known.
+// Before it notifies, the clock claims the time in the store, where only one
+// hub can win, and records it in the audit. A claim that is found at the next
+// start was interrupted: nobody knows whether the owner was notified. The clock
+// says so and does not retry, since a reminder that comes twice is worth less
+// than one whose outcome is known.
 package clock
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Config is what a [Clock] is made of. Store and Audit are required.
+// Config configures a [Clock]. Store and Audit are required.
 type Config struct {
 	Store interface {
 		Action(ctx context.Context, id string) (*hearken.Action, error)
@@ -30,11 +30,11 @@ type Config struct {
 		Alarms(ctx context.Context, before time.Time) ([]hearken.Alarm, error)
 	}
 	Audit     hearken.Audit
-	Notifiers []Notifier // all are told
+	Notifiers []Notifier // all are used
 	Log       *slog.Logger
 	Now       func() time.Time
-	// Fault is called at places where a test may end the process.
-	Fault func(place string)
+	// Failpoint is called at points where a test may end the process.
+	Failpoint func(name string)
 }
 
 // A Clock fires reminders. Its methods may be called concurrently.
@@ -42,38 +42,38 @@ type Clock struct {
 	cfg    Config
 	stop   chan struct{} // closed: claim nothing more
 	ctx    context.Context
-	cancel context.CancelFunc // ends also what is being told
+	cancel context.CancelFunc // also ends running notifications
 	wake   chan struct{}
 	work   sync.WaitGroup
 
-	claims, endings chan struct{}   // how many write to the store at a time
-	slots           []chan struct{} // how many use a notifier at a time
+	claimSlots, endSlots chan struct{}   // limit concurrent writes to the store
+	notifierSlots        []chan struct{} // limit concurrent calls of each notifier
 
-	mu        sync.Mutex
-	alarms    map[string]*entry
-	unclaimed int        // are due and not claimed yet
-	calm      *sync.Cond // there is none of these
-	closed    bool
+	mu            sync.Mutex
+	alarms        map[string]*entry
+	unclaimed     int        // alarms that are due and not claimed yet
+	noneUnclaimed *sync.Cond // unclaimed has become 0
+	closed        bool
 }
 
 // An entry is an alarm as this clock knows it.
 type entry struct {
 	alarm hearken.Alarm
-	busy  bool      // it is being told of
-	held  bool      // something failed: not before the next look at the store
-	since time.Time // when somebody else's claim of this version was first seen
+	busy  bool      // it is firing
+	held  bool      // something failed: not before the next reload
+	since time.Time // when another hub's claim of this version was first seen
 }
 
-// How many may go on at once. The store and the audit take one writer at a
-// time, but may write what several want in one go.
+// How many run at once. The store and the audit take one writer at a time, but
+// may write several changes together.
 const (
-	manyClaims  = 32
-	manyEndings = 4
+	maxClaims   = 32
+	maxEndings  = 4
 	perNotifier = 8
 )
 
-// Open starts a clock: it looks up what is to come, settles what a crash left
-// open, and tells of what was missed.
+// Open starts a clock: it loads all alarms, ends what a crash interrupted, and
+// fires what was missed.
 func Open(ctx context.Context, cfg Config) (*Clock, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -81,17 +81,17 @@ func Open(ctx context.Context, cfg Config) (*Clock, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Fault == nil {
-		cfg.Fault = func(string) {}
+	if cfg.Failpoint == nil {
+		cfg.Failpoint = func(string) {}
 	}
 	c := &Clock{
 		cfg: cfg, stop: make(chan struct{}), wake: make(chan struct{}, 1),
-		claims: make(chan struct{}, manyClaims), endings: make(chan struct{}, manyEndings),
+		claimSlots: make(chan struct{}, maxClaims), endSlots: make(chan struct{}, maxEndings),
 		alarms: map[string]*entry{},
 	}
-	c.calm = sync.NewCond(&c.mu)
+	c.noneUnclaimed = sync.NewCond(&c.mu)
 	for range cfg.Notifiers {
-		c.slots = append(c.slots, make(chan struct{}, perNotifier))
+		c.notifierSlots = append(c.notifierSlots, make(chan struct{}, perNotifier))
 	}
 	all, err := cfg.Store.Alarms(ctx, time.Time{})
 	if err != nil {
@@ -99,19 +99,19 @@ func Open(ctx context.Context, cfg Config) (*Clock, error) {
 	}
 	for _, a := range all {
 		if a.Firing != nil {
-			if err := c.settle(ctx, &a); err != nil {
+			if err := c.endAbandoned(ctx, &a); err != nil {
 				return nil, err
 			}
 		}
-		c.take(a)
+		c.remember(a)
 	}
 	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	c.work.Go(c.run)
 	return c, nil
 }
 
-// Close stops telling. What is being told may end until ctx does; what surely
-// was not told yet is kept for the next start.
+// Close stops the clock. Running notifications may end until ctx does. Times
+// that surely were not notified are kept for the next start.
 func (c *Clock) Close(ctx context.Context) error {
 	c.mu.Lock()
 	if !c.closed {
@@ -134,8 +134,8 @@ func (c *Clock) Close(ctx context.Context) error {
 	return nil
 }
 
-// Next is the earliest time that is to be told of, in the past if it is being
-// told just now. False says that there is none.
+// Next returns the earliest time that will fire, in the past if it is firing
+// now. False means that there is none.
 func (c *Clock) Next() (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,33 +148,34 @@ func (c *Clock) Next() (time.Time, bool) {
 	return earliest, !earliest.IsZero()
 }
 
-// settle ends a claim that nobody ends any more. The alarm's next time was set
-// with the claim already.
-func (c *Clock) settle(ctx context.Context, alarm *hearken.Alarm) error {
-	was := *alarm.Firing
-	problem := string(hearken.OutcomeUnknown) + ": The hub ended while it told of " + was.UTC().Format(time.RFC3339) + "; whether that arrived is not known."
-	settled, err := c.amend(ctx, alarm, func(a *hearken.Alarm) bool {
-		if !isFiring(a, was) {
+// endAbandoned ends a claim whose hub is gone. The claim has already set the
+// alarm's next time.
+func (c *Clock) endAbandoned(ctx context.Context, alarm *hearken.Alarm) error {
+	at := *alarm.Firing
+	failure := hearken.Errorf(hearken.OutcomeUnknown, "The hub ended while it notified you of %s; nobody knows whether that arrived.", at.UTC().Format(time.RFC3339))
+	ended, err := c.update(ctx, alarm, func(a *hearken.Alarm) bool {
+		if !isFiring(a, at) {
 			return false
 		}
-		a.Firing, a.Error = nil, problem
+		a.Firing = nil
+		a.SetFailure(failure)
 		return true
 	})
-	if !settled {
+	if !ended {
 		return err
 	}
-	c.cfg.Log.Warn("reminder cut off", "id", alarm.Action)
-	unknown := hearken.AuditRecord{Type: hearken.AuditFired, Action: alarm.Action, State: string(hearken.ActionUnknown), Error: problem, When: &was}
+	c.cfg.Log.Warn("reminder interrupted", "id", alarm.Action)
+	unknown := hearken.AuditRecord{Type: hearken.AuditFired, Action: alarm.Action, State: string(hearken.ActionUnknown), Error: alarm.Error, When: &at}
 	if err := c.cfg.Audit.Append(ctx, unknown); err != nil {
-		c.cfg.Log.Error("cut off reminder is not in the audit", "id", alarm.Action, "error", err)
+		c.cfg.Log.Error("interrupted reminder is not in the audit", "id", alarm.Action, "error", err)
 	}
 	return nil
 }
 
-// amend changes an alarm in the store, and the given one to what is there then.
-// Where somebody else was first, change is asked again about what that one
-// wrote; it returns false to leave it at that.
-func (c *Clock) amend(ctx context.Context, alarm *hearken.Alarm, change func(a *hearken.Alarm) bool) (bool, error) {
+// update changes an alarm in the store, and sets *alarm to the stored state. If
+// somebody else was first, change is called again with the new state; it
+// returns false to leave the alarm as it is.
+func (c *Clock) update(ctx context.Context, alarm *hearken.Alarm, change func(a *hearken.Alarm) bool) (bool, error) {
 	for {
 		changed := *alarm
 		if !change(&changed) {
@@ -202,7 +203,7 @@ func (c *Clock) amend(ctx context.Context, alarm *hearken.Alarm, change func(a *
 
 func isFiring(a *hearken.Alarm, at time.Time) bool { return a.Firing != nil && a.Firing.Equal(at) }
 
-// find looks an alarm up; nil if there is none.
+// find returns a stored alarm, nil if there is none.
 func (c *Clock) find(ctx context.Context, id string) (*hearken.Alarm, error) {
 	all, err := c.cfg.Store.Alarms(ctx, time.Time{})
 	if err != nil {
@@ -216,8 +217,8 @@ func (c *Clock) find(ctx context.Context, id string) (*hearken.Alarm, error) {
 	return nil, nil
 }
 
-// take remembers an alarm as it stands in the store.
-func (c *Clock) take(a hearken.Alarm) {
+// remember takes over the stored state of an alarm.
+func (c *Clock) remember(a hearken.Alarm) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.alarms[a.Action]
@@ -247,11 +248,10 @@ func (c *Clock) stopped() bool {
 	}
 }
 
-// enter takes one of the places, unless the clock is closed before there is
-// one.
-func (c *Clock) enter(places chan struct{}) bool {
+// acquire takes a slot. It returns false if the clock is closed first.
+func (c *Clock) acquire(slots chan struct{}) bool {
 	select {
-	case places <- struct{}{}:
+	case slots <- struct{}{}:
 		return true
 	case <-c.stop:
 		return false

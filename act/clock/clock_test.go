@@ -16,8 +16,8 @@ import (
 
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		s := d.screen()
+		d := newFixture(t)
+		s := d.notifier()
 		c := d.open(s)
 		if _, ok := c.Next(); ok {
 			t.Error("there is a next time of nothing")
@@ -54,8 +54,8 @@ func TestClock(t *testing.T) {
 // TestClock_Off has the hub be off when reminders are due.
 func TestClock_Off(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		s := d.screen()
+		d := newFixture(t)
+		s := d.notifier()
 		c := d.open(s)
 		old, recent := d.do(c, time.Hour, ""), d.do(c, 40*time.Hour, "")
 		daily, weekly := d.do(c, 2*time.Hour, "FREQ=DAILY"), d.do(c, 3*time.Hour, "FREQ=WEEKLY")
@@ -86,14 +86,14 @@ func TestClock_Off(t *testing.T) {
 // TestClock_Set has somebody set the computer's clock, or shut its lid.
 func TestClock_Set(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		s := d.screen()
+		d := newFixture(t)
+		s := d.notifier()
 		var shift atomic.Int64
 		c := d.openWith(Config{Notifiers: []Notifier{s}, Now: func() time.Time { return time.Now().Add(time.Duration(shift.Load())) }})
 		a := d.do(c, 5*time.Hour, "FREQ=DAILY")
 		wait(time.Hour)
 		shift.Store(int64(6 * time.Hour)) // it is 7 o'clock
-		wait(recheck)
+		wait(pollInterval)
 		s.want(t, "1h0m30s of 5h0m0s late")
 		shift.Store(int64(-6 * time.Hour)) // it is long before 5 again
 		wait(20 * time.Hour)

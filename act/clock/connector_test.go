@@ -10,8 +10,8 @@ import (
 
 func TestClock_Do(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		s := d.screen()
+		d := newFixture(t)
+		s := d.notifier()
 		c := d.open(s)
 		a := d.do(c, time.Hour, "")
 		if out := c.Do(t.Context(), a); out.Result != hearken.ResultOK {
@@ -45,8 +45,8 @@ func TestClock_Do(t *testing.T) {
 
 func TestClock_Undo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		s := d.screen()
+		d := newFixture(t)
+		s := d.notifier()
 		c := d.open(s)
 		told, untold, daily := d.do(c, time.Hour, ""), d.do(c, 3*time.Hour, ""), d.do(c, time.Hour, "FREQ=DAILY")
 		wait(2 * time.Hour)
@@ -69,8 +69,8 @@ func TestClock_Undo(t *testing.T) {
 // TestClock_UndoWhileTelling takes a reminder back that is being told.
 func TestClock_UndoWhileTelling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		s := d.screen(forNow)
+		d := newFixture(t)
+		s := d.notifier(forNow)
 		c := d.open(s)
 		a := d.do(c, time.Hour, "FREQ=DAILY")
 		wait(time.Hour + time.Second)

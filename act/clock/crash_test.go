@@ -21,7 +21,7 @@ import (
 // middle of firing if that comes first, and then is off for a while.
 type life struct {
 	lasts, off time.Duration
-	place      int // which call of Fault ends it; 0 for none
+	place      int // which call of Failpoint ends it; 0 for none
 	clocks     int // that run on the store at once
 	gently     bool
 }
@@ -167,7 +167,7 @@ func (w *world) run(ctx context.Context, l life, actions []*hearken.Action, firs
 	p := &process{world: w, place: int32(l.place), died: make(chan struct{})}
 	var clocks []*Clock
 	for range l.clocks {
-		c, err := Open(ctx, Config{Store: p, Audit: p, Notifiers: []Notifier{p}, Fault: p.fault})
+		c, err := Open(ctx, Config{Store: p, Audit: p, Notifiers: []Notifier{p}, Failpoint: p.fault})
 		if err != nil && !p.dead.Load() {
 			return s, err
 		}
@@ -220,7 +220,7 @@ func promised(at, next time.Time, more bool, spans []span) (must, may bool) {
 	for _, s := range spans {
 		switch {
 		case at.Before(s.from):
-			if more && !next.After(s.from) || s.from.Sub(at) > tooLate {
+			if more && !next.After(s.from) || s.from.Sub(at) > maxLateness {
 				return false, false
 			}
 			return s.from.Before(s.to), true

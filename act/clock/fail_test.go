@@ -15,8 +15,8 @@ import (
 // TestClock_CutOff finds the claim of a hub that did not end it.
 func TestClock_CutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		s := d.screen()
+		d := newFixture(t)
+		s := d.notifier()
 		a := d.reminder(time.Hour, "FREQ=DAILY")
 		firing := d.zero.Add(time.Hour)
 		alarm := hearken.Alarm{Action: a.ID, Next: d.zero.Add(25 * time.Hour), Firing: &firing}
@@ -43,8 +43,8 @@ func TestClock_CutOff(t *testing.T) {
 // in the middle of telling.
 func TestClock_Neighbour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		s := d.screen()
+		d := newFixture(t)
+		s := d.notifier()
 		d.open(s)
 		mine, lost := d.reminder(time.Hour, ""), d.reminder(time.Hour, "")
 		firing := d.zero.Add(time.Hour)
@@ -78,8 +78,8 @@ func TestClock_Notifiers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(t)
-				one, other := d.screen(tt.one...), d.screen(tt.other...)
+				d := newFixture(t)
+				one, other := d.notifier(tt.one...), d.notifier(tt.other...)
 				one.name = "one"
 				c := d.open(one, other)
 				a := d.do(c, time.Hour, "")
@@ -101,7 +101,7 @@ func TestClock_Notifiers(t *testing.T) {
 
 func TestClock_NoNotifier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		d := newFixture(t)
 		c := d.open()
 		a := d.do(c, time.Hour, "")
 		wait(2 * time.Hour)
@@ -115,8 +115,8 @@ func TestClock_NoNotifier(t *testing.T) {
 // from being told in time.
 func TestClock_Hangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		stuck, fine := d.screen(), d.screen()
+		d := newFixture(t)
+		stuck, fine := d.notifier(), d.notifier()
 		stuck.hang = true
 		c := d.open(stuck, fine)
 		for range 3 * perNotifier {
@@ -134,8 +134,8 @@ func TestClock_Hangs(t *testing.T) {
 // TestClock_NoAudit tells nothing that is not written down, and loses nothing.
 func TestClock_NoAudit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		s := d.screen()
+		d := newFixture(t)
+		s := d.notifier()
 		c := d.open(s)
 		a := d.do(c, time.Hour, "")
 		d.set(true, false)
@@ -145,7 +145,7 @@ func TestClock_NoAudit(t *testing.T) {
 			t.Errorf("%+v", al)
 		}
 		d.set(false, false)
-		wait(recheck)
+		wait(pollInterval)
 		s.want(t, "1h10m30s of 1h0m0s late")
 		if al := d.alarm(a); al.Error != "" {
 			t.Errorf("%+v", al)
@@ -155,8 +155,8 @@ func TestClock_NoAudit(t *testing.T) {
 
 func TestClock_NoStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		s := d.screen()
+		d := newFixture(t)
+		s := d.notifier()
 		c := d.open(s)
 		d.do(c, time.Hour, "")
 		d.set(false, true)
@@ -166,15 +166,15 @@ func TestClock_NoStore(t *testing.T) {
 		wait(70 * time.Minute)
 		s.want(t)
 		d.set(false, false)
-		wait(recheck)
+		wait(pollInterval)
 		s.want(t, "1h10m30s of 1h0m0s late")
 	})
 }
 
 func TestClock_Close(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		s := d.screen(forNow)
+		d := newFixture(t)
+		s := d.notifier(forNow)
 		c := d.open(s)
 		a := d.do(c, time.Hour, "")
 		wait(time.Hour + time.Second)
@@ -191,8 +191,8 @@ func TestClock_Close(t *testing.T) {
 // TestClock_CloseWhileTelling waits for who is being told, as long as it may.
 func TestClock_CloseWhileTelling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		s := d.screen()
+		d := newFixture(t)
+		s := d.notifier()
 		s.hang = true
 		c := d.open(s)
 		a := d.do(c, time.Hour, "")
@@ -212,16 +212,16 @@ func TestClock_CloseWhileTelling(t *testing.T) {
 // TestClock_Deaf has a notifier not even heed the end of its time.
 func TestClock_Deaf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		d := newFixture(t)
 		release := make(chan struct{})
 		defer close(release)
-		c := d.open(NotifyFunc("deaf", func(context.Context, Notice) hearken.Outcome {
+		c := d.open(NotifyFunc("auditFails", func(context.Context, Notice) hearken.Outcome {
 			<-release
 			return hearken.Outcome{Result: hearken.ResultOK}
 		}))
 		a := d.do(c, time.Hour, "")
-		wait(time.Hour + patience + grace)
-		if al := d.alarm(a); al.Firing != nil || al.Error != "outcome_unknown: deaf: It did not answer in time." {
+		wait(time.Hour + attemptTimeout + cancelGrace)
+		if al := d.alarm(a); al.Firing != nil || al.Error != "outcome_unknown: auditFails: It did not answer in time." {
 			t.Errorf("%+v", al)
 		}
 	})

@@ -2,8 +2,6 @@ package clock
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -11,52 +9,52 @@ import (
 )
 
 const (
-	// tooLate is how late something may be told of.
-	tooLate = 24 * time.Hour
-	// late is what people notice.
-	late = time.Minute
-	// writing is how long the store and the audit may take: who hangs must not
-	// keep other reminders waiting.
-	writing = 20 * time.Second
+	// maxLateness is how late a notification may be.
+	maxLateness = 24 * time.Hour
+	// noticeableDelay makes a notification late.
+	noticeableDelay = time.Minute
+	// writeTimeout bounds the writes to store and audit, so that one that hangs
+	// does not block other reminders.
+	writeTimeout = 20 * time.Second
 )
 
-// Missed is the code in front of an alarm's error whose time passed while the
-// hub was off for too long.
+// Missed is the code of an alarm whose time passed while the hub was off for
+// too long.
 const Missed hearken.Code = "reminder_missed"
 
-// fire deals with one alarm that is due, from the claim to the end.
+// fire handles one due alarm, from the claim to the result.
 func (c *Clock) fire(alarm hearken.Alarm) {
-	defer func() { c.leave(alarm) }()
+	defer func() { c.finishEntry(alarm) }()
 	action := c.claim(&alarm)
-	ours := action != nil && c.announce(&alarm, action)
-	c.decided()
+	ours := action != nil && c.recordFiring(&alarm, action)
+	c.claimDecided()
 	if !ours {
 		return
 	}
-	was, next := *alarm.Firing, alarm.Next
-	told := c.tell(action, was)
-	c.cfg.Fault("told")
-	c.awaitCalm()
-	c.endings <- struct{}{}
-	defer func() { <-c.endings }()
-	if told.postponed {
-		c.release(&alarm, was, next, "")
+	at, next := *alarm.Firing, alarm.Next
+	result := c.notifyAll(action, at)
+	c.cfg.Failpoint("told")
+	c.awaitClaims()
+	c.endSlots <- struct{}{}
+	defer func() { <-c.endSlots }()
+	if result.postponed {
+		c.release(&alarm, at, next, nil)
 	} else {
-		c.finish(&alarm, action, was, told.problem())
+		c.finish(&alarm, action, at, result.failure())
 	}
 }
 
-// claim makes the time that is due ours in the store, and returns what is to be
-// told; nil if it did not become ours.
+// claim claims the due time in the store and returns the reminder. It returns
+// nil if this hub did not get the claim.
 func (c *Clock) claim(alarm *hearken.Alarm) *hearken.Action {
-	if !c.enter(c.claims) {
+	if !c.acquire(c.claimSlots) {
 		return nil
 	}
-	defer func() { <-c.claims }()
+	defer func() { <-c.claimSlots }()
 	if c.stopped() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, writing)
+	ctx, cancel := context.WithTimeout(c.ctx, writeTimeout)
 	defer cancel()
 	action, err := c.cfg.Store.Action(ctx, alarm.Action)
 	if hearken.CodeOf(err) == hearken.NotFound || err == nil && action.Reminder == nil {
@@ -64,60 +62,62 @@ func (c *Clock) claim(alarm *hearken.Alarm) *hearken.Action {
 		return nil
 	}
 	if err != nil {
-		c.hold(alarm.Action, err)
+		c.postpone(alarm.Action, err)
 		return nil
 	}
-	was, next := due(action.Reminder, alarm.Next, c.cfg.Now())
-	if was.IsZero() {
+	at, next := due(action.Reminder, alarm.Next, c.cfg.Now())
+	if at.IsZero() {
 		c.skip(ctx, alarm, action, next)
 		return nil
 	}
-	if !c.replace(ctx, alarm, func(a *hearken.Alarm) { a.Firing, a.Next, a.Error = &was, next, "" }) {
+	if !c.updateUnchanged(ctx, alarm, func(a *hearken.Alarm) {
+		a.Firing, a.Next = &at, next
+		a.SetFailure(nil)
+	}) {
 		return nil
 	}
-	c.cfg.Fault("claimed")
+	c.cfg.Failpoint("claimed")
 	return action
 }
 
-// announce puts a claimed time into the audit. Nothing is told that is not
-// written down, and nothing is lost: it will be told when there is an audit
-// again.
-func (c *Clock) announce(alarm *hearken.Alarm, action *hearken.Action) bool {
-	ctx, cancel := context.WithTimeout(c.ctx, writing)
+// recordFiring records a claimed time in the audit. If that fails, the time is
+// released and fires when the audit works again.
+func (c *Clock) recordFiring(alarm *hearken.Alarm, action *hearken.Action) bool {
+	ctx, cancel := context.WithTimeout(c.ctx, writeTimeout)
 	defer cancel()
-	was := *alarm.Firing
-	if err := c.cfg.Audit.Append(ctx, record(action, was, "firing", "")); err != nil {
-		c.release(alarm, was, alarm.Next, string(hearken.AuditUnavailable)+": The audit could not be written, so nothing was told yet.")
-		c.hold(alarm.Action, err)
+	at := *alarm.Firing
+	if err := c.cfg.Audit.Append(ctx, record(action, at, "firing", nil)); err != nil {
+		c.release(alarm, at, alarm.Next, hearken.Errorf(hearken.AuditUnavailable, "The audit could not be written, so the reminder waits."))
+		c.postpone(alarm.Action, err)
 		return false
 	}
-	c.cfg.Fault("audited")
+	c.cfg.Failpoint("audited")
 	return true
 }
 
-// decided counts one alarm fewer of which it is open whether it is ours.
-func (c *Clock) decided() {
+// claimDecided notes that one more due alarm is claimed or given up.
+func (c *Clock) claimDecided() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.unclaimed--; c.unclaimed == 0 {
-		c.calm.Broadcast()
+		c.noneUnclaimed.Broadcast()
 	}
 }
 
-// awaitCalm lets claims go first, for which people wait; for the last word about
-// a time nobody does.
-func (c *Clock) awaitCalm() {
+// awaitClaims lets claims go first: people wait for notifications, but nobody
+// waits for their results.
+func (c *Clock) awaitClaims() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.unclaimed > 0 {
-		c.calm.Wait()
+		c.noneUnclaimed.Wait()
 	}
 }
 
-// replace changes an alarm if it still is as this clock knows it.
-func (c *Clock) replace(ctx context.Context, alarm *hearken.Alarm, change func(a *hearken.Alarm)) bool {
+// updateUnchanged changes an alarm if nobody else has changed it.
+func (c *Clock) updateUnchanged(ctx context.Context, alarm *hearken.Alarm, change func(a *hearken.Alarm)) bool {
 	version := alarm.Version
-	replaced, err := c.amend(ctx, alarm, func(a *hearken.Alarm) bool {
+	replaced, err := c.update(ctx, alarm, func(a *hearken.Alarm) bool {
 		if a.Version != version {
 			return false
 		}
@@ -125,25 +125,26 @@ func (c *Clock) replace(ctx context.Context, alarm *hearken.Alarm, change func(a
 		return true
 	})
 	if err != nil {
-		c.hold(alarm.Action, err)
+		c.postpone(alarm.Action, err)
 	}
 	return replaced
 }
 
-// drop ends an alarm whose reminder is not there any more.
+// drop ends an alarm whose reminder no longer exists.
 func (c *Clock) drop(ctx context.Context, alarm *hearken.Alarm) {
-	c.replace(ctx, alarm, func(a *hearken.Alarm) {
-		a.Next, a.Error = time.Time{}, string(hearken.NotFound)+": The reminder is not there any more."
+	c.updateUnchanged(ctx, alarm, func(a *hearken.Alarm) {
+		a.Next = time.Time{}
+		a.SetFailure(hearken.Errorf(hearken.NotFound, "The reminder no longer exists."))
 	})
 }
 
-// due decides what to tell of an alarm: the newest time that has come, so that
-// repeats which were missed are one, and the next after it. Of what is too old
-// nothing is told.
-func due(r *hearken.Reminder, from, now time.Time) (was, next time.Time) {
+// due returns the time to notify of and the next one after it. It chooses the
+// newest time that has come, so that missed repetitions become one. at is zero
+// if it is too late for all of them.
+func due(r *hearken.Reminder, from, now time.Time) (at, next time.Time) {
 	zone := zoneOf(r)
-	was = from
-	if oldest := now.Add(-tooLate); was.Before(oldest) {
+	at = from
+	if oldest := now.Add(-maxLateness); at.Before(oldest) {
 		if r.Repeat == "" {
 			return time.Time{}, time.Time{}
 		}
@@ -151,22 +152,22 @@ func due(r *hearken.Reminder, from, now time.Time) (was, next time.Time) {
 		if !ok || first.After(now) {
 			return time.Time{}, first
 		}
-		was = first
+		at = first
 	}
 	if r.Repeat == "" {
-		return was, time.Time{}
+		return at, time.Time{}
 	}
 	for {
-		following, ok := schedule.Next(r.Repeat, r.At, zone, was)
+		following, ok := schedule.Next(r.Repeat, r.At, zone, at)
 		if !ok || following.After(now) {
-			return was, following
+			return at, following
 		}
-		was = following
+		at = following
 	}
 }
 
-// zoneOf is the zone of a reminder. The name was checked when it was made; a
-// zone that is gone since is better than no reminder.
+// zoneOf returns the zone of a reminder. Its name was checked when the reminder
+// was made; if the zone is gone since, a shifted reminder is better than none.
 func zoneOf(r *hearken.Reminder) *time.Location {
 	if zone, err := time.LoadLocation(r.Zone); err == nil && r.Zone != "" {
 		return zone
@@ -174,76 +175,83 @@ func zoneOf(r *hearken.Reminder) *time.Location {
 	return r.At.Location()
 }
 
-// skip leaves out what is too old to be told of.
+// skip skips a time that is too old.
 func (c *Clock) skip(ctx context.Context, alarm *hearken.Alarm, action *hearken.Action, next time.Time) {
 	missed := alarm.Next
-	problem := fmt.Sprintf("%s: The hub was off at %s and for more than a day after it.", Missed, missed.UTC().Format(time.RFC3339))
-	if !c.replace(ctx, alarm, func(a *hearken.Alarm) { a.Next, a.Error = next, problem }) {
+	failure := hearken.Errorf(Missed, "The hub was off at %s and for more than a day after it.", missed.UTC().Format(time.RFC3339))
+	skipped := c.updateUnchanged(ctx, alarm, func(a *hearken.Alarm) {
+		a.Next = next
+		a.SetFailure(failure)
+	})
+	if !skipped {
 		return
 	}
 	c.cfg.Log.Warn("reminder missed", "id", alarm.Action)
-	if err := c.cfg.Audit.Append(ctx, record(action, missed, "missed", problem)); err != nil {
+	if err := c.cfg.Audit.Append(ctx, record(action, missed, "missed", failure)); err != nil {
 		c.cfg.Log.Error("missed reminder is not in the audit", "id", alarm.Action, "error", err)
 	}
 }
 
-// release gives a claimed time back that surely nobody was told of, unless
-// somebody took the alarm's next time away since.
-func (c *Clock) release(alarm *hearken.Alarm, was, next time.Time, problem string) {
-	ctx, cancel := c.lastWords()
+// release gives up a claimed time that surely was not notified, unless somebody
+// has cancelled the alarm since.
+func (c *Clock) release(alarm *hearken.Alarm, at, next time.Time, failure *hearken.Error) {
+	ctx, cancel := c.finalContext()
 	defer cancel()
-	_, err := c.amend(ctx, alarm, func(a *hearken.Alarm) bool {
-		if !isFiring(a, was) {
+	_, err := c.update(ctx, alarm, func(a *hearken.Alarm) bool {
+		if !isFiring(a, at) {
 			return false
 		}
-		a.Firing, a.Error = nil, problem
+		a.Firing = nil
+		a.SetFailure(failure)
 		if a.Next.Equal(next) {
-			a.Next = was
+			a.Next = at
 		}
 		return true
 	})
 	if err != nil {
-		c.cfg.Log.Error("reminder cannot be given back", "id", alarm.Action, "error", err)
+		c.cfg.Log.Error("reminder cannot be released", "id", alarm.Action, "error", err)
 	}
 }
 
-// finish writes down how a time was told of. Who changed the alarm meanwhile is
-// right about its next time, and this clock about this one.
-func (c *Clock) finish(alarm *hearken.Alarm, action *hearken.Action, was time.Time, problem string) {
-	ctx, cancel := c.lastWords()
+// finish saves the result of a notification. It leaves the next time alone,
+// which somebody may have changed meanwhile.
+func (c *Clock) finish(alarm *hearken.Alarm, action *hearken.Action, at time.Time, failure *hearken.Error) {
+	ctx, cancel := c.finalContext()
 	defer cancel()
 	state := hearken.ActionDone
 	switch {
-	case strings.HasPrefix(problem, string(hearken.OutcomeUnknown)):
+	case failure == nil:
+	case failure.Code == hearken.OutcomeUnknown:
 		state = hearken.ActionUnknown
-	case problem != "":
+	default:
 		state = hearken.ActionFailed
 	}
-	if err := c.cfg.Audit.Append(ctx, record(action, was, string(state), problem)); err != nil {
-		c.cfg.Log.Error("told reminder is not in the audit", "id", alarm.Action, "error", err)
+	if err := c.cfg.Audit.Append(ctx, record(action, at, string(state), failure)); err != nil {
+		c.cfg.Log.Error("fired reminder is not in the audit", "id", alarm.Action, "error", err)
 	}
-	_, err := c.amend(ctx, alarm, func(a *hearken.Alarm) bool {
-		if a.Firing != nil && !isFiring(a, was) {
-			return false // another hub tells of the next one already
+	_, err := c.update(ctx, alarm, func(a *hearken.Alarm) bool {
+		if a.Firing != nil && !isFiring(a, at) {
+			return false // another hub already fires the next one
 		}
-		a.Firing, a.Error = nil, problem
-		if problem == "" {
-			a.Fired = &was
+		a.Firing = nil
+		a.SetFailure(failure)
+		if failure == nil {
+			a.Fired = &at
 		}
 		return true
 	})
 	if err != nil {
-		c.cfg.Log.Error("told reminder cannot be written", "id", alarm.Action, "error", err)
+		c.cfg.Log.Error("fired reminder cannot be saved", "id", alarm.Action, "error", err)
 	}
 }
 
-// lastWords is a context for what must be written also while the clock ends.
-func (c *Clock) lastWords() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(c.ctx), writing)
+// finalContext is a context for what must be saved even while the clock closes.
+func (c *Clock) finalContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(c.ctx), writeTimeout)
 }
 
-// hold leaves an alarm alone until the next look at the store.
-func (c *Clock) hold(id string, err error) {
+// postpone leaves an alarm alone until the next reload.
+func (c *Clock) postpone(id string, err error) {
 	c.cfg.Log.Error("reminder must wait", "id", id, "error", err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -252,20 +260,24 @@ func (c *Clock) hold(id string, err error) {
 	}
 }
 
-// leave gives an alarm back to the loop as it stands now.
-func (c *Clock) leave(alarm hearken.Alarm) {
+// finishEntry marks an alarm as no longer firing, with its new state.
+func (c *Clock) finishEntry(alarm hearken.Alarm) {
 	c.mu.Lock()
 	if e := c.alarms[alarm.Action]; e != nil {
 		e.busy = false
 	}
 	c.mu.Unlock()
-	c.take(alarm)
-	c.rouse()
+	c.remember(alarm)
+	c.wakeUp()
 }
 
-func record(a *hearken.Action, was time.Time, state, problem string) hearken.AuditRecord {
-	return hearken.AuditRecord{
+func record(a *hearken.Action, at time.Time, state string, failure *hearken.Error) hearken.AuditRecord {
+	r := hearken.AuditRecord{
 		Type: hearken.AuditFired, Action: a.ID, Principal: a.Principal, Tool: a.Tool, Target: a.Target, Digest: a.Digest,
-		State: state, Error: problem, When: &was, Texts: map[string]string{"note": a.Reminder.Note},
+		State: state, When: &at, Texts: map[string]string{"note": a.Reminder.Note},
 	}
+	if failure != nil {
+		r.Error = string(failure.Code) + ": " + failure.Message
+	}
+	return r
 }

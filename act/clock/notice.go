@@ -8,16 +8,16 @@ import (
 	"github.com/hearken-dev/hearken/schedule"
 )
 
-// A Notice is what the owner is told of.
+// A Notice is a reminder that is due.
 type Notice struct {
 	ID   string // the reminder's; the same for all its times
 	Text string
 	Due  time.Time
 	Late bool   // the hub was off, or the computer asleep, when it was due
-	Zone string // IANA name of the clock by which Due is read
+	Zone string // IANA name of the zone in which people read Due
 }
 
-// Title is the line over a notice's text.
+// Title is the headline of the notification.
 func (n Notice) Title() string {
 	if n.Late {
 		return "Late reminder"
@@ -25,7 +25,7 @@ func (n Notice) Title() string {
 	return "Reminder"
 }
 
-// When is when the notice was due, for a person.
+// When says for a person when the reminder was due.
 func (n Notice) When() string {
 	zone, err := time.LoadLocation(n.Zone)
 	if err != nil {
@@ -34,25 +34,25 @@ func (n Notice) When() string {
 	return schedule.Describe(n.Due, zone, "", 0)
 }
 
-// A Notifier tells the owner of a reminder on one way: on the screen, by mail.
-// Its methods may be called concurrently.
+// A Notifier notifies the owner in one way: on the desktop, by email. Its
+// methods may be called concurrently.
 type Notifier interface {
-	// Name is how settings and errors call it: desktop, email.
+	// Name identifies it in settings and errors: desktop, email.
 	Name() string
-	// Notify tells the owner now, and returns soon after the context ends.
+	// Notify notifies the owner now. It returns soon after ctx ends.
 	Notify(ctx context.Context, n Notice) hearken.Outcome
 }
 
-// NotifyFunc makes a function a [Notifier].
+// NotifyFunc makes a [Notifier] of a function.
 func NotifyFunc(name string, notify func(ctx context.Context, n Notice) hearken.Outcome) Notifier {
-	return way{name, notify}
+	return notifierFunc{name, notify}
 }
 
-type way struct {
+type notifierFunc struct {
 	name   string
 	notify func(ctx context.Context, n Notice) hearken.Outcome
 }
 
-func (w way) Name() string { return w.name }
+func (f notifierFunc) Name() string { return f.name }
 
-func (w way) Notify(ctx context.Context, n Notice) hearken.Outcome { return w.notify(ctx, n) }
+func (f notifierFunc) Notify(ctx context.Context, n Notice) hearken.Outcome { return f.notify(ctx, n) }

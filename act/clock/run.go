@@ -9,16 +9,16 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// recheck is how long the clock trusts its timers: they stand still while the
-// computer sleeps, and do not know that somebody set its clock. Also the store
-// is looked at then, for what other hubs wrote.
-const recheck = 30 * time.Second
+// pollInterval is how long the clock trusts its timers: they stop while the
+// computer sleeps, and do not notice changes of the system clock. The store is
+// read in the same interval, for what other hubs wrote.
+const pollInterval = 30 * time.Second
 
-// abandoned is how long somebody else's claim may stand: longer than telling
-// takes.
-const abandoned = 10 * time.Minute
+// abandonedAfter is how old another hub's claim must be before this one ends
+// it: longer than notifying takes.
+const abandonedAfter = 10 * time.Minute
 
-// run starts what is due until the clock is closed.
+// run fires what is due until the clock is closed.
 func (c *Clock) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -30,19 +30,19 @@ func (c *Clock) run() {
 		case <-c.wake:
 		case <-timer.C:
 		}
-		if time.Since(looked) >= recheck {
-			c.look()
+		if time.Since(looked) >= pollInterval {
+			c.reload()
 			looked = time.Now()
 		}
-		timer.Reset(min(c.fireDue(), recheck))
+		timer.Reset(min(c.fireDue(), pollInterval))
 	}
 }
 
-// fireDue starts what is due, the earliest first, and returns how long it is to
-// the next.
+// fireDue fires what is due, earliest first, and returns the time until the
+// next.
 func (c *Clock) fireDue() time.Duration {
 	now := c.cfg.Now()
-	wait := recheck
+	wait := pollInterval
 	var due []*entry
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,24 +67,24 @@ func (c *Clock) fireDue() time.Duration {
 	return wait
 }
 
-// look reads from the store what is due soon, and lets what failed be tried
-// again.
-func (c *Clock) look() {
-	ctx, cancel := context.WithTimeout(c.ctx, recheck)
+// reload reads from the store what is due soon, and lets postponed alarms be
+// retried.
+func (c *Clock) reload() {
+	ctx, cancel := context.WithTimeout(c.ctx, pollInterval)
 	defer cancel()
-	soon, err := c.cfg.Store.Alarms(ctx, c.cfg.Now().Add(2*recheck))
+	soon, err := c.cfg.Store.Alarms(ctx, c.cfg.Now().Add(2*pollInterval))
 	if err != nil {
 		c.cfg.Log.Error("alarms cannot be read", "error", err)
 		return
 	}
 	for _, a := range soon {
-		c.take(a)
-		if a.Firing != nil && c.leftBehind(a) {
-			if err := c.settle(ctx, &a); err != nil {
-				c.cfg.Log.Error("alarm cannot be settled", "id", a.Action, "error", err)
+		c.remember(a)
+		if a.Firing != nil && c.isAbandoned(a) {
+			if err := c.endAbandoned(ctx, &a); err != nil {
+				c.cfg.Log.Error("abandoned alarm cannot be ended", "id", a.Action, "error", err)
 				continue
 			}
-			c.take(a)
+			c.remember(a)
 		}
 	}
 	c.mu.Lock()
@@ -94,9 +94,9 @@ func (c *Clock) look() {
 	}
 }
 
-// leftBehind reports whether a claim of another hub has stood for so long that
-// nobody will end it.
-func (c *Clock) leftBehind(a hearken.Alarm) bool {
+// isAbandoned reports whether another hub's claim is so old that nobody will
+// end it.
+func (c *Clock) isAbandoned(a hearken.Alarm) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.alarms[a.Action]
@@ -106,11 +106,11 @@ func (c *Clock) leftBehind(a hearken.Alarm) bool {
 	if e.since.IsZero() {
 		e.since = time.Now()
 	}
-	return time.Since(e.since) >= abandoned
+	return time.Since(e.since) >= abandonedAfter
 }
 
-// rouse has the clock look at its alarms now.
-func (c *Clock) rouse() {
+// wakeUp makes the clock check its alarms now.
+func (c *Clock) wakeUp() {
 	select {
 	case c.wake <- struct{}{}:
 	default:

@@ -108,7 +108,7 @@ func (a *App) openDesk(ctx context.Context, m means, opts Options) (err error) {
 	} else {
 		a.audit = a.auditLog
 	}
-	if a.clock, err = alarm.Open(ctx, alarm.Config{Store: a.store, Audit: a.audit, Notifiers: m.notifiers, Log: a.log, Now: a.now, Fault: opts.Fault}); err != nil {
+	if a.clock, err = alarm.Open(ctx, alarm.Config{Store: a.store, Audit: a.audit, Notifiers: m.notifiers, Log: a.log, Now: a.now, Failpoint: opts.Fault}); err != nil {
 		return err
 	}
 	if a.desk, err = act.Open(ctx, act.Config{
@@ -122,7 +122,7 @@ func (a *App) openDesk(ctx context.Context, m means, opts Options) (err error) {
 		NewOwner:      ownerReplaced,
 		NoNotifier:    a.unheard,
 		OnPending:     a.asked,
-		Log:           a.log, Now: a.now, Fault: opts.Fault,
+		Log:           a.log, Now: a.now, Failpoint: opts.Fault,
 	}); err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (a *App) refused(ctx context.Context, principal, tool string, code hearken.
 // refusal writes of somebody who was refused, and of a flood of them only that
 // there was one.
 func (a *App) refusal(ctx context.Context, r hearken.AuditRecord) {
-	pass, last := a.refusals.Pass(a.now())
+	pass, last := a.refusals.Allow(a.now())
 	if !pass {
 		return
 	}

@@ -50,13 +50,13 @@ func (c *actionsListCmd) Run(ctx context.Context, p *program) error {
 		return p.writeJSON(list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(p.stderr, "There are no such actions.")
+		fmt.Fprintln(p.stderr, "No actions found.")
 		return nil
 	}
 	t := p.table("ID", "ASKED", "KEY", "STATE", "WHAT")
 	for i := range list {
 		a := &list[i]
-		t.row(a.ID, when(a.CreatedAt), a.Principal, stateWords(a), act.Summary(a))
+		t.row(a.ID, when(a.CreatedAt), a.Principal, stateText(a), act.Summary(a))
 	}
 	return t.flush()
 }
@@ -74,11 +74,11 @@ func (c *actionsUndoCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s: %s\n", a.ID, stateWords(&a))
+	fmt.Fprintf(p.stdout, "%s: %s\n", a.ID, stateText(&a))
 	return nil
 }
 
-// whyCmd tells how an action came about: words, call, decision, effect.
+// whyCmd shows why an action happened: words, request, decision, effect.
 type whyCmd struct {
 	ID   string `arg:"" help:"Id of the action."`
 	JSON bool   `help:"Write JSON."`
@@ -114,10 +114,7 @@ func (c *whyCmd) Run(ctx context.Context, p *program) error {
 		}
 		line("decision", text)
 	}
-	effect := stateWords(a)
-	if a.Receipt != "" {
-		effect += ", there known as " + a.Receipt
-	}
+	effect := act.Effect(a)
 	if a.EndedAt != nil {
 		effect += ", " + when(*a.EndedAt)
 	}
@@ -128,13 +125,13 @@ func (c *whyCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// why is an action with what the audit has of it.
+// why is an action with its audit records.
 type why struct {
 	Action hearken.Action `json:"action"`
 	Audit  []auditLine    `json:"audit"`
 }
 
-// auditLine is a line of the audit, as why shows it.
+// An auditLine is an audit record as why shows it.
 type auditLine struct {
 	Seq   int64  `json:"seq"`
 	Time  string `json:"ts"`

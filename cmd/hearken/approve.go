@@ -4,49 +4,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
 )
 
-// approveCmd allows what waits for its owner.
+// approveCmd approves pending actions.
 type approveCmd struct {
-	IDs    []string      `arg:"" optional:"" name:"id" help:"Ids of actions. Without any, list what is waiting."`
-	All    bool          `help:"Decide on everything listed now, but on nothing that arrives meanwhile."`
-	For    time.Duration `help:"Also allow actions like this one without asking, for this long, such as 24h."`
-	PerDay int           `help:"With --for: how many per day."`
+	IDs    []string      `arg:"" optional:"" name:"id" help:"IDs of actions. Without any, pending actions are listed."`
+	All    bool          `help:"Approve all actions that are pending now, but none that arrive meanwhile."`
+	For    time.Duration `help:"Also allow similar actions without asking, for this long, such as 24h."`
+	PerDay int           `help:"With --for: at most this many a day."`
 }
 
 func (c *approveCmd) Run(ctx context.Context, p *program) error {
-	v := act.Verdict{Allow: true}
+	v := act.DecisionRequest{Allow: true}
 	if c.For > 0 {
 		v.Grant = &act.GrantBounds{For: c.For, PerDay: c.PerDay}
 	}
 	return p.decide(ctx, c.IDs, c.All, v)
 }
 
-// denyCmd refuses what waits for its owner.
+// denyCmd denies pending actions.
 type denyCmd struct {
-	IDs    []string `arg:"" optional:"" name:"id" help:"Ids of actions. Without any, list what is waiting."`
-	All    bool     `help:"Decide on everything listed now."`
-	Reason string   `help:"Why. It is stored with the decision."`
+	IDs    []string `arg:"" optional:"" name:"id" help:"IDs of actions. Without any, pending actions are listed."`
+	All    bool     `help:"Deny all actions that are pending now."`
+	Reason string   `help:"A reason to keep with the decision. The agent is not told."`
 }
 
 func (c *denyCmd) Run(ctx context.Context, p *program) error {
-	return p.decide(ctx, c.IDs, c.All, act.Verdict{Reason: c.Reason})
+	return p.decide(ctx, c.IDs, c.All, act.DecisionRequest{Reason: c.Reason})
 }
 
-// decide shows what waits, and sends the owner's word about it. What was shown
-// is what is decided: each verdict names the digest of what the owner saw.
-func (p *program) decide(ctx context.Context, ids []string, all bool, v act.Verdict) error {
+// decide shows pending actions and sends the owner's decision. Each decision
+// names the digest of what the owner saw.
+func (p *program) decide(ctx context.Context, ids []string, all bool, v act.DecisionRequest) error {
 	shown, err := p.waiting(ctx, ids)
 	if err != nil {
 		return err
 	}
 	if len(shown) == 0 {
-		fmt.Fprintln(p.stderr, "Nothing waits for you.")
+		fmt.Fprintln(p.stderr, "Nothing waits for your approval.")
 		return nil
 	}
 	for i := range shown {
@@ -64,15 +63,15 @@ func (p *program) decide(ctx context.Context, ids []string, all bool, v act.Verd
 	if p.cfg.OwnerPINFile != "" {
 		v.From = "file"
 	}
-	// All are decided before any is waited for: one that takes its time must not
-	// let the others expire.
+	// Decide about all before waiting for any: a slow one must not let the
+	// others expire.
 	var results []decided
 	var errs []error
 	for i := range shown {
 		v.ID, v.Digest = shown[i].ID, shown[i].Digest
 		got, err := control[decided](ctx, p, controlRequest{Op: "actions.decide", PIN: pin, Verdict: &v})
 		if code := hearken.CodeOf(err); code == hearken.Unauthorized || code == hearken.RateLimited {
-			return err // the PIN; it would be wrong again
+			return err // the PIN is wrong; it would be for the others too
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", v.ID, err))
@@ -94,7 +93,7 @@ func (p *program) decide(ctx context.Context, ids []string, all bool, v act.Verd
 	return errors.Join(errs...)
 }
 
-// waiting are the named actions, or all that wait.
+// waiting returns the named actions, or all pending ones.
 func (p *program) waiting(ctx context.Context, ids []string) ([]hearken.Action, error) {
 	if len(ids) == 0 {
 		return control[[]hearken.Action](ctx, p, controlRequest{
@@ -112,30 +111,29 @@ func (p *program) waiting(ctx context.Context, ids []string) ([]hearken.Action, 
 	return out, nil
 }
 
-// decided is what became of a verdict.
+// decided is the result of a decision.
 type decided struct {
 	Action  hearken.Action `json:"action"`
-	Decided bool           `json:"decided"` // by this verdict
+	Decided bool           `json:"decided"` // by this decision
 }
 
 func (d *decided) words() string {
 	if !d.Decided {
-		return d.Action.ID + " was decided before: " + stateWords(&d.Action)
+		return d.Action.ID + " had already been decided: " + stateText(&d.Action)
 	}
-	return d.Action.ID + ": " + stateWords(&d.Action)
+	return d.Action.ID + ": " + stateText(&d.Action)
 }
 
-// stateWords says where an action is.
-func stateWords(a *hearken.Action) string {
-	words := string(a.State)
-	if a.Error != "" {
-		_, sentence, _ := strings.Cut(a.Error, ": ")
-		words += " (" + sentence + ")"
+// stateText is an action's state, and why it did not succeed.
+func stateText(a *hearken.Action) string {
+	text := string(a.State)
+	if message := a.FailureMessage(); message != "" {
+		text += " (" + message + ")"
 	}
-	return words
+	return text
 }
 
-// pauseCmd stops everything. It asks for nothing: stopping is always allowed.
+// pauseCmd pauses all actions. It needs no PIN: stopping is always allowed.
 type pauseCmd struct{}
 
 func (c *pauseCmd) Run(ctx context.Context, p *program) error {
@@ -146,7 +144,7 @@ func (c *pauseCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// resumeCmd lets actions go on.
+// resumeCmd resumes actions.
 type resumeCmd struct{}
 
 func (c *resumeCmd) Run(ctx context.Context, p *program) error {
@@ -157,6 +155,6 @@ func (c *resumeCmd) Run(ctx context.Context, p *program) error {
 	if _, err := control[struct{}](ctx, p, req); err != nil {
 		return err
 	}
-	fmt.Fprintln(p.stdout, "Actions go on.")
+	fmt.Fprintln(p.stdout, "Actions are resumed.")
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/hearken-dev/hearken/audit"
 )
 
-// auditCmd works on the files themselves: what proves that the hub's record is
-// whole must not ask the hub.
+// auditCmd works on the files themselves: a proof that the hub's record is
+// complete must not depend on the hub.
 type auditCmd struct {
 	Verify auditVerifyCmd `cmd:"" default:"withargs" help:"Check that no record was changed, removed or reordered."`
 	Export auditExportCmd `cmd:"" help:"Write the records, one JSON object per line."`
@@ -48,8 +48,23 @@ func (c *auditVerifyCmd) Run(_ context.Context, p *program) error {
 	if c.JSON {
 		return p.writeJSON(report)
 	}
-	fmt.Fprintf(p.stdout, "%d records are as they were written; the first %d are covered by %d signed checkpoints.\n", report.Records, report.Covered, report.Checkpoints)
+	fmt.Fprintf(p.stdout, "%s verified, %d covered by %s.\n", count(report.Records, "record"), report.Covered, checkpoints(report.Checkpoints))
 	return nil
+}
+
+// count is a number with its noun.
+func count[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func checkpoints(n int) string {
+	if n == 1 {
+		return "a signed checkpoint"
+	}
+	return count(n, "signed checkpoint")
 }
 
 type auditExportCmd struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/mcpserver"
 	"github.com/hearken-dev/hearken/pipe"
 )
 
@@ -108,8 +109,7 @@ func call[Out any](ctx context.Context, c *client, tool string, args map[string]
 		}
 	}
 	if res.IsError {
-		message, try, _ := strings.Cut(text, " Try: ")
-		return out, &hearken.Error{Code: hearken.Invalid, Message: message, Try: commandFor(try)}
+		return out, resultError(res, text)
 	}
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
 		return out, fmt.Errorf("read result of %s: %w", tool, err)
@@ -117,19 +117,32 @@ func call[Out any](ctx context.Context, c *client, tool string, args map[string]
 	return out, nil
 }
 
-// toolError makes a person's error of a JSON-RPC one.
+// errorParts are the parts of an error as the hub sends them to programs.
+type errorParts struct {
+	Code    hearken.Code `json:"code"`
+	Message string       `json:"message"`
+	Try     string       `json:"try"`
+}
+
+// resultError returns the error of a failed tool result. Hubs of earlier
+// versions send only its text.
+func resultError(res *mcp.CallToolResult, text string) error {
+	parts := errorParts{Code: hearken.Invalid, Message: text}
+	if meta, err := json.Marshal(res.Meta[mcpserver.ErrorMeta]); err == nil {
+		_ = json.Unmarshal(meta, &parts) // without it the text still stands
+	}
+	return &hearken.Error{Code: parts.Code, Message: parts.Message, Try: commandFor(parts.Try)}
+}
+
+// toolError returns the error of a call that failed as a whole.
 func toolError(err error) error {
 	var rpc *jsonrpc.Error
 	if !errors.As(err, &rpc) {
 		return err
 	}
-	var data struct {
-		Code hearken.Code `json:"code"`
-		Try  string       `json:"try"`
-	}
-	_ = json.Unmarshal(rpc.Data, &data) // without it the message still stands
-	message, _, _ := strings.Cut(rpc.Message, " Try: ")
-	return &hearken.Error{Code: data.Code, Message: message, Try: commandFor(data.Try)}
+	parts := errorParts{Message: rpc.Message}
+	_ = json.Unmarshal(rpc.Data, &parts) // without it the message still stands
+	return &hearken.Error{Code: parts.Code, Message: parts.Message, Try: commandFor(parts.Try)}
 }
 
 // commandFor turns advice for agents into advice for people.

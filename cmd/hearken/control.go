@@ -28,7 +28,7 @@ type controlRequest struct {
 	PIN      string                `json:"pin,omitempty"`
 	NewPIN   string                `json:"newPin,omitempty"`
 	Approver string                `json:"approver,omitempty"`
-	Verdict  *act.Verdict          `json:"verdict,omitempty"`
+	Verdict  *act.DecisionRequest          `json:"verdict,omitempty"`
 	Actions  *hearken.ActionFilter `json:"actions,omitempty"`
 	Grant    *hearken.Grant        `json:"grant,omitempty"`
 	Contacts []hearken.Contact     `json:"contacts,omitempty"`

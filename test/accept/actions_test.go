@@ -85,7 +85,7 @@ func TestActions_SDK(t *testing.T) {
 	if n := post.letters(t, "bob"); n != len(acts) {
 		t.Errorf("%d letters came of %d", n, len(acts))
 	}
-	if out := o.run("audit", "verify"); !strings.Contains(out, "are as they were written") {
+	if out := o.run("audit", "verify"); !strings.Contains(out, " verified, ") {
 		t.Errorf("audit verify: %s", out)
 	}
 }

@@ -89,7 +89,7 @@ func (o *Owner) Calendar(ctx context.Context) (address string, err error) {
 // decided.
 func (o *Owner) Decide(ctx context.Context, a *hearken.Action, allow bool) (bool, error) {
 	var got struct{ Decided bool }
-	v := act.Verdict{ID: a.ID, Digest: a.Digest, Allow: allow, From: "terminal"}
+	v := act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: allow, From: "terminal"}
 	err := o.ask(ctx, map[string]any{"op": "actions.decide", "pin": o.PIN, "verdict": v}, &got)
 	return got.Decided, err
 }

@@ -25,8 +25,8 @@ func write(c *castle, name, text string) string {
 
 // sockets are requests on the local socket, as no command would send them.
 func sockets() []attempt {
-	yes := func(c *castle) act.Verdict {
-		return act.Verdict{ID: c.victim.ID, Digest: c.victim.Digest, Allow: true, By: "owner", From: "terminal"}
+	yes := func(c *castle) act.DecisionRequest {
+		return act.DecisionRequest{ID: c.victim.ID, Digest: c.victim.Digest, Allow: true, By: "owner", From: "terminal"}
 	}
 	send := func(name string, request func(c *castle) any) attempt {
 		return attempt{"socket", name, func(ctx context.Context, c *castle) string { return fmt.Sprint(c.ask(ctx, request(c), nil)) }}

@@ -21,13 +21,12 @@ export function makePast(a, undo) {
       el("span", { class: "what", dir: "auto" }, reveal(words.what(a))),
       a.undo ? arm(el("button", { type: "button", class: "small", "aria-label": `${label}: ${words.what(a)}` }, label), () => undo(a)) : ""),
     el("p", { class: "muted" }, local(at), [words.by(a.decision), a.attempts > 1 && words.attempts(a.attempts)].filter(Boolean).map((t) => ` · ${t}`)),
-    a.error && !(a.state === "denied" && a.decision?.by === "owner") ? el("p", { class: "why" }, said(sentence(a.error))) : "",
+    a.failure && !(a.state === "denied" && a.decision?.by === "owner") ? el("p", { class: "why" }, said(capitalize(a.failure))) : "",
     a.state === "unknown" ? el("p", { class: "hint" }, words.unknownHint) : "",
     el("details", {}, el("summary", { "aria-label": `${words.details}: ${words.what(a)}` }, words.details), list, evidence(a.evidence)));
 }
 
-// sentence is an error without the code before it, which is for programs.
-const sentence = (error) => error.replace(/^[a-z_]+: (.)/u, (_, first) => first.toUpperCase());
+const capitalize = (text) => text.replace(/^./u, (first) => first.toUpperCase());
 
 export function makeGrant(g, revoke) {
   return el("li", { class: "grant", "data-id": g.id },

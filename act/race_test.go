@@ -13,7 +13,7 @@ import (
 func (w *world) at(place string, do func()) {
 	var once sync.Once
 	w.close()
-	w.cfg.Fault = func(p string) {
+	w.cfg.Failpoint = func(p string) {
 		if p == place {
 			once.Do(do)
 		}
@@ -22,22 +22,22 @@ func (w *world) at(place string, do func()) {
 }
 
 // A pause that has returned holds, whatever was about to begin.
-func TestDesk_PausedAtLast(t *testing.T) {
-	within(t, func(w *world) {
+func TestQueue_PausedAtLast(t *testing.T) {
+	run(t, func(w *world) {
 		w.at("audited", func() {
-			if err := w.desk.Pause(w.Context(), true, "terminal"); err != nil {
+			if err := w.queue.Pause(w.Context(), true, "terminal"); err != nil {
 				w.Error(err)
 			}
 		})
 		a := w.propose(w.message("hello"))
-		if _, _, err := w.desk.Decide(w.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner"}); err != nil {
+		if _, _, err := w.queue.Decide(w.Context(), act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner"}); err != nil {
 			w.Fatal(err)
 		}
-		w.pass(time.Minute)
-		if got, _ := w.desk.Action(w.Context(), a.ID); got.State != hearken.ActionApproved || w.mail.count() != 0 {
+		w.sleep(time.Minute)
+		if got, _ := w.queue.Action(w.Context(), a.ID); got.State != hearken.ActionApproved || w.mail.count() != 0 {
 			w.Errorf("%s, %d sent", got.State, w.mail.count())
 		}
-		if err := w.desk.Pause(w.Context(), false, "terminal"); err != nil {
+		if err := w.queue.Pause(w.Context(), false, "terminal"); err != nil {
 			w.Fatal(err)
 		}
 		if got := w.await(a); got.State != hearken.ActionDone {
@@ -47,18 +47,18 @@ func TestDesk_PausedAtLast(t *testing.T) {
 }
 
 // A grant that was revoked covers nothing that has not begun.
-func TestDesk_RevokedAtLast(t *testing.T) {
-	within(t, func(w *world) {
-		g, err := w.desk.Grant(w.Context(), hearken.Grant{Principal: act.Local, Tool: hearken.MessageSend, Target: "email:bob@example.org"})
+func TestQueue_RevokedAtLast(t *testing.T) {
+	run(t, func(w *world) {
+		g, err := w.queue.Grant(w.Context(), hearken.Grant{Principal: act.Local, Tool: hearken.MessageSend, Target: "email:bob@example.org"})
 		if err != nil {
 			w.Fatal(err)
 		}
 		w.at("audited", func() {
-			if _, err := w.desk.RevokeGrant(w.Context(), g.ID); err != nil {
+			if _, err := w.queue.RevokeGrant(w.Context(), g.ID); err != nil {
 				w.Error(err)
 			}
 		})
-		w.says(hearken.Microphone, "Please tell Bob that lunch is at one")
+		w.say(hearken.Microphone, "Please tell Bob that lunch is at one")
 		a := w.propose(w.message("lunch is at one"))
 		if got := w.await(a); a.Decision == nil || got.State != hearken.ActionDenied || w.mail.count() != 0 {
 			w.Errorf("%+v, %d sent", got, w.mail.count())
@@ -67,17 +67,17 @@ func TestDesk_RevokedAtLast(t *testing.T) {
 }
 
 // What was approved is not done long after.
-func TestDesk_Stale(t *testing.T) {
-	within(t, func(w *world) {
+func TestQueue_Stale(t *testing.T) {
+	run(t, func(w *world) {
 		a := w.propose(w.message("I am there in five minutes"))
-		if err := w.desk.Pause(w.Context(), true, "page"); err != nil {
+		if err := w.queue.Pause(w.Context(), true, "page"); err != nil {
 			w.Fatal(err)
 		}
-		if _, _, err := w.desk.Decide(w.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner"}); err != nil {
+		if _, _, err := w.queue.Decide(w.Context(), act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner"}); err != nil {
 			w.Fatal(err)
 		}
-		w.pass(2 * time.Hour)
-		if err := w.desk.Pause(w.Context(), false, "page"); err != nil {
+		w.sleep(2 * time.Hour)
+		if err := w.queue.Pause(w.Context(), false, "page"); err != nil {
 			w.Fatal(err)
 		}
 		if got := w.await(a); got.State != hearken.ActionExpired || act.Failure(got).Code != hearken.ApprovalExpired || w.mail.count() != 0 {
@@ -88,16 +88,16 @@ func TestDesk_Stale(t *testing.T) {
 
 // A grant that cannot be made is refused before anything is allowed.
 func TestDecide_GrantBounds(t *testing.T) {
-	within(t, func(w *world) {
-		w.says(hearken.Microphone, "Please tell Bob that lunch is at one")
+	run(t, func(w *world) {
+		w.say(hearken.Microphone, "Please tell Bob that lunch is at one")
 		a := w.propose(w.message("lunch is at one"))
 		for _, bad := range []act.GrantBounds{{For: 31 * 24 * time.Hour}, {For: -time.Hour}, {PerDay: -5}, {PerDay: 5000}} {
-			_, won, err := w.desk.Decide(w.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", Grant: &bad})
+			_, won, err := w.queue.Decide(w.Context(), act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", Grant: &bad})
 			if won || hearken.CodeOf(err) != hearken.Invalid {
 				w.Errorf("%+v: %v, %v", bad, won, err)
 			}
 		}
-		if got, _ := w.desk.Action(w.Context(), a.ID); got.State != hearken.ActionPending {
+		if got, _ := w.queue.Action(w.Context(), a.ID); got.State != hearken.ActionPending {
 			w.Errorf("it is %s", got.State)
 		}
 	})

@@ -18,18 +18,18 @@ import (
 // A world is a desk with what is around it.
 type world struct {
 	*testing.T
-	desk  *act.Queue
+	queue *act.Queue
 	store hearken.Store
-	audit *paper
+	audit *auditLog
 	cfg   act.Config
-	built *shelf // the built-in calendar
-	mail  *shelf
-	clock *shelf // reminders
-	talk  *talk
+	built *recorder // the built-in calendar
+	mail  *recorder
+	clock *recorder // reminders
+	talk  *conversation
 }
 
-// within runs a test on synctest's clock.
-func within(t *testing.T, test func(w *world)) {
+// run runs a test on synctest's clock.
+func run(t *testing.T, test func(w *world)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -38,8 +38,8 @@ func within(t *testing.T, test func(w *world)) {
 			t.Fatal(err)
 		}
 		w := &world{
-			T: t, store: storetest.NewMemory(), audit: &paper{}, talk: &talk{},
-			built: &shelf{name: "builtin", again: true}, mail: &shelf{name: "email"}, clock: &shelf{name: "builtin", again: true},
+			T: t, store: storetest.NewMemory(), audit: &auditLog{}, talk: &conversation{},
+			built: &recorder{name: "builtin", repeatable: true}, mail: &recorder{name: "email"}, clock: &recorder{name: "builtin", repeatable: true},
 		}
 		w.cfg = act.Config{
 			Dir: dir, Store: w.store, Audit: w.audit, Zone: berlin, Transcripts: w.talk,
@@ -57,14 +57,14 @@ func within(t *testing.T, test func(w *world)) {
 func (w *world) open() {
 	w.Helper()
 	var err error
-	if w.desk, err = act.Open(w.Context(), w.cfg); err != nil {
+	if w.queue, err = act.Open(w.Context(), w.cfg); err != nil {
 		w.Fatal(err)
 	}
 }
 
 func (w *world) close() {
 	w.Helper()
-	if err := w.desk.Close(context.Background()); err != nil {
+	if err := w.queue.Close(context.Background()); err != nil {
 		w.Error(err)
 	}
 }
@@ -76,7 +76,7 @@ func (w *world) message(text string) act.Request {
 
 func (w *world) propose(req act.Request) *hearken.Action {
 	w.Helper()
-	a, err := w.desk.Propose(w.Context(), req)
+	a, err := w.queue.Propose(w.Context(), req)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func (w *world) propose(req act.Request) *hearken.Action {
 // approve is the owner's yes.
 func (w *world) approve(a *hearken.Action) *hearken.Action {
 	w.Helper()
-	_, won, err := w.desk.Decide(w.Context(), act.Verdict{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", From: "terminal"})
+	_, won, err := w.queue.Decide(w.Context(), act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", From: "terminal"})
 	if err != nil || !won {
 		w.Fatalf("approve: %v, %v", won, err)
 	}
@@ -95,7 +95,7 @@ func (w *world) approve(a *hearken.Action) *hearken.Action {
 
 func (w *world) await(a *hearken.Action) *hearken.Action {
 	w.Helper()
-	got, err := w.desk.Await(w.Context(), a.ID, time.Hour)
+	got, err := w.queue.Await(w.Context(), a.ID, time.Hour)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -104,15 +104,15 @@ func (w *world) await(a *hearken.Action) *hearken.Action {
 }
 
 // pass lets time go by, and what is due by then be done.
-func (w *world) pass(d time.Duration) {
+func (w *world) sleep(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// shelf is a connector that keeps what was done.
-type shelf struct {
-	name  string
-	again bool
+// recorder is a connector that keeps what was done.
+type recorder struct {
+	name       string
+	repeatable bool
 
 	mu       sync.Mutex
 	outcomes []hearken.Outcome // of the next attempts; then all are ok
@@ -121,10 +121,10 @@ type shelf struct {
 	hook     func(*hearken.Action)
 }
 
-func (s *shelf) Name() string     { return s.name }
-func (s *shelf) Repeatable() bool { return s.again }
+func (s *recorder) Name() string     { return s.name }
+func (s *recorder) Repeatable() bool { return s.repeatable }
 
-func (s *shelf) Do(_ context.Context, a *hearken.Action) hearken.Outcome {
+func (s *recorder) Do(_ context.Context, a *hearken.Action) hearken.Outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hook != nil {
@@ -139,14 +139,14 @@ func (s *shelf) Do(_ context.Context, a *hearken.Action) hearken.Outcome {
 	return hearken.Outcome{Result: hearken.ResultOK, Receipt: "receipt of " + a.ID}
 }
 
-func (s *shelf) count() int {
+func (s *recorder) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.done)
 }
 
 // undoable is a shelf that takes things back.
-type undoable struct{ *shelf }
+type undoable struct{ *recorder }
 
 func (u undoable) Undo(_ context.Context, a *hearken.Action) hearken.Outcome {
 	u.undone = append(u.undone, a.ID)
@@ -154,7 +154,7 @@ func (u undoable) Undo(_ context.Context, a *hearken.Action) hearken.Outcome {
 }
 
 // paper is an audit in memory.
-type paper struct {
+type auditLog struct {
 	mu      sync.Mutex
 	records []hearken.AuditRecord
 	full    bool
@@ -162,7 +162,7 @@ type paper struct {
 
 var errFull = errors.New("no space left on device")
 
-func (p *paper) Append(_ context.Context, r hearken.AuditRecord) error {
+func (p *auditLog) Append(_ context.Context, r hearken.AuditRecord) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.full {
@@ -172,14 +172,14 @@ func (p *paper) Append(_ context.Context, r hearken.AuditRecord) error {
 	return nil
 }
 
-func (p *paper) setFull(full bool) {
+func (p *auditLog) setFull(full bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.full = full
 }
 
 // of lists the types of an action's records.
-func (p *paper) of(id string) []string {
+func (p *auditLog) of(id string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var out []string
@@ -192,7 +192,7 @@ func (p *paper) of(id string) []string {
 }
 
 // talk is one capture that goes on.
-type talk struct {
+type conversation struct {
 	mu       sync.Mutex
 	segments []hearken.Segment
 }
@@ -200,7 +200,7 @@ type talk struct {
 const talkID = "0198c0de-0000-7000-8000-000000000001"
 
 // says puts words into the transcript, as said just now.
-func (w *world) says(side hearken.Origin, text string) {
+func (w *world) say(side hearken.Origin, text string) {
 	w.talk.mu.Lock()
 	defer w.talk.mu.Unlock()
 	n := len(w.talk.segments) + 1
@@ -213,14 +213,14 @@ func (w *world) says(side hearken.Origin, text string) {
 
 func talkBegan() time.Time { return time.Now().Add(-5 * time.Minute) }
 
-func (k *talk) Sessions(context.Context, hearken.SessionFilter) ([]hearken.Session, error) {
+func (k *conversation) Sessions(context.Context, hearken.SessionFilter) ([]hearken.Session, error) {
 	return []hearken.Session{{
 		ID: talkID, Status: hearken.Active, StartedAt: talkBegan(), Principal: "local",
 		Config: hearken.SessionConfig{Capture: true},
 	}}, nil
 }
 
-func (k *talk) Segments(_ context.Context, _ string, _ bool, yield func([]hearken.Segment) error) error {
+func (k *conversation) Segments(_ context.Context, _ string, _ bool, yield func([]hearken.Segment) error) error {
 	k.mu.Lock()
 	all := slices.Clone(k.segments)
 	k.mu.Unlock()

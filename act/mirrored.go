@@ -8,9 +8,9 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// mirrored is the connector of reminders: the hub's own clock, whose word
-// counts, and copies elsewhere, such as a calendar server's, which are made as
-// well as it goes.
+// mirrored is the connector of reminders. The hub's own clock sets the reminder
+// and decides the outcome. Copies elsewhere, such as on a calendar server, are
+// made if possible.
 type mirrored struct {
 	hearken.Connector
 	copies []hearken.Connector
@@ -26,31 +26,31 @@ func others(all []hearken.Connector, but hearken.Connector) []hearken.Connector 
 	return out
 }
 
-func (t mirrored) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
-	out := t.Connector.Do(ctx, a)
+func (m mirrored) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
+	out := m.Connector.Do(ctx, a)
 	if out.Result != hearken.ResultOK {
 		return out
 	}
-	for _, c := range t.copies {
-		if got := t.copy(ctx, c.Do, a); got.Result != hearken.ResultOK {
+	for _, c := range m.copies {
+		if got := m.copy(ctx, c.Do, a); got.Result != hearken.ResultOK {
 			out.Message += fmt.Sprintf("Not copied to %s: %s", c.Name(), got.Message)
 		}
 	}
 	return out
 }
 
-func (t mirrored) Undo(ctx context.Context, a *hearken.Action) hearken.Outcome {
-	undoer, ok := t.Connector.(hearken.Undoer)
+func (m mirrored) Undo(ctx context.Context, a *hearken.Action) hearken.Outcome {
+	undoer, ok := m.Connector.(hearken.Undoer)
 	if !ok {
-		return hearken.Outcome{Result: hearken.ResultPermanent, Message: "This cannot be taken back."}
+		return hearken.Outcome{Result: hearken.ResultPermanent, Message: "This cannot be undone."}
 	}
 	out := undoer.Undo(ctx, a)
 	if out.Result != hearken.ResultOK {
 		return out
 	}
-	for _, c := range t.copies {
+	for _, c := range m.copies {
 		if undoer, ok := c.(hearken.Undoer); ok {
-			if got := t.copy(ctx, undoer.Undo, a); got.Result != hearken.ResultOK {
+			if got := m.copy(ctx, undoer.Undo, a); got.Result != hearken.ResultOK {
 				out.Message += fmt.Sprintf("Still on %s: %s", c.Name(), got.Message)
 			}
 		}
@@ -58,25 +58,25 @@ func (t mirrored) Undo(ctx context.Context, a *hearken.Action) hearken.Outcome {
 	return out
 }
 
-// copyTimeout is how long a copy may take: the reminder itself is set already.
+// copyTimeout bounds each copy: the reminder itself is already set.
 const copyTimeout = 15 * time.Second
 
-func (t mirrored) copy(ctx context.Context, do func(context.Context, *hearken.Action) hearken.Outcome, a *hearken.Action) hearken.Outcome {
+func (m mirrored) copy(ctx context.Context, do func(context.Context, *hearken.Action) hearken.Outcome, a *hearken.Action) hearken.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, copyTimeout)
 	defer cancel()
 	return do(ctx, a)
 }
 
-// conflicts is a calendar that knows what else is there.
+// conflicts is implemented by calendars that know their other appointments.
 type conflicts interface {
 	Conflicts(ctx context.Context, start, end time.Time) ([]string, error)
 }
 
-// conflictsTimeout is how long a hint may keep a call waiting.
+// conflictsTimeout is how long a call waits for a calendar's conflicts.
 const conflictsTimeout = 2 * time.Second
 
-// overlaps says what stands in the calendar at the same time. It is a hint: a
-// calendar that does not answer has none.
+// overlaps warns of appointments at the same time. A calendar that does not
+// answer gives no warnings.
 func overlaps(ctx context.Context, c conflicts, at *hearken.Appointment) []string {
 	ctx, cancel := context.WithTimeout(ctx, conflictsTimeout)
 	defer cancel()
@@ -86,7 +86,7 @@ func overlaps(ctx context.Context, c conflicts, at *hearken.Appointment) []strin
 	}
 	var out []string
 	for _, title := range found[:min(len(found), 3)] {
-		out = append(out, fmt.Sprintf("At the same time: %s", clean(title, 80)))
+		out = append(out, fmt.Sprintf("At the same time: %s", shortLine(title, 80)))
 	}
 	return out
 }

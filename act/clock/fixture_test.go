@@ -17,50 +17,50 @@ import (
 	"github.com/hearken-dev/hearken/store/storetest"
 )
 
-// A desk is what a clock stands on in a test, and outlives it.
-type desk struct {
+// A fixture holds the store and the audit of a clock under test.
+type fixture struct {
 	*storetest.Memory
 	t    *testing.T
 	zero time.Time
 
-	mu      sync.Mutex
-	records []hearken.AuditRecord
-	deaf    bool // the audit cannot be written
-	failing bool // the store neither
+	mu         sync.Mutex
+	records    []hearken.AuditRecord
+	auditFails bool // the audit cannot be written
+	storeFails bool // the store neither
 }
 
-func newDesk(t *testing.T) *desk {
-	return &desk{Memory: storetest.NewMemory(), t: t, zero: time.Now()}
+func newFixture(t *testing.T) *fixture {
+	return &fixture{Memory: storetest.NewMemory(), t: t, zero: time.Now()}
 }
 
-func (d *desk) Append(_ context.Context, r hearken.AuditRecord) error {
+func (d *fixture) Append(_ context.Context, r hearken.AuditRecord) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.deaf {
+	if d.auditFails {
 		return errors.New("no space left on device")
 	}
 	d.records = append(d.records, r)
 	return nil
 }
 
-func (d *desk) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
+func (d *fixture) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 	d.mu.Lock()
-	failing := d.failing
+	storeFails := d.storeFails
 	d.mu.Unlock()
-	if failing {
+	if storeFails {
 		return false, errors.New("disk I/O error")
 	}
 	return d.Memory.SaveAlarm(ctx, a)
 }
 
-func (d *desk) set(deaf, failing bool) {
+func (d *fixture) set(auditFails, storeFails bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.deaf, d.failing = deaf, failing
+	d.auditFails, d.storeFails = auditFails, storeFails
 }
 
 // states are what the audit says of firing.
-func (d *desk) states() (list []string) {
+func (d *fixture) states() (list []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, r := range d.records {
@@ -70,7 +70,7 @@ func (d *desk) states() (list []string) {
 }
 
 // reminder stores an action that is approved.
-func (d *desk) reminder(in time.Duration, repeat string) *hearken.Action {
+func (d *fixture) reminder(in time.Duration, repeat string) *hearken.Action {
 	d.t.Helper()
 	a := &hearken.Action{
 		ID: hearken.NewActionID(hearken.ReminderCreate), Tool: hearken.ReminderCreate, Principal: "local", State: hearken.ActionExecuting, CreatedAt: d.zero,
@@ -83,7 +83,7 @@ func (d *desk) reminder(in time.Duration, repeat string) *hearken.Action {
 }
 
 // alarm is the stored one.
-func (d *desk) alarm(a *hearken.Action) hearken.Alarm {
+func (d *fixture) alarm(a *hearken.Action) hearken.Alarm {
 	d.t.Helper()
 	all, err := d.Alarms(d.t.Context(), time.Time{})
 	if err != nil {
@@ -96,12 +96,12 @@ func (d *desk) alarm(a *hearken.Action) hearken.Alarm {
 	return all[i]
 }
 
-func (d *desk) open(notifiers ...Notifier) *Clock {
+func (d *fixture) open(notifiers ...Notifier) *Clock {
 	d.t.Helper()
 	return d.openWith(Config{Notifiers: notifiers})
 }
 
-func (d *desk) openWith(cfg Config) *Clock {
+func (d *fixture) openWith(cfg Config) *Clock {
 	d.t.Helper()
 	cfg.Store, cfg.Audit = d, d
 	c, err := Open(d.t.Context(), cfg)
@@ -112,7 +112,7 @@ func (d *desk) openWith(cfg Config) *Clock {
 	return c
 }
 
-func (d *desk) do(c *Clock, in time.Duration, repeat string) *hearken.Action {
+func (d *fixture) do(c *Clock, in time.Duration, repeat string) *hearken.Action {
 	d.t.Helper()
 	a := d.reminder(in, repeat)
 	if out := c.Do(d.t.Context(), a); out.Result != hearken.ResultOK || out.Receipt != a.ID {
@@ -121,9 +121,9 @@ func (d *desk) do(c *Clock, in time.Duration, repeat string) *hearken.Action {
 	return a
 }
 
-// A screen remembers what it was told. It answers as it is bid, and with ok
+// A fakeNotifier records its calls. It returns the given outcomes, and then ok
 // after that.
-type screen struct {
+type fakeNotifier struct {
 	name    string
 	zero    time.Time
 	mu      sync.Mutex
@@ -132,9 +132,9 @@ type screen struct {
 	hang    bool
 }
 
-func (s *screen) Name() string { return s.name }
+func (s *fakeNotifier) Name() string { return s.name }
 
-func (s *screen) Notify(ctx context.Context, n Notice) hearken.Outcome {
+func (s *fakeNotifier) Notify(ctx context.Context, n Notice) hearken.Outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	mark := ""
@@ -156,11 +156,11 @@ func (s *screen) Notify(ctx context.Context, n Notice) hearken.Outcome {
 	return answer
 }
 
-func (d *desk) screen(answers ...hearken.Outcome) *screen {
-	return &screen{name: "screen", zero: d.zero, answers: answers}
+func (d *fixture) notifier(answers ...hearken.Outcome) *fakeNotifier {
+	return &fakeNotifier{name: "screen", zero: d.zero, answers: answers}
 }
 
-func (s *screen) want(t *testing.T, told ...string) {
+func (s *fakeNotifier) want(t *testing.T, told ...string) {
 	t.Helper()
 	synctest.Wait()
 	s.mu.Lock()

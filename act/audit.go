@@ -1,0 +1,211 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// maxPending bounds the records that wait while the audit cannot be written.
+// Nothing new is carried out meanwhile, so there cannot be many.
+const maxPending = 1000
+
+// An auditWriter writes the audit. A record about something that is going to
+// happen must be written first, or the write fails. A record about something
+// that has happened is queued if it cannot be written, and nothing is carried
+// out while records are queued.
+type auditWriter struct {
+	audit hearken.Audit
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	pending []hearken.AuditRecord
+	err     error // of the last attempt
+}
+
+// write writes a record, after all queued ones.
+func (w *auditWriter) write(ctx context.Context, r hearken.AuditRecord) error {
+	w.mu.Lock()
+	for w.err != nil || len(w.pending) > 0 {
+		if w.err = w.flush(ctx); w.err != nil {
+			w.mu.Unlock()
+			return unavailable(w.err)
+		}
+	}
+	w.mu.Unlock()
+	if err := w.audit.Append(ctx, r); err != nil {
+		w.failed(err, nil)
+		return unavailable(err)
+	}
+	return nil
+}
+
+// writeOrQueue writes a record about something that has happened, now or as
+// soon as possible. It reports whether the record is on disk.
+func (w *auditWriter) writeOrQueue(ctx context.Context, r hearken.AuditRecord) bool {
+	w.mu.Lock()
+	waiting := len(w.pending) > 0
+	w.mu.Unlock()
+	if waiting {
+		w.failed(nil, &r)
+		return false
+	}
+	if err := w.audit.Append(context.WithoutCancel(ctx), r); err != nil {
+		w.failed(err, &r)
+		return false
+	}
+	return true
+}
+
+func (w *auditWriter) failed(err error, r *hearken.AuditRecord) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err != nil && w.err == nil {
+		w.log.Error("audit cannot be written; no action is carried out", "error", err)
+	}
+	if err != nil {
+		w.err = err
+	}
+	if r != nil && len(w.pending) < maxPending {
+		w.pending = append(w.pending, *r)
+	}
+}
+
+// flush writes the queued records. The caller holds mu.
+func (w *auditWriter) flush(ctx context.Context) error {
+	for len(w.pending) > 0 {
+		if err := w.audit.Append(ctx, w.pending[0]); err != nil {
+			return err
+		}
+		w.pending = w.pending[1:]
+	}
+	return nil
+}
+
+// retry writes the queued records, if there are any.
+func (w *auditWriter) retry(ctx context.Context) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.pending) > 0 {
+		w.err = w.flush(ctx)
+	}
+}
+
+func (w *auditWriter) problem() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return unavailable(w.err)
+	}
+	return nil
+}
+
+func unavailable(err error) error {
+	if hearken.CodeOf(err) == hearken.AuditUnavailable {
+		return err
+	}
+	return hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written, so no action is carried out: %w.", err).
+		WithTry("hearken audit verify, and check that the disk is not full")
+}
+
+// recordChange writes the audit record about an action's last change, and
+// reports whether it did. Otherwise the record stays pending; see
+// [Queue.recordAllPending].
+func (q *Queue) recordChange(ctx context.Context, a *hearken.Action) bool {
+	pending := a.PendingAudit
+	if pending == "" {
+		return true
+	}
+	if q.audit.write(context.WithoutCancel(ctx), record(pending, a)) != nil {
+		q.backOff()
+		q.auditPending.Store(true)
+		return false
+	}
+	_, _, err := q.update(context.WithoutCancel(ctx), a.ID, func(a *hearken.Action) bool {
+		if a.PendingAudit != pending {
+			return false
+		}
+		a.PendingAudit = ""
+		return true
+	})
+	if err != nil { // the record will be written a second time, which is harmless
+		q.log.Warn("an action still counts as not recorded", "action", a.ID, "error", err)
+	}
+	return true
+}
+
+// recordAllPending writes the pending audit records of all actions. A record
+// may then exist twice, which is better than not at all.
+func (q *Queue) recordAllPending(ctx context.Context) error {
+	pending, err := q.cfg.Store.Actions(ctx, hearken.ActionFilter{PendingAudit: true})
+	if err != nil {
+		return fmt.Errorf("find actions without an audit record: %w", err)
+	}
+	q.auditPending.Store(false)
+	for i := len(pending) - 1; i >= 0; i-- {
+		if !q.recordChange(ctx, &pending[i]) {
+			break
+		}
+	}
+	return nil
+}
+
+// record returns the audit record about an action.
+func record(kind string, a *hearken.Action) hearken.AuditRecord {
+	r := hearken.AuditRecord{
+		Type: kind, Action: a.ID, Principal: a.Principal, Tool: a.Tool, Target: a.Target, Digest: a.Digest,
+		State: string(a.State), Receipt: a.Receipt, Error: string(a.FailureCode()),
+	}
+	if dec := a.Decision; dec != nil {
+		r.By, r.From, r.Grant = dec.By, dec.From, dec.Grant
+	}
+	return r
+}
+
+// proposal returns the record of a new action, with its arguments.
+func proposal(a *hearken.Action) hearken.AuditRecord {
+	r := record(hearken.AuditProposed, a)
+	for _, e := range a.Evidence {
+		said := e.Arg + "=none"
+		if e.Source != "" {
+			said = e.Arg + "=" + string(e.Source) + ":" + e.Session + "/" + e.Segment
+		}
+		if e.Echo {
+			said += " echo"
+		}
+		r.Evidence = append(r.Evidence, said)
+	}
+	r.Texts = texts(a)
+	switch {
+	case a.Appointment != nil:
+		r.When = &a.Appointment.Start
+	case a.Reminder != nil:
+		r.When = &a.Reminder.At
+	}
+	return r
+}
+
+// texts returns the free texts of an action by argument.
+func texts(a *hearken.Action) map[string]string {
+	out := map[string]string{}
+	add := func(name, text string) {
+		if text != "" {
+			out[name] = text
+		}
+	}
+	switch {
+	case a.Appointment != nil:
+		add("title", a.Appointment.Title)
+		add("description", a.Appointment.Description)
+		add("location", a.Appointment.Location)
+	case a.Message != nil:
+		add("to", a.Message.To)
+		add("text", a.Message.Text)
+	case a.Reminder != nil:
+		add("note", a.Reminder.Note)
+	}
+	return out
+}
