@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/hearken-dev/hearken/files"
 )
 
 // checkpointsFile holds the signed checkpoints, one after the other.
@@ -23,7 +25,7 @@ type file interface {
 // disk is a real file.
 type disk struct{ *os.File }
 
-func (d disk) Sync() error { return syncData(d.File) }
+func (d disk) Sync() error { return files.SyncData(d.File) }
 
 func openFile(path string) (file, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/audit"
+	"github.com/hearken-dev/hearken/files"
 )
 
 // An auditSpeed compares the audit with a plain file on the same disk at the
@@ -60,7 +61,7 @@ func measureAuditAppends(ctx context.Context, dir string, n int) (s auditSpeed, 
 			if _, err := bare.Write(data); err != nil {
 				return s, err
 			}
-			if err := syncData(bare); err != nil {
+			if err := files.SyncData(bare); err != nil {
 				return s, err
 			}
 		}

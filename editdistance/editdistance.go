@@ -5,6 +5,10 @@ package editdistance
 // Levenshtein is the least number of elements to insert, delete or replace.
 func Levenshtein[T comparable](a, b []T) int { return count(a, b, false, len(a)+len(b)) }
 
+// Within reports whether the [Levenshtein] distance is at most limit. It stops
+// early if it is not.
+func Within[T comparable](a, b []T, limit int) bool { return count(a, b, false, limit) <= limit }
+
 // Damerau also counts two swapped neighbours as one change. It stops early and
 // returns limit+1 if the distance is above limit.
 func Damerau[T comparable](a, b []T, limit int) int { return count(a, b, true, limit) }

@@ -23,6 +23,9 @@ func TestDistances(t *testing.T) {
 		if got := Levenshtein(a, b); got != tt.levenshtein {
 			t.Errorf("Levenshtein(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.levenshtein)
 		}
+		if Within(a, b, tt.levenshtein-1) || !Within(a, b, tt.levenshtein) {
+			t.Errorf("Within(%q, %q) is wrong at %d", tt.a, tt.b, tt.levenshtein)
+		}
 		if got := Damerau(a, b, 10); got != tt.damerau {
 			t.Errorf("Damerau(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.damerau)
 		}

@@ -10,8 +10,8 @@ import (
 // twenty times as much memory.
 const cacheBytes = 512 << 10
 
-// A cache keeps the tokens of entries, which never change once they are
-// confirmed. Of its two halves the older is thrown away when the newer is full.
+// A cache holds the tokens of entries, which never change once confirmed. It
+// has two halves; when the newer is full, the older is dropped.
 type cache struct {
 	mu         sync.Mutex
 	young, old map[string]cut
@@ -46,8 +46,8 @@ func (c *cache) get(session string, seg *hearken.Segment) cut {
 	return v
 }
 
-// timed cuts an entry and gives each token its time: that of its word, where
-// they were measured and fit, or else its share of the entry's.
+// timed returns the tokens of an entry with their times: that of their word, if
+// measured, else their share of the entry's time.
 func timed(seg *hearken.Segment) []token {
 	toks := tokens(seg.Text)
 	if measured(seg) {
@@ -71,5 +71,5 @@ func timed(seg *hearken.Segment) []token {
 	return toks
 }
 
-// measured reports whether the times of an entry's words were.
+// measured reports whether the times of an entry's words were measured.
 func measured(seg *hearken.Segment) bool { return len(seg.Words) > 0 && !seg.Estimated }

@@ -68,8 +68,8 @@ var unspacedMarks = strings.NewReplacer(
 	"ハイフン", string(privateMarks+'-'), "アンダーバー", string(privateMarks+'_'), "プラス", string(privateMarks+'+'),
 )
 
-// tokens cuts a text. Words of letters, runs of digits and marks are tokens of
-// their own; scripts without spaces give pairs of neighbouring characters.
+// tokens splits a text. Words of letters, runs of digits and marks are tokens
+// of their own; scripts without spaces give pairs of neighbouring characters.
 func tokens(text string) []token {
 	var out []token
 	var run []rune
@@ -97,7 +97,7 @@ func tokens(text string) []token {
 			}
 			run = append(run, r)
 		case unicode.Is(unicode.Cf, r):
-			// Invisible characters part nothing.
+			// Invisible characters separate nothing.
 		default:
 			flush()
 			if m := mark(all, i); m != 0 {
@@ -109,8 +109,8 @@ func tokens(text string) []token {
 	return withStems(numbers(out))
 }
 
-// mark tells whether the character at i is a mark of an address. The others
-// also end sentences and part words, so that they must stand between letters.
+// mark returns the mark of an address at i. Dots and hyphens also end sentences
+// and separate words, so they must stand between letters.
 func mark(all []rune, i int) byte {
 	r := all[i]
 	if r > privateMarks && r < privateMarks+0x80 {
@@ -131,7 +131,7 @@ func mark(all []rune, i int) byte {
 	return 0
 }
 
-// word makes the token of a run of letters or digits.
+// word returns the token of a run of letters or digits.
 func word(s string) token {
 	t := token{exact: s, plain: s, mark: marks[s]}
 	ascii := strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
@@ -155,7 +155,7 @@ func strip(s string) string {
 		if unicode.Is(unicode.Mn, r) && !unicode.In(r, unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Thai, unicode.Hebrew, unicode.Arabic) {
 			continue
 		}
-		if plain, ok := written[r]; ok {
+		if plain, ok := writtenAs[r]; ok {
 			b.WriteString(plain)
 			continue
 		}
@@ -164,7 +164,7 @@ func strip(s string) string {
 	return b.String()
 }
 
-var written = map[rune]string{'ß': "ss", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'æ': "ae", 'œ': "oe", 'ı': "i", 'ħ': "h"}
+var writtenAs = map[rune]string{'ß': "ss", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'æ': "ae", 'œ': "oe", 'ı': "i", 'ħ': "h"}
 
 // lookAlike maps letters of other scripts to the Latin ones that look the
 // same.
@@ -190,8 +190,8 @@ func unspaced(r rune) bool {
 	return r >= 0x0E00 && (r == 'ー' || r == '〇' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
 }
 
-// pairs cuts a run of characters without spaces: each with its neighbour, or
-// the only one alone. Numbers in it stand for themselves.
+// pairs splits a run of characters without spaces: each with its neighbour, or
+// a single one alone. Numbers in it stand for themselves.
 func pairs(run []rune) []token {
 	var out []token
 	add := func(s string) { out = append(out, token{exact: s, plain: s, loose: s}) }
@@ -246,8 +246,8 @@ var fillers = func() map[string]bool {
 	return m
 }()
 
-// content is the different tokens of a text that say what is meant, in order.
-// A text of fillers alone is taken as it is.
+// content returns the distinct tokens of a text that carry meaning, in order. A
+// text of fillers only is taken as a whole.
 func content(all []token) []token {
 	take := func(skip bool) []token {
 		seen := map[string]bool{}

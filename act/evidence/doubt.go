@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 // That words were said on this side does not mean that they were meant as a
@@ -44,20 +45,20 @@ func (j *judged) spellOut() {
 // A weighed is what a stretch of speech leaves in doubt.
 type weighed struct {
 	doubts []string
-	open   *said // the last entry of which it is not yet known whose it is
+	open   *spokenEntry // the last entry of which it is not yet known whose it is
 }
 
 // doubts tells why a grant does not cover an action of which the owner said
 // every argument. It goes by the stretch that leaves the fewest.
-func (r *room) doubts(q *Query, found []judged) weighed {
+func (r *conversation) doubts(q *Query, found []judged) weighed {
 	for i := range found {
 		found[i].spellOut()
 	}
 	best := weighed{doubts: []string{apart(found)}}
-	tried := map[*said]bool{}
+	tried := map[*spokenEntry]bool{}
 	first := true
 	for _, m := range found[0].own {
-		for lo := max(0, m.last().at-reach+1); lo <= m.entries[0].at; lo++ {
+		for lo := max(0, m.last().at-maxSpread+1); lo <= m.entries[0].at; lo++ {
 			w := r.stretch(m.entries[0].row, lo)
 			if tried[w[0]] || w[len(w)-1].at < m.last().at {
 				continue
@@ -79,13 +80,13 @@ func (r *room) doubts(q *Query, found []judged) weighed {
 	return best
 }
 
-func (m *match) last() *said { return m.entries[len(m.entries)-1] }
+func (m *match) last() *spokenEntry { return m.entries[len(m.entries)-1] }
 
 // stretch is the entries from lo on that are one utterance.
-func (r *room) stretch(row, lo int) stream {
+func (r *conversation) stretch(row, lo int) stream {
 	st := r.near[row]
 	end := lo + 1
-	for end < min(lo+reach, len(st)) && joined(st[end-1], st[end]) {
+	for end < min(lo+maxSpread, len(st)) && joined(st[end-1], st[end]) {
 		end++
 	}
 	return st[lo:end]
@@ -107,7 +108,7 @@ func inside(w stream, found []judged) ([]match, bool) {
 }
 
 // weigh looks at one stretch in which all arguments were said.
-func (r *room) weigh(q *Query, w stream, found []judged, parts []match) weighed {
+func (r *conversation) weigh(q *Query, w stream, found []judged, parts []match) weighed {
 	var out weighed
 	p := part{w: w}
 	for i := range parts {
@@ -151,7 +152,7 @@ var thing = map[string]string{
 	hearken.MessageSend: "a message", hearken.CalendarCreate: "an appointment", hearken.ReminderCreate: "a reminder",
 }
 
-func isMe(name string) bool { return myself[strings.ToLower(name)] }
+func isMe(name string) bool { return pronounsForMe[strings.ToLower(name)] }
 
 // apart says that arguments were said, and not together.
 func apart(found []judged) string {
@@ -164,13 +165,13 @@ func apart(found []judged) string {
 
 // orders finds the languages in which the stretch asks for the tool, and where.
 // A word that the microphone only heard from the far side asks for nothing.
-func (r *room) orders(tool string, p *part, self bool) (in []*grammar, calls []call) {
+func (r *conversation) orders(tool string, p *part, self bool) (in []*grammar, calls []call) {
 	for g := range grammars {
 		before := len(calls)
 		for i, e := range p.w {
 			for j, s := range e.cutSentences() {
 				for _, at := range grammars[g].orders(s, tool, self) {
-					if r.around.echoes([]*said{e}, stems(tokens(strings.Join(s[at[0]:at[1]], " "))), echoGap) {
+					if r.around.echoes([]*spokenEntry{e}, stems(tokens(strings.Join(s[at[0]:at[1]], " "))), echoGap) {
 						continue
 					}
 					calls = append(calls, call{&grammars[g], place{i, j}, at[0], at[1]})
@@ -198,14 +199,14 @@ func unsaid(j *judged, w stream, in []*grammar) []string {
 	for _, t := range j.words {
 		negates := slices.ContainsFunc(in, func(g *grammar) bool { return g.not[t.exact] })
 		if !negates && !slices.ContainsFunc(said, func(s *token) bool { return sameSense(&t, s) }) {
-			missing = append(missing, fmt.Sprintf("%q", short(t.exact)))
+			missing = append(missing, fmt.Sprintf("%q", safetext.Clip(t.exact, quoteRunes)))
 		}
 	}
 	next := 0 // where the next number may be: they keep their order
 	for _, t := range j.nums {
 		at := slices.IndexFunc(said[next:], func(s *token) bool { return s.plain == t.plain })
 		if at < 0 {
-			missing = append(missing, fmt.Sprintf("%q", short(t.plain)))
+			missing = append(missing, fmt.Sprintf("%q", safetext.Clip(t.plain, quoteRunes)))
 			continue
 		}
 		next += at + 1

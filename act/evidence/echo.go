@@ -4,37 +4,39 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"github.com/hearken-dev/hearken/editdistance"
 )
 
-// A microphone beside a loudspeaker hears the far side, and somebody who plays
-// commands into a call hopes for just that. The hub marks echoes when it
-// confirms them, with what it knows at that moment; here everything is known,
-// and what is wrongly taken for an echo costs only a question.
+// A microphone beside a loudspeaker picks up the other side, and somebody who
+// plays commands into a call hopes for just that. The hub marks echoes when it
+// confirms entries, with what it knows at that moment. Here all is known, and a
+// wrongly assumed echo costs only a question.
 const (
-	echoWindow = 2 * time.Second // by which an echo may be away from its source
-	// echoPart is the part of the words that the far side must have said too.
+	echoWindow = 2 * time.Second // the longest time between an echo and its source
+	// echoPart is the share of the words that the other side must have said.
 	echoPart = 0.8
-	// echoOver is enough of them where the far side spoke at the same time:
-	// the second hearing is of a hollow sound, and the owner may talk into it.
+	// echoOver is enough of them if the other side spoke at the same time: the
+	// echo is hard to transcribe, and the owner may talk into it.
 	echoOver = 0.4
 	// echoFew is the number of words below which all must be at the same time:
 	// people answer with the name that they were asked about.
 	echoFew   = 4
 	echoClose = time.Second
-	// echoGap is how long after the far side's entry one of this side may begin
-	// that has an echo of few words in it, where no better times are known.
+	// echoGap is how long after the other side's entry one of this side with a
+	// short echo may begin, if no better times are known.
 	echoGap = 500 * time.Millisecond
 )
 
-// findEchoes takes from this side what it only heard from the other.
-func (r *room) findEchoes() {
+// findEchoes moves echoes of the other side from near to far.
+func (r *conversation) findEchoes() {
 	r.around = r.farAround()
 	var kept []stream
 	for _, st := range r.near {
 		var near, echoes stream
 		for _, e := range st {
 			// Words that are translated are judged before their translation.
-			e.echo = e.echo || e.of != nil && e.of.echo || r.around.echoes([]*said{e}, stems(e.toks), echoClose)
+			e.echo = e.echo || e.of != nil && e.of.echo || r.around.echoes([]*spokenEntry{e}, stems(e.toks), echoClose)
 			if e.echo {
 				echoes = append(echoes, e)
 			} else {
@@ -56,29 +58,29 @@ func (r *room) findEchoes() {
 	}
 }
 
-// around is what the far side said, by when it began.
+// around holds what the other side said, by start time.
 type around struct {
-	entries []*said
+	entries []*spokenEntry
 	longest time.Duration
 }
 
-func (r *room) farAround() *around {
+func (r *conversation) farAround() *around {
 	a := &around{entries: slices.Clone(r.shown)}
 	for _, st := range r.far {
 		a.entries = append(a.entries, st...)
 	}
-	slices.SortStableFunc(a.entries, func(x, y *said) int { return x.begin().Compare(y.begin()) })
+	slices.SortStableFunc(a.entries, func(x, y *spokenEntry) int { return x.begin().Compare(y.begin()) })
 	for _, e := range a.entries {
 		a.longest = max(a.longest, e.end().Sub(e.begin()))
 	}
 	return a
 }
 
-// near lists what the far side said around an entry.
-func (a *around) near(e *said) []*said {
+// near returns what the other side said around an entry.
+func (a *around) near(e *spokenEntry) []*spokenEntry {
 	from, to := e.begin().Add(-echoWindow), e.end().Add(echoWindow)
 	first := sort.Search(len(a.entries), func(i int) bool { return !a.entries[i].begin().Before(from.Add(-a.longest)) })
-	var out []*said
+	var out []*spokenEntry
 	for _, f := range a.entries[first:] {
 		if f.begin().After(to) {
 			break
@@ -90,9 +92,9 @@ func (a *around) near(e *said) []*said {
 	return out
 }
 
-// echoes tells whether words that stand in entries of this side are the far
-// side's, said at the same time. Few words must be nearer to them than gap.
-func (a *around) echoes(entries []*said, words []string, gap time.Duration) bool {
+// echoes reports whether words in entries of this side are the other side's,
+// said at the same time. A few words must be closer to them than gap.
+func (a *around) echoes(entries []*spokenEntry, words []string, gap time.Duration) bool {
 	if len(words) == 0 {
 		return false
 	}
@@ -138,9 +140,9 @@ func (a *around) echoes(entries []*said, words []string, gap time.Duration) bool
 	return part >= echoPart || part >= echoOver && over > 0 && over >= length/2
 }
 
-// says tells whether an entry of the far side has a word of e, at the same
-// time where times are known.
-func (s *said) says(e *said, t *token, window time.Duration) bool {
+// says reports whether an entry of the other side has a word of e, at the same
+// time if times are known.
+func (s *spokenEntry) says(e *spokenEntry, t *token, window time.Duration) bool {
 	timed := s.timed && e.timed
 	var at time.Time
 	if timed {
@@ -148,40 +150,22 @@ func (s *said) says(e *said, t *token, window time.Duration) bool {
 	}
 	for i := range s.toks {
 		own := &s.toks[i]
-		if (t.loose == own.loose || alikeSound(t.loose, own.loose)) && (!timed || s.wall(own.at).Sub(at).Abs() <= window) {
+		if (t.loose == own.loose || soundsAlike(t.loose, own.loose)) && (!timed || s.wall(own.at).Sub(at).Abs() <= window) {
 			return true
 		}
 	}
 	return false
 }
 
-// alikeSound tells whether two words are the same but for a slip of the ear.
-func alikeSound(a, b string) bool {
+// soundsAlike reports whether an engine may have heard one word as the other: up
+// to a quarter of the letters differ.
+func soundsAlike(a, b string) bool {
 	longest := max(len(a), len(b))
-	slips := longest / 4
-	if slips == 0 || longest-min(len(a), len(b)) > slips || longest > 64 {
+	limit := longest / 4
+	if limit == 0 || longest-min(len(a), len(b)) > limit || longest > 64 {
 		return false
 	}
-	var row [65]int
-	for j := range len(b) + 1 {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal, best := row[0], i+1
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-			best = min(best, row[j+1])
-		}
-		if best > slips {
-			return false
-		}
-	}
-	return row[len(b)] <= slips
+	return editdistance.Within([]byte(a), []byte(b), limit)
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -13,48 +13,48 @@ import (
 // Entries further apart than this are not one utterance.
 const pause = 15 * time.Second
 
-// A said is a confirmed entry with words.
-type said struct {
+// A spokenEntry is a confirmed entry with words.
+type spokenEntry struct {
 	session string
 	seg     hearken.Segment // without its words
 	cut
-	timed   bool  // the times of its words were measured
-	echo    bool  // of the far side's words
-	claimed bool  // the agent names it
-	old     bool  // too old to be the owner's word, and here only because of a claim
-	open    bool  // the far side's words of that time are still to come
-	of      *said // what it translates
+	timed   bool         // the times of its words were measured
+	echo    bool         // of the other side's words
+	claimed bool         // the agent cites it
+	old     bool         // too old to be a request, and here only because of a claim
+	open    bool         // the other side's words of that time are still to come
+	of      *spokenEntry // what it translates
 
-	row, at  int        // its place in near
+	row, at  int        // its position in near
 	cutText  []sentence // see cutSentences
 	cutStems [][]string // of each
 }
 
-// wall is when something at a second of the session's clock was said.
-func (s *said) wall(at float64) time.Time {
+// wall returns the time of a second on the session's clock.
+func (s *spokenEntry) wall(at float64) time.Time {
 	return s.seg.Timestamp.Add(time.Duration((at - s.seg.StartTime) * float64(time.Second)))
 }
 
-func (s *said) begin() time.Time { return s.seg.Timestamp }
-func (s *said) end() time.Time   { return s.wall(s.seg.EndTime) }
+func (s *spokenEntry) begin() time.Time { return s.seg.Timestamp }
+func (s *spokenEntry) end() time.Time   { return s.wall(s.seg.EndTime) }
 
-// A stream is what one side of one session said, in order: words and their
-// translations apart.
-type stream []*said
+// A stream is what one side of one session said, in order. Translations are a
+// stream of their own.
+type stream []*spokenEntry
 
-// A room is everything that was said that an action may be about.
-type room struct {
+// A conversation is everything that was said that an action may be about.
+type conversation struct {
 	near   []stream // the owner's side
 	far    []stream // everybody else
-	shown  stream   // what everybody else says at this moment, not yet confirmed
+	shown  stream   // unconfirmed words of everybody else
 	around *around  // far and shown by time, before echoes were found
 	quote  []token  // what the agent claims was said
 	claim  *Claim
 }
 
-// gather loads what was said lately, and what the claim names.
-func (f *Finder) gather(ctx context.Context, q *Query) (*room, error) {
-	r := &room{claim: q.Claim}
+// gather loads what was said lately, and what the claim cites.
+func (f *Finder) gather(ctx context.Context, q *Query) (*conversation, error) {
+	r := &conversation{claim: q.Claim}
 	since := q.Now.Add(-recent)
 	claimed := ""
 	if q.Claim != nil {
@@ -72,7 +72,7 @@ func (f *Finder) gather(ctx context.Context, q *Query) (*room, error) {
 		if !wasActive(s, since) && s.ID != claimed {
 			continue
 		}
-		through := f.through(ctx, s) // before its entries are read
+		through := f.finalUntil(ctx, s) // before its entries are read
 		entries, err := f.load(ctx, s.ID)
 		if code := hearken.CodeOf(err); code == hearken.SessionNotFound || code == hearken.NotFound {
 			continue // deleted meanwhile
@@ -94,8 +94,8 @@ func (f *Finder) gather(ctx context.Context, q *Query) (*room, error) {
 	return r, nil
 }
 
-// sessions lists those that may matter: all active ones, those of the last
-// days, and if the claim names another, all.
+// sessions lists the sessions that may matter: active ones, those of the last
+// days, and if the claim cites another, all.
 func (f *Finder) sessions(ctx context.Context, now time.Time, claimed string) ([]hearken.Session, error) {
 	known := map[string]bool{}
 	var out []hearken.Session
@@ -122,7 +122,7 @@ func (f *Finder) sessions(ctx context.Context, now time.Time, claimed string) ([
 }
 
 // through is the second up to which the far side's words are final.
-func (f *Finder) through(ctx context.Context, s *hearken.Session) float64 {
+func (f *Finder) finalUntil(ctx context.Context, s *hearken.Session) float64 {
 	if t, ok := f.transcripts.(FinalUntil); ok {
 		if seconds, ok := t.FinalUntil(ctx, s.ID, 0); ok {
 			return seconds
@@ -132,7 +132,7 @@ func (f *Finder) through(ctx context.Context, s *hearken.Session) float64 {
 }
 
 // interim adds what the far side of an active session says just now.
-func (f *Finder) interim(ctx context.Context, r *room, s *hearken.Session) error {
+func (f *Finder) interim(ctx context.Context, r *conversation, s *hearken.Session) error {
 	t, ok := f.transcripts.(Interim)
 	if !ok || s.Status != hearken.Active {
 		return nil
@@ -143,15 +143,15 @@ func (f *Finder) interim(ctx context.Context, r *room, s *hearken.Session) error
 	}
 	for i := range shown {
 		if seg := &shown[i]; seg.Origin == hearken.System && seg.Spoken() {
-			r.shown = append(r.shown, &said{session: s.ID, seg: *seg, cut: cut{text: seg.Text, toks: timed(seg)}, timed: measured(seg)})
+			r.shown = append(r.shown, &spokenEntry{session: s.ID, seg: *seg, cut: cut{text: seg.Text, toks: timed(seg)}, timed: measured(seg)})
 		}
 	}
 	return err
 }
 
 // load reads the entries of a session that hold confirmed words.
-func (f *Finder) load(ctx context.Context, id string) ([]*said, error) {
-	var all []*said
+func (f *Finder) load(ctx context.Context, id string) ([]*spokenEntry, error) {
+	var all []*spokenEntry
 	var gaps []hearken.Segment
 	err := f.transcripts.Segments(ctx, id, true, func(batch []hearken.Segment) error {
 		for i := range batch {
@@ -162,13 +162,13 @@ func (f *Finder) load(ctx context.Context, id string) ([]*said, error) {
 			if !seg.Spoken() || seg.Status != hearken.Confirmed && seg.Status != hearken.Translated {
 				continue
 			}
-			s := &said{session: id, seg: *seg, cut: f.cache.get(id, seg), timed: measured(seg), echo: seg.Echo}
+			s := &spokenEntry{session: id, seg: *seg, cut: f.cache.get(id, seg), timed: measured(seg), echo: seg.Echo}
 			s.seg.Words = nil
 			all = append(all, s)
 		}
 		return nil
 	})
-	slices.SortStableFunc(all, func(a, b *said) int { return cmp.Compare(a.seg.StartTime, b.seg.StartTime) })
+	slices.SortStableFunc(all, func(a, b *spokenEntry) int { return cmp.Compare(a.seg.StartTime, b.seg.StartTime) })
 	for _, e := range all {
 		// Sound is missing, and perhaps the far side's.
 		e.open = slices.ContainsFunc(gaps, func(g hearken.Segment) bool { return e.seg.StartTime < g.EndTime && g.StartTime < e.seg.EndTime })
@@ -176,13 +176,13 @@ func (f *Finder) load(ctx context.Context, id string) ([]*said, error) {
 	return all, err
 }
 
-// verified marks the entries that the agent names, if the session is the one
-// and what it quotes is really in them.
-func (r *room) verified(entries []*said, named bool) bool {
+// verified marks the entries that the agent cites, if they are in the cited
+// session and contain what it quotes.
+func (r *conversation) verified(entries []*spokenEntry, named bool) bool {
 	if !named {
 		return false
 	}
-	var there []*said
+	var there []*spokenEntry
 	for _, e := range entries {
 		if len(r.claim.Segments) == 0 || slices.Contains(r.claim.Segments, e.seg.ID) {
 			there = append(there, e)
@@ -197,8 +197,8 @@ func (r *room) verified(entries []*said, named bool) bool {
 	return true
 }
 
-// quoted reports whether the agent's quote stands in entries, word by word.
-func (r *room) quoted(entries []*said) bool {
+// quoted reports whether entries contain the agent's quote word by word.
+func (r *conversation) quoted(entries []*spokenEntry) bool {
 	for _, status := range []hearken.Status{hearken.Confirmed, hearken.Translated} {
 		var all []string
 		for _, e := range entries {
@@ -213,9 +213,9 @@ func (r *room) quoted(entries []*said) bool {
 	return false
 }
 
-// choose keeps what was said lately, and around what the agent names. All of
-// a recording counts as said when it was sent.
-func choose(entries []*said, s *hearken.Session, since time.Time, claimed bool) []*said {
+// choose returns what was said lately, and what was said around claimed
+// entries. All of a recording counts as said when it was sent.
+func choose(entries []*spokenEntry, s *hearken.Session, since time.Time, claimed bool) []*spokenEntry {
 	lately := wasActive(s, since)
 	var from, to time.Time // of what is claimed
 	for _, e := range entries {
@@ -226,7 +226,7 @@ func choose(entries []*said, s *hearken.Session, since time.Time, claimed bool) 
 			to = e.end()
 		}
 	}
-	var kept []*said
+	var kept []*spokenEntry
 	for _, e := range entries {
 		// The far side's words near claimed ones may be where these came from.
 		source := claimed && e.seg.Origin != hearken.Microphone && e.end().After(from.Add(-recent)) && e.begin().Before(to.Add(recent))
@@ -242,10 +242,10 @@ func wasActive(s *hearken.Session, since time.Time) bool {
 }
 
 // add sorts the entries of a session by who said them.
-func (r *room) add(s *hearken.Session, entries []*said) {
+func (r *conversation) add(s *hearken.Session, entries []*spokenEntry) {
 	trusted := s.Config.Capture && !s.Config.Recorded
 	var near, far, nearT, farT stream
-	originals := map[float64]*said{} // the owner's own words by where they begin
+	originals := map[float64]*spokenEntry{} // the owner's own words by where they begin
 	for _, e := range entries {
 		own := trusted && e.seg.Origin == hearken.Microphone && !e.echo
 		switch {

@@ -7,25 +7,26 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
-// Bounds of what is looked at and shown.
+// Limits.
 const (
-	distinct   = 4   // words of which nobody says all by chance
-	mostEchoes = 64  // candidates that are held against the far side's words
-	quoteRunes = 400 // of what is shown
+	distinctWords = 4   // nobody says so many by chance
+	maxEchoes     = 64  // matches that are compared with the other side's words
+	quoteRunes    = 400 // of a quote that is shown
 )
 
-// judge finds the words of one argument and decides whose they are.
-func (r *room) judge(a *Arg) judged {
+// judge finds the words of one argument and decides who said them.
+func (r *conversation) judge(a *Arg) judged {
 	out := judged{arg: a, forms: forms(a)}
 	near, far := r.nearMatches(a, out.forms), r.farMatches(a, out.forms)
 	var own, old []match
 	for i, m := range near {
 		switch {
-		case slices.ContainsFunc(m.entries, func(e *said) bool { return e.old }):
+		case slices.ContainsFunc(m.entries, func(e *spokenEntry) bool { return e.old }):
 			old = append(old, m)
-		case i >= mostEchoes: // enough, and what is left out is nobody's
+		case i >= maxEchoes: // enough, and what is left out is nobody's
 		case r.around.echoes(m.entries, m.words, echoGap):
 			m.echo = true
 			far = append(far, m)
@@ -34,10 +35,10 @@ func (r *room) judge(a *Arg) judged {
 		}
 	}
 	far = slices.DeleteFunc(far, func(m match) bool { return m.cover < floor })
-	best(own)
-	best(far)
+	sortBest(own)
+	sortBest(far)
 	switch {
-	case len(own) > 0 && r.owners(a, out.forms, own, far):
+	case len(own) > 0 && r.ownersWords(a, out.forms, own, far):
 		out.shown = r.evidence(hearken.Microphone, own[0])
 		out.own = slices.DeleteFunc(own, func(m match) bool { return m.cover < own[0].cover })
 	case len(far) > 0:
@@ -52,16 +53,16 @@ func (r *room) judge(a *Arg) judged {
 	return out
 }
 
-// best puts the best match first: the most words, then the latest.
-func best(all []match) {
+// sortBest sorts the best match first: the most words, then the latest.
+func sortBest(all []match) {
 	slices.SortStableFunc(all, func(a, b match) int {
 		return cmp.Or(cmp.Compare(b.cover, a.cover), b.to.Compare(a.to))
 	})
 }
 
-// nearMatches finds an argument in what this side said, best first. Of names
-// and addresses it takes nothing but the whole.
-func (r *room) nearMatches(a *Arg, all []form) []match {
+// nearMatches finds an argument in what this side said, best first. Names and
+// addresses match only as a whole.
+func (r *conversation) nearMatches(a *Arg, all []form) []match {
 	var out []match
 	for _, st := range r.near {
 		row := flat{}
@@ -82,12 +83,12 @@ func (r *room) nearMatches(a *Arg, all []form) []match {
 			}
 		}
 	}
-	best(out)
+	sortBest(out)
 	return out
 }
 
 // farMatches finds an argument in what anybody else said, whole or in part.
-func (r *room) farMatches(a *Arg, all []form) []match {
+func (r *conversation) farMatches(a *Arg, all []form) []match {
 	var out []match
 	for _, st := range r.far {
 		for i := range all {
@@ -101,14 +102,14 @@ func (r *room) farMatches(a *Arg, all []form) []match {
 		}
 	}
 	for i := range out {
-		out[i].echo = slices.ContainsFunc(out[i].entries, func(e *said) bool { return e.echo })
+		out[i].echo = slices.ContainsFunc(out[i].entries, func(e *spokenEntry) bool { return e.echo })
 	}
 	return out
 }
 
-// owners decides whether words that both sides may have said are the owner's.
-// Both lists have their best first, and own is not empty.
-func (r *room) owners(a *Arg, all []form, own, far []match) bool {
+// ownersWords decides whether words that both sides may have said are the
+// owner's. Both lists are sorted, and own is not empty.
+func (r *conversation) ownersWords(a *Arg, all []form, own, far []match) bool {
 	m := own[0]
 	if len(far) == 0 || m.cover > far[0].cover {
 		_, completed := r.completed(all, &m)
@@ -117,7 +118,7 @@ func (r *room) owners(a *Arg, all []form, own, far []match) bool {
 	switch {
 	case far[0].cover > m.cover, m.cover < 1:
 		return false
-	case a.Kind == Text && len(all[0].toks) >= distinct:
+	case a.Kind == Text && len(all[0].toks) >= distinctWords:
 		return true
 	}
 	whole := slices.DeleteFunc(slices.Clone(far), func(f match) bool { return f.cover < 1 })
@@ -135,7 +136,7 @@ func (r *room) owners(a *Arg, all []form, own, far []match) bool {
 	return false
 }
 
-// first is when the owner first said an address.
+// first returns when the owner first said an address.
 func first(own []match) time.Time {
 	var at time.Time
 	for _, m := range own {
@@ -146,9 +147,9 @@ func first(own []match) time.Time {
 	return at
 }
 
-// completed finds where the far side said what a match of the owner lacks. One
+// completed finds where the other side said what the owner's match lacks. One
 // word is enough: it may be the one that matters.
-func (r *room) completed(all []form, m *match) (match, bool) {
+func (r *conversation) completed(all []form, m *match) (match, bool) {
 	if m.cover == 1 {
 		return match{}, false
 	}
@@ -171,9 +172,9 @@ func (r *room) completed(all []form, m *match) (match, bool) {
 	return match{}, false
 }
 
-// evidence is a match as the owner sees it.
-func (r *room) evidence(source hearken.Origin, m match) hearken.Evidence {
-	main := slices.MaxFunc(m.entries, func(a, b *said) int { return cmp.Compare(a.has(m.words), b.has(m.words)) })
+// evidence returns a match as the owner sees it.
+func (r *conversation) evidence(source hearken.Origin, m match) hearken.Evidence {
+	main := slices.MaxFunc(m.entries, func(a, b *spokenEntry) int { return cmp.Compare(a.countWords(m.words), b.countWords(m.words)) })
 	var quote []string
 	for _, e := range m.entries {
 		quote = append(quote, strings.TrimSpace(e.seg.Text))
@@ -187,15 +188,15 @@ func (r *room) evidence(source hearken.Origin, m match) hearken.Evidence {
 		End:      m.entries[len(m.entries)-1].seg.EndTime,
 		At:       m.entries[0].begin().Format(time.RFC3339),
 		Speaker:  main.seg.Speaker,
-		Quote:    short(strings.Join(quote, " ")),
+		Quote:    safetext.Clip(strings.Join(quote, " "), quoteRunes),
 		Coverage: m.cover,
 		Echo:     m.echo,
 		Claimed:  r.claims(m.entries),
 	}
 }
 
-// has is how many of words an entry has.
-func (s *said) has(words []string) int {
+// countWords returns how many of the words an entry has.
+func (s *spokenEntry) countWords(words []string) int {
 	n := 0
 	for i := range s.toks {
 		if s.toks[i].plain != "" && slices.Contains(words, s.toks[i].stem) {
@@ -205,18 +206,10 @@ func (s *said) has(words []string) int {
 	return n
 }
 
-// claims reports whether the agent named these entries, or quotes them.
-func (r *room) claims(entries []*said) bool {
-	if slices.ContainsFunc(entries, func(e *said) bool { return e.claimed }) {
+// claims reports whether the agent cites or quotes these entries.
+func (r *conversation) claims(entries []*spokenEntry) bool {
+	if slices.ContainsFunc(entries, func(e *spokenEntry) bool { return e.claimed }) {
 		return true
 	}
 	return r.claim != nil && r.claim.Session == "" && len(r.claim.Segments) == 0 && len(plain(r.quote)) > 0 && r.quoted(entries)
-}
-
-// short cuts a quote that is far too long to show.
-func short(s string) string {
-	if r := []rune(s); len(r) > quoteRunes {
-		return string(r[:quoteRunes]) + "…"
-	}
-	return s
 }

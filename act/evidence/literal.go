@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// flat is a stream as one row of tokens.
+// flat is a stream as one list of tokens.
 type flat struct {
 	st   stream
 	toks []*token
@@ -28,10 +28,9 @@ func (f *flat) together(i int) bool {
 	return i > 0 && i < len(f.toks) && (f.in[i] == f.in[i-1] || joined(f.st[f.in[i-1]], f.st[f.in[i]]))
 }
 
-// match makes a match of the tokens from i to before j, if it is not spread
-// too far.
+// match returns a match of the tokens i to j-1, unless they are spread too far.
 func (f *flat) match(i, j int, literal bool) (match, bool) {
-	if f.in[j-1]-f.in[i] >= reach {
+	if f.in[j-1]-f.in[i] >= maxSpread {
 		return match{}, false
 	}
 	m := match{entries: f.st[f.in[i] : f.in[j-1]+1], cover: 1, literal: literal}
@@ -47,7 +46,7 @@ func (f *flat) match(i, j int, literal bool) (match, bool) {
 
 // name finds where all words of a name stand one after the other.
 func (f *flat) name(want []token) []match {
-	if !slices.ContainsFunc(want, func(t token) bool { return myself[t.plain] || !filler(t.plain) }) {
+	if !slices.ContainsFunc(want, func(t token) bool { return pronounsForMe[t.plain] || !filler(t.plain) }) {
 		return nil // Will is a name, and yet who says "will" rarely means him
 	}
 	var out []match
@@ -65,14 +64,14 @@ next:
 	return out
 }
 
-var myself = map[string]bool{"me": true, "mir": true, "mich": true, "moi": true}
+var pronounsForMe = map[string]bool{"me": true, "mir": true, "mich": true, "moi": true}
 
-// address finds where an address was said as it is, neither more nor less.
+// address finds where exactly this address was said.
 func (f *flat) address(want string) []match {
 	var out []match
 	for i := range f.toks {
 		end, ok := f.spell(i, want)
-		if !ok || f.goesOn(i, end) {
+		if !ok || f.continues(i, end) {
 			continue
 		}
 		if m, ok := f.match(i, end, true); ok {
@@ -82,8 +81,8 @@ func (f *flat) address(want string) []match {
 	return out
 }
 
-// spell tries to read an address off the tokens from i on, and returns where
-// it ends. A word for a mark may also be part of a name.
+// spell tries to read an address from the tokens at i, and returns where it
+// ends. A word for a mark may also be part of a name.
 func (f *flat) spell(i int, want string) (end int, ok bool) {
 	if want == "" {
 		return i, true
@@ -111,9 +110,9 @@ func markText(m byte) string {
 	return string(rune(m))
 }
 
-// goesOn reports whether what was said is only a part of a longer address:
+// continues reports whether what was said is only a part of a longer address:
 // evil@hub.example of devil@hub.example, or of evil@hub.example.org.
-func (f *flat) goesOn(from, to int) bool {
+func (f *flat) continues(from, to int) bool {
 	if f.together(from) {
 		switch before := f.toks[from-1]; {
 		case before.isMark(), before.mark != 0 && before.mark != '@':
@@ -161,25 +160,25 @@ func (f *flat) number(want string) []match {
 	return out
 }
 
-// hint finds where something was said that may be the address, in however
-// many pieces: good enough to know that somebody else spoke of it.
-func (st stream) hint(fm *form) []match {
-	want := squash(fm.all)
-	if fm.phone {
-		want = fm.literal[max(0, len(fm.literal)-7):]
+// hint finds where something similar to the address was said, in however many
+// pieces. That is enough to know that somebody else spoke of it.
+func (st stream) hint(f *form) []match {
+	want := squash(f.all)
+	if f.phone {
+		want = f.literal[max(0, len(f.literal)-7):]
 	}
 	var out []match
 	for i := range st {
 		var b strings.Builder
-		for j := i; j < min(i+reach, len(st)) && (j == i || joined(st[j-1], st[j])); j++ {
-			if fm.phone {
+		for j := i; j < min(i+maxSpread, len(st)) && (j == i || joined(st[j-1], st[j])); j++ {
+			if f.phone {
 				b.WriteString(onlyDigits(st[j].squashed))
 			} else {
 				b.WriteString(st[j].squashed)
 			}
 			if want != "" && strings.Contains(b.String(), want) {
 				m := match{entries: st[i : j+1], cover: 1, literal: true, from: st[i].begin(), to: st[j].end()}
-				m.words = stems(fm.all)
+				m.words = stems(f.all)
 				out = append(out, m)
 				break
 			}
@@ -188,7 +187,7 @@ func (st stream) hint(fm *form) []match {
 	return out
 }
 
-// squash is what is left of tokens without marks and spaces.
+// squash joins tokens without marks and spaces.
 func squash(toks []token) string {
 	var b strings.Builder
 	for _, t := range toks {

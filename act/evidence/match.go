@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// reach is how many neighbouring entries the words may be spread over.
-const reach = 3
+// maxSpread is how many neighbouring entries the words may be spread over.
+const maxSpread = 3
 
-// A match is a place where words of an argument were said.
+// A match is where words of an argument were said.
 type match struct {
-	entries []*said
+	entries []*spokenEntry
 	words   []string // what of the argument was said, as stems
 	cover   float64
 	literal bool // the address itself, and not a name
@@ -28,7 +28,7 @@ type form struct {
 	phone   bool
 }
 
-// forms are all the ways to say an argument.
+// forms returns all ways to say an argument.
 func forms(a *Arg) []form {
 	var out []form
 	for _, text := range append([]string{a.Value}, a.Spoken...) {
@@ -51,7 +51,7 @@ func words(all []token) []token {
 	return slices.DeleteFunc(slices.Clone(all), func(t token) bool { return t.plain == "" })
 }
 
-// literal tells whether a text is an address or a number.
+// literal reports whether a text is an address or a number.
 func literal(text string) (string, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if strings.Contains(text, "@") && !strings.ContainsAny(text, " \t") {
@@ -73,15 +73,15 @@ func onlyDigits(s string) string {
 	}, s)
 }
 
-// joined reports whether b goes on with what a said.
-func joined(a, b *said) bool {
+// joined reports whether b continues what a said.
+func joined(a, b *spokenEntry) bool {
 	same := a.seg.Speaker == nil || b.seg.Speaker == nil || *a.seg.Speaker == *b.seg.Speaker
 	return same && b.begin().Sub(a.end()) <= pause
 }
 
-// spread finds where tokens were said, in whatever order. For each entry it
-// gives the best match that begins there and is good enough. The loose form
-// also takes words that only look the same.
+// spread finds where tokens were said, in any order. For each entry it returns
+// the best match that begins there and is good enough. The loose form also
+// accepts words that only look the same.
 func (st stream) spread(want []token, loose bool) []match {
 	if len(want) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func (st stream) spread(want []token, loose bool) []match {
 			continue
 		}
 		best, bestEnd, n := 0, i, 0
-		for j := i; j < min(i+reach, len(st)); j++ {
+		for j := i; j < min(i+maxSpread, len(st)); j++ {
 			if j > i && !joined(st[j-1], st[j]) {
 				break
 			}
@@ -143,7 +143,7 @@ func (st stream) spread(want []token, loose bool) []match {
 	return out
 }
 
-// plain are the words of tokens.
+// plain returns the words of tokens.
 func plain(toks []token) []string {
 	var out []string
 	for _, t := range toks {
@@ -154,7 +154,7 @@ func plain(toks []token) []string {
 	return out
 }
 
-// stems are the words of tokens without their endings.
+// stems returns the words of tokens without their endings.
 func stems(toks []token) []string {
 	var out []string
 	for _, t := range toks {

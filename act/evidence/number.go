@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// values are the words for numbers below a hundred that mean nothing else in
-// the languages around them. "oh" is one only beside another number.
-var values = func() map[string]int {
+// numberWords are the words for numbers below a hundred that mean nothing else
+// in the languages around them. "oh" is one only beside another number.
+var numberWords = func() map[string]int {
 	m := map[string]int{}
 	list := func(from, step int, words string) {
 		for i, w := range strings.Fields(words) {
@@ -37,14 +37,14 @@ var values = func() map[string]int {
 	return m
 }()
 
-// numbers makes digits of the words for numbers, two words for one number
-// included: "twenty five", "treinta y cinco", "double five".
+// numbers turns the words for numbers into digits, including two words for one
+// number: "twenty five", "treinta y cinco", "double five".
 func numbers(in []token) []token {
 	value := func(i int) (int, bool) {
 		if i < 0 || i >= len(in) {
 			return 0, false
 		}
-		v, ok := values[in[i].plain]
+		v, ok := numberWords[in[i].plain]
 		return v, ok
 	}
 	numeric := func(i int) bool {
@@ -71,13 +71,13 @@ func numbers(in []token) []token {
 			t.plain = strconv.Itoa(v)
 		case (t.plain == "oh" || t.plain == "o") && (numeric(i-1) || numeric(i+1)):
 			t.plain = "0"
-		case repeat[t.plain] > 0 && numeric(i+1):
+		case repeatWords[t.plain] > 0 && numeric(i+1):
 			digit := in[i+1].plain
 			if unit, ok := value(i + 1); ok {
 				digit = strconv.Itoa(unit)
 			}
 			if len(digit) == 1 {
-				t.plain = strings.Repeat(digit, repeat[t.plain])
+				t.plain = strings.Repeat(digit, repeatWords[t.plain])
 				t.exact = t.plain
 				i++
 			}
@@ -90,12 +90,12 @@ func numbers(in []token) []token {
 	return out
 }
 
-var repeat = map[string]int{"double": 2, "doppel": 2, "doble": 2, "triple": 3}
+var repeatWords = map[string]int{"double": 2, "doppel": 2, "doble": 2, "triple": 3}
 
 const kanjiDigits = "〇一二三四五六七八九"
 
-// kanjiNumber reads the number at the beginning of run and tells how many
-// characters it has. With ten in it, it is a number below a hundred; without,
+// kanjiNumber reads the number at the beginning of run and returns how many
+// characters it has. With a ten in it, it is a number below a hundred; without,
 // its digits one after the other.
 func kanjiNumber(run []rune) (string, int) {
 	digit := func(r rune) int {

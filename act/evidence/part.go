@@ -20,7 +20,7 @@ type part struct {
 }
 
 // cutSentences are the sentences of an entry.
-func (s *said) cutSentences() []sentence {
+func (s *spokenEntry) cutSentences() []sentence {
 	if s.cutText == nil {
 		s.cutText = sentences(s.seg.Text)
 		for _, words := range s.cutText {
@@ -64,7 +64,7 @@ func (p *part) take(m *match) {
 
 // turned tells whether a negation or a condition was said that the arguments
 // do not have, or the other way round.
-func (p *part) turned(r *room, q *Query, in []*grammar, found []judged) []string {
+func (p *part) turned(r *conversation, q *Query, in []*grammar, found []judged) []string {
 	var heard, short, long sense
 	for i := p.from.entry; i <= p.to.entry; i++ {
 		for j, s := range p.w[i].cutSentences() {
@@ -102,7 +102,7 @@ const edge = 3
 
 // lead is what the entry before may turn: "I would never." and then "Tell
 // Anna".
-func (p *part) lead(r *room, q *Query, in []*grammar) sense {
+func (p *part) lead(r *conversation, q *Query, in []*grammar) sense {
 	e := p.w[p.from.entry]
 	st := r.near[e.row]
 	if p.from.sentence > 0 || e.at == 0 {
@@ -123,7 +123,7 @@ func (p *part) lead(r *room, q *Query, in []*grammar) sense {
 
 // takenBack reports whether the next sentence begins with a negation, or with
 // a word that does the same.
-func (p *part) takenBack(r *room, q *Query, in []*grammar) bool {
+func (p *part) takenBack(r *conversation, q *Query, in []*grammar) bool {
 	e := p.w[p.to.entry]
 	all := e.cutSentences()
 	all = all[min(p.to.sentence+1, len(all)):]

@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"errors"
@@ -6,8 +6,9 @@ import (
 	"syscall"
 )
 
-// syncData syncs a file in the way that the audit does.
-func syncData(f *os.File) error {
+// SyncData syncs a file's bytes and length, but where possible not its
+// timestamps, which a full sync writes as well.
+func SyncData(f *os.File) error {
 	for {
 		err := syscall.Fdatasync(int(f.Fd()))
 		if !errors.Is(err, syscall.EINTR) {
