@@ -24,7 +24,7 @@ func (w *world) grant(tool, target string) {
 }
 
 // Every text of an appointment is looked for.
-func TestJudge_EveryText(t *testing.T) {
+func TestPolicy_EveryText(t *testing.T) {
 	run(t, func(w *world) {
 		w.grant(hearken.CalendarCreate, "builtin")
 		w.say(hearken.Microphone, "Put dentist into my calendar in the old town")
@@ -53,7 +53,7 @@ func TestJudge_EveryText(t *testing.T) {
 
 // Who decides is told why a grant does not cover what was said on this side,
 // after the warnings and before all else.
-func TestJudge_Doubts(t *testing.T) {
+func TestPolicy_Doubts(t *testing.T) {
 	run(t, func(w *world) {
 		w.grant(hearken.MessageSend, "email:bob@example.org")
 		w.say(hearken.Microphone, "Bob says that the merger closes on Friday")
@@ -71,7 +71,7 @@ func TestJudge_Doubts(t *testing.T) {
 }
 
 // The same words are a request for one message.
-func TestJudge_Again(t *testing.T) {
+func TestPolicy_Again(t *testing.T) {
 	run(t, func(w *world) {
 		w.grant(hearken.MessageSend, "email:bob@example.org")
 		w.say(hearken.Microphone, "Tell Bob that lunch is at one")

@@ -15,17 +15,17 @@ import (
 	"github.com/hearken-dev/hearken/store/storetest"
 )
 
-// A world is a desk with what is around it.
+// A world is a queue with fakes of everything around it.
 type world struct {
 	*testing.T
-	queue *act.Queue
-	store hearken.Store
-	audit *auditLog
-	cfg   act.Config
-	built *recorder // the built-in calendar
-	mail  *recorder
-	clock *recorder // reminders
-	talk  *conversation
+	queue        *act.Queue
+	store        hearken.Store
+	audit        *auditLog
+	cfg          act.Config
+	calendar     *recorder
+	mail         *recorder
+	clock        *recorder // reminders
+	conversation *conversation
 }
 
 // run runs a test on synctest's clock.
@@ -38,12 +38,12 @@ func run(t *testing.T, test func(w *world)) {
 			t.Fatal(err)
 		}
 		w := &world{
-			T: t, store: storetest.NewMemory(), audit: &auditLog{}, talk: &conversation{},
-			built: &recorder{name: "builtin", repeatable: true}, mail: &recorder{name: "email"}, clock: &recorder{name: "builtin", repeatable: true},
+			T: t, store: storetest.NewMemory(), audit: &auditLog{}, conversation: &conversation{},
+			calendar: &recorder{name: "builtin", repeatable: true}, mail: &recorder{name: "email"}, clock: &recorder{name: "builtin", repeatable: true},
 		}
 		w.cfg = act.Config{
-			Dir: dir, Store: w.store, Audit: w.audit, Zone: berlin, Transcripts: w.talk,
-			Calendars: []hearken.Connector{w.built}, Messengers: []hearken.Connector{w.mail}, Reminders: []hearken.Connector{w.clock},
+			Dir: dir, Store: w.store, Audit: w.audit, Zone: berlin, Transcripts: w.conversation,
+			Calendars: []hearken.Connector{w.calendar}, Messengers: []hearken.Connector{w.mail}, Reminders: []hearken.Connector{w.clock},
 		}
 		if err := w.store.SaveContact(t.Context(), &hearken.Contact{ID: "bob", Name: "Bob Novak", Emails: []string{"bob@example.org"}}); err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func (w *world) propose(req act.Request) *hearken.Action {
 	return a
 }
 
-// approve is the owner's yes.
+// approve approves as the owner.
 func (w *world) approve(a *hearken.Action) *hearken.Action {
 	w.Helper()
 	_, won, err := w.queue.Decide(w.Context(), act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", From: "terminal"})
@@ -103,13 +103,13 @@ func (w *world) await(a *hearken.Action) *hearken.Action {
 	return got
 }
 
-// pass lets time go by, and what is due by then be done.
+// sleep lets time pass and everything due happen.
 func (w *world) sleep(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// recorder is a connector that keeps what was done.
+// recorder is a connector that records what was done.
 type recorder struct {
 	name       string
 	repeatable bool
@@ -121,31 +121,31 @@ type recorder struct {
 	hook     func(*hearken.Action)
 }
 
-func (s *recorder) Name() string     { return s.name }
-func (s *recorder) Repeatable() bool { return s.repeatable }
+func (r *recorder) Name() string     { return r.name }
+func (r *recorder) Repeatable() bool { return r.repeatable }
 
-func (s *recorder) Do(_ context.Context, a *hearken.Action) hearken.Outcome {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.hook != nil {
-		s.hook(a)
+func (r *recorder) Do(_ context.Context, a *hearken.Action) hearken.Outcome {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hook != nil {
+		r.hook(a)
 	}
-	s.done = append(s.done, a.ID)
-	if len(s.outcomes) > 0 {
-		out := s.outcomes[0]
-		s.outcomes = s.outcomes[1:]
+	r.done = append(r.done, a.ID)
+	if len(r.outcomes) > 0 {
+		out := r.outcomes[0]
+		r.outcomes = r.outcomes[1:]
 		return out
 	}
 	return hearken.Outcome{Result: hearken.ResultOK, Receipt: "receipt of " + a.ID}
 }
 
-func (s *recorder) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.done)
+func (r *recorder) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.done)
 }
 
-// undoable is a shelf that takes things back.
+// undoable is a recorder that can undo.
 type undoable struct{ *recorder }
 
 func (u undoable) Undo(_ context.Context, a *hearken.Action) hearken.Outcome {
@@ -153,7 +153,7 @@ func (u undoable) Undo(_ context.Context, a *hearken.Action) hearken.Outcome {
 	return hearken.Outcome{Result: hearken.ResultOK}
 }
 
-// paper is an audit in memory.
+// auditLog is an audit in memory.
 type auditLog struct {
 	mu      sync.Mutex
 	records []hearken.AuditRecord
@@ -162,28 +162,28 @@ type auditLog struct {
 
 var errFull = errors.New("no space left on device")
 
-func (p *auditLog) Append(_ context.Context, r hearken.AuditRecord) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.full {
+func (l *auditLog) Append(_ context.Context, r hearken.AuditRecord) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.full {
 		return errFull
 	}
-	p.records = append(p.records, r)
+	l.records = append(l.records, r)
 	return nil
 }
 
-func (p *auditLog) setFull(full bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.full = full
+func (l *auditLog) setFull(full bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.full = full
 }
 
 // of lists the types of an action's records.
-func (p *auditLog) of(id string) []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (l *auditLog) of(id string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var out []string
-	for _, r := range p.records {
+	for _, r := range l.records {
 		if r.Action == id {
 			out = append(out, r.Type)
 		}
@@ -191,38 +191,38 @@ func (p *auditLog) of(id string) []string {
 	return out
 }
 
-// talk is one capture that goes on.
+// conversation is one active capture.
 type conversation struct {
 	mu       sync.Mutex
 	segments []hearken.Segment
 }
 
-const talkID = "0198c0de-0000-7000-8000-000000000001"
+const conversationID = "0198c0de-0000-7000-8000-000000000001"
 
-// says puts words into the transcript, as said just now.
+// say puts words into the transcript, as said just now.
 func (w *world) say(side hearken.Origin, text string) {
-	w.talk.mu.Lock()
-	defer w.talk.mu.Unlock()
-	n := len(w.talk.segments) + 1
+	w.conversation.mu.Lock()
+	defer w.conversation.mu.Unlock()
+	n := len(w.conversation.segments) + 1
 	start := float64(10 * n)
-	w.talk.segments = append(w.talk.segments, hearken.Segment{
+	w.conversation.segments = append(w.conversation.segments, hearken.Segment{
 		ID: string(side) + "-" + text[:min(len(text), 8)], Line: n, Origin: side, Status: hearken.Confirmed, Text: text,
-		StartTime: start, EndTime: start + 3, IsFinal: true, Timestamp: talkBegan().Add(time.Duration(start) * time.Second),
+		StartTime: start, EndTime: start + 3, IsFinal: true, Timestamp: conversationStart().Add(time.Duration(start) * time.Second),
 	})
 }
 
-func talkBegan() time.Time { return time.Now().Add(-5 * time.Minute) }
+func conversationStart() time.Time { return time.Now().Add(-5 * time.Minute) }
 
-func (k *conversation) Sessions(context.Context, hearken.SessionFilter) ([]hearken.Session, error) {
+func (c *conversation) Sessions(context.Context, hearken.SessionFilter) ([]hearken.Session, error) {
 	return []hearken.Session{{
-		ID: talkID, Status: hearken.Active, StartedAt: talkBegan(), Principal: "local",
+		ID: conversationID, Status: hearken.Active, StartedAt: conversationStart(), Principal: "local",
 		Config: hearken.SessionConfig{Capture: true},
 	}}, nil
 }
 
-func (k *conversation) Segments(_ context.Context, _ string, _ bool, yield func([]hearken.Segment) error) error {
-	k.mu.Lock()
-	all := slices.Clone(k.segments)
-	k.mu.Unlock()
+func (c *conversation) Segments(_ context.Context, _ string, _ bool, yield func([]hearken.Segment) error) error {
+	c.mu.Lock()
+	all := slices.Clone(c.segments)
+	c.mu.Unlock()
 	return yield(all)
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/hearken-dev/hearken/act"
 )
 
-// at has something happen when the desk comes to a place, once.
-func (w *world) at(place string, do func()) {
+// onFailpoint calls do once, when the queue reaches a failpoint.
+func (w *world) onFailpoint(name string, do func()) {
 	var once sync.Once
 	w.close()
 	w.cfg.Failpoint = func(p string) {
-		if p == place {
+		if p == name {
 			once.Do(do)
 		}
 	}
@@ -24,7 +24,7 @@ func (w *world) at(place string, do func()) {
 // A pause that has returned holds, whatever was about to begin.
 func TestQueue_PausedAtLast(t *testing.T) {
 	run(t, func(w *world) {
-		w.at("audited", func() {
+		w.onFailpoint("audited", func() {
 			if err := w.queue.Pause(w.Context(), true, "terminal"); err != nil {
 				w.Error(err)
 			}
@@ -53,7 +53,7 @@ func TestQueue_RevokedAtLast(t *testing.T) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		w.at("audited", func() {
+		w.onFailpoint("audited", func() {
 			if _, err := w.queue.RevokeGrant(w.Context(), g.ID); err != nil {
 				w.Error(err)
 			}
