@@ -159,7 +159,7 @@ func (q *Queue) Cancel(ctx context.Context, principal, id string) (*hearken.Acti
 func (q *Queue) undo(ctx context.Context, a *hearken.Action) (*hearken.Action, error) {
 	undoer, ok := q.connector(a).(hearken.Undoer)
 	if !ok {
-		return a, hearken.Errorf(hearken.ActionCannotBeUndone, "What was sent cannot be taken back.")
+		return a, hearken.Errorf(hearken.ActionCannotBeUndone, "What was sent cannot be undone.")
 	}
 	if err := q.audit.write(ctx, record(hearken.AuditUndone, a)); err != nil {
 		return a, err

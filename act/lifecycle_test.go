@@ -228,6 +228,9 @@ func TestQueue_Retries(t *testing.T) {
 				if got.State != tt.state || w.mail.count() != tt.attempts || time.Since(began) != tt.took {
 					w.Errorf("%s after %v and %d attempts: %s", got.State, time.Since(began), w.mail.count(), got.Error)
 				}
+				if got.Code != tt.code || got.FailureCode() != tt.code {
+					w.Errorf("the code is %q", got.Code)
+				}
 				if f := act.Failure(got); tt.code != "" && f.Code != tt.code {
 					w.Errorf("the caller is told %v", f)
 				}

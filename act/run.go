@@ -9,15 +9,10 @@ import (
 )
 
 const (
-	maxConcurrent  = 8                // actions that are carried out at the same time
-	attemptTimeout = 60 * time.Second // for one attempt
-	pollEvery      = 30 * time.Second // the system clock may have been changed
-	backOffTime    = 5 * time.Second  // if the audit or the store cannot be written
+	maxConcurrent = 8                // actions that are carried out at the same time
+	pollEvery     = 30 * time.Second // the system clock may have been changed
+	backOffTime   = 5 * time.Second  // if the audit or the store cannot be written
 )
-
-// retryDelays are the delays after the first, second and third attempt that
-// surely had no effect.
-var retryDelays = []time.Duration{2 * time.Second, 8 * time.Second, 30 * time.Second}
 
 // recover continues after an earlier queue ended. Repeatable attempts are
 // repeated; the outcome of others is unknown.
@@ -286,115 +281,4 @@ func (q *Queue) whyNotAllowed(ctx context.Context, a *hearken.Action) *hearken.E
 		}
 	}
 	return hearken.Errorf(hearken.ActionWasDenied, "the grant was revoked before this was carried out.")
-}
-
-// attempt lets the connector carry out the action.
-func (q *Queue) attempt(ctx context.Context, a *hearken.Action) (out hearken.Outcome) {
-	c := q.connector(a)
-	if c == nil {
-		return hearken.Outcome{Result: hearken.ResultPermanent, Message: "The connector " + a.Connector + " is no longer set up."}
-	}
-	defer func() {
-		if v := recover(); v != nil {
-			// The value may contain what somebody said; its type does not.
-			q.log.Error("connector panicked", "connector", a.Connector, "type", fmt.Sprintf("%T", v))
-			out = hearken.Outcome{Result: hearken.ResultUnknown, Message: "Something went wrong inside the hub while this was carried out."}
-		}
-	}()
-	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
-	defer cancel()
-	return c.Do(ctx, a)
-}
-
-// saveOutcome saves how an attempt went. It retries until the queue is closed:
-// the attempt cannot be undone.
-func (q *Queue) saveOutcome(id string, out hearken.Outcome) {
-	ctx := context.Background()
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, backOffTime) {
-		a, changed, err := q.update(ctx, id, func(a *hearken.Action) bool {
-			if a.State != hearken.ActionExecuting {
-				return false
-			}
-			q.applyOutcome(a, out)
-			a.PendingAudit = hearken.AuditResult
-			return true
-		})
-		if err == nil {
-			if changed {
-				q.recordChange(ctx, a)
-			}
-			return
-		}
-		q.log.Error("outcome of an action not saved", "action", id, "error", err)
-		if !q.sleep(wait) {
-			return // the next hub finds it executing and marks it as unknown
-		}
-	}
-}
-
-// applyOutcome updates an action with the outcome of an attempt.
-func (q *Queue) applyOutcome(a *hearken.Action, out hearken.Outcome) {
-	now := q.cfg.Now().UTC()
-	a.Receipt = out.Receipt
-	switch out.Result {
-	case hearken.ResultOK:
-		end(a, hearken.ActionDone, now)
-	case hearken.ResultTemporary:
-		if a.Attempts <= len(retryDelays) {
-			at := now.Add(max(retryDelays[a.Attempts-1], min(out.After, 10*time.Minute)))
-			a.State, a.RunAt = hearken.ActionApproved, &at
-			a.SetFailure(hearken.ProviderTemporary, out.Message)
-			return
-		}
-		if c := q.connector(a); c != nil && c.Repeatable() {
-			// A repeatable attempt also counts as temporary if it got no answer,
-			// so one of them may have succeeded.
-			fail(a, hearken.ActionUnknown, now, hearken.OutcomeUnknown, out.Message)
-			return
-		}
-		fail(a, hearken.ActionFailed, now, hearken.ProviderTemporary, out.Message)
-	case hearken.ResultPermanent:
-		fail(a, hearken.ActionFailed, now, hearken.ProviderRejected, out.Message)
-	default:
-		fail(a, hearken.ActionUnknown, now, hearken.OutcomeUnknown, out.Message)
-	}
-}
-
-// sleep waits and reports whether the queue is still open.
-func (q *Queue) sleep(wait time.Duration) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-q.closing:
-		return false
-	}
-}
-
-// connector returns the connector of an action, nil if there is none.
-func (q *Queue) connector(a *hearken.Action) hearken.Connector {
-	of := q.connectors(a.Tool)
-	for _, c := range of {
-		if c.Name() == a.Connector {
-			if a.Tool == hearken.ReminderCreate {
-				return mirrored{c, others(of, c)}
-			}
-			return c
-		}
-	}
-	return nil
-}
-
-// connectors returns the connectors of a tool.
-func (q *Queue) connectors(tool string) []hearken.Connector {
-	switch tool {
-	case hearken.CalendarCreate:
-		return q.cfg.Calendars
-	case hearken.MessageSend:
-		return q.cfg.Messengers
-	case hearken.ReminderCreate:
-		return q.cfg.Reminders
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -13,19 +12,6 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 )
-
-// Tampered is the error for an audit that is not as it was written.
-type Tampered struct {
-	File    string // its name in the directory
-	Line    int    // 1 for the first; 0 for the whole file
-	Message string // a sentence
-}
-
-func (t *Tampered) Error() string { return t.Message }
-
-func tampered(file string, line int, format string, args ...any) *Tampered {
-	return &Tampered{file, line, fmt.Sprintf(format, args...)}
-}
 
 // resume finds where to continue: after the last checkpoint and the records
 // that follow it.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -41,6 +42,19 @@ type Report struct {
 	Removed     int64    `json:"removed"` // records of removed months, as the audit documents
 	Unfinished  int64    `json:"unfinished,omitempty"`
 	Root        string   `json:"root"` // of the tree over all records
+}
+
+// Tampered is the error for an audit that is not as it was written.
+type Tampered struct {
+	File    string // its name in the directory
+	Line    int    // 1 for the first; 0 for the whole file
+	Message string // a sentence
+}
+
+func (t *Tampered) Error() string { return t.Message }
+
+func tampered(file string, line int, format string, args ...any) *Tampered {
+	return &Tampered{file, line, fmt.Sprintf(format, args...)}
 }
 
 // Verify reads a whole audit and checks that it is as it was written. If it is

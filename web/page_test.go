@@ -141,7 +141,7 @@ func pageDeceit(t *testing.T, start starter) {
 	text := eval[string](b, `document.querySelector(".card").innerText`)
 	for _, want := range []string{
 		"<script>alert(1)</script><img src=x onerror=alert(2)>", "U+202E", "U+202C", "U+200B", "U+0007", "👨‍👩‍👧", "Bob <b>Novák</b>", "xn--exmple-4nf.org", "not in your contact book",
-		"came from the other side of the call", "The domain mixes alphabets.", "Other side", "And <b>wire</b> the money.", "not found in what was said", "never allowed this kind",
+		"came from the other side of the call", "The domain mixes alphabets.", "Other side", "And <b>wire</b> the money.", "nobody was heard saying it", "never allowed this kind",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the card does not say %q:\n%s", want, text)

@@ -9,6 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act/evidence"
+	"github.com/hearken-dev/hearken/live"
 	"github.com/hearken-dev/hearken/mcpserver"
 )
 
@@ -40,3 +42,10 @@ func TestToolErrors(t *testing.T) {
 		})
 	}
 }
+
+// What evidence may use besides transcripts is found by type assertion: the hub
+// must have these methods.
+var (
+	_ evidence.Interim    = (*live.Hub)(nil)
+	_ evidence.FinalUntil = (*live.Hub)(nil)
+)

@@ -115,23 +115,23 @@ export const words = {
   hidden: (name) => `hidden character ${name}`,
 
   warning: {
-    far: "These words came from the other side of the call",
-    echo: "These words are an echo of the other side of the call",
+    far: "The other side said this, not you",
+    echo: "The other side said this, and your microphone picked it up",
     none: "Nobody was heard saying this",
   },
   warningMore: {
-    far: "Somebody else may want this, not you. It can be allowed once only.",
-    echo: "Your microphone heard them from your loudspeaker. It can be allowed once only.",
-    none: "The agent wants it without words that could be found in any call. It can be allowed once only.",
+    far: "Somebody else may want this. You can allow it only once.",
+    echo: "The words are an echo from your loudspeaker. You can allow it only once.",
+    none: "No words for it were found in any call. You can allow it only once.",
   },
-  caution: "Mind this",
+  caution: "Warning",
 
-  heard: "What was heard",
+  heard: "What was said",
   arg: (name) => args[name] ?? name,
   you: "You",
   other: "Other side",
   echo: "Other side, as an echo",
-  notHeard: "not found in what was said",
+  notHeard: "nobody was heard saying it",
   speaker: (n) => `speaker ${n + 1}`,
   cover: (part) => `${Math.round(part * 100)} % of the words`,
   around: "what was said around it",
@@ -163,16 +163,16 @@ export const words = {
   denied: (line) => `Denied: ${line}`,
   elsewhere: (a) => {
     if (a.state === "expired") return words.tooLate;
-    if (a.state === "cancelled") return "It was taken back before you decided.";
+    if (a.state === "cancelled") return "It was cancelled before you decided.";
     const d = a.decision;
     return `It had already been ${d?.allow ? "allowed" : "denied"} ${froms[d?.from] ?? "elsewhere"}.`.replace(" .", ".");
   },
-  tooLate: "Too late: the time to decide was over, which means no.",
-  gone: "It was decided elsewhere, or taken back.",
+  tooLate: "Too late: the time to decide is over, so it was denied.",
+  gone: "It was decided elsewhere or cancelled.",
 
   state: {
     approved: "On its way", executing: "Being done", done: "Done", failed: "Failed", unknown: "Unknown",
-    denied: "Denied", expired: "Expired", cancelled: "Taken back", undone: "Undone",
+    denied: "Denied", expired: "Expired", cancelled: "Cancelled", undone: "Undone",
   },
   by: (d) => {
     if (!d) return "";
