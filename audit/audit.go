@@ -73,7 +73,6 @@ type Log struct {
 // An entry is a record on its way to the disk.
 type entry struct {
 	record hearken.AuditRecord
-	detail detail
 	done   chan error // receives the outcome
 }
 
@@ -160,14 +159,10 @@ func isInside(path, dir string) bool {
 // tries again. If ctx ends while the disk hangs, the caller gets the same
 // error, although the record may still be written.
 func (l *Log) Append(ctx context.Context, r hearken.AuditRecord) error {
-	return l.append(ctx, r, detail{})
-}
-
-func (l *Log) append(ctx context.Context, r hearken.AuditRecord, d detail) error {
 	if err := ctx.Err(); err != nil {
 		return unavailable(err)
 	}
-	e := &entry{record: r, detail: d, done: make(chan error, 1)}
+	e := &entry{record: r, done: make(chan error, 1)}
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()
@@ -228,34 +223,6 @@ func (l *Log) checkpointOnTimer() {
 	case <-l.closing:
 	}
 }
-
-// Checkpoint returns the newest signed checkpoint. It covers everything that
-// was appended before the call. Kept on another computer, it proves later that
-// nothing up to it was touched.
-func (l *Log) Checkpoint(ctx context.Context) (string, error) {
-	select {
-	case l.writeLock <- struct{}{}:
-	case <-ctx.Done():
-		return "", unavailable(ctx.Err())
-	case <-l.closing:
-		return "", unavailable(os.ErrClosed)
-	}
-	defer func() { <-l.writeLock }()
-	if err := l.w.checkpointAll(); err != nil {
-		return "", unavailable(err)
-	}
-	return string(l.w.note), nil
-}
-
-// Records returns the number of records, including those of removed months.
-func (l *Log) Records() int64 {
-	l.writeLock <- struct{}{}
-	defer func() { <-l.writeLock }()
-	return l.w.state.n
-}
-
-// Hash returns the form in which the audit stores a free text.
-func (l *Log) Hash(text string) string { return l.keys.Hash(text) }
 
 // VerifierKey returns the public key that [Verify] needs.
 func (l *Log) VerifierKey() string { return l.keys.VerifierKey() }

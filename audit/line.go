@@ -26,17 +26,11 @@ type line struct {
 	TS   string `json:"ts"`
 	Prev string `json:"prev"` // SHA-256 of the previous line, without its newline; empty in the first
 	hearken.AuditRecord
-	detail
-}
-
-// detail holds what only the audit itself writes.
-type detail struct {
-	Note    string `json:"note,omitempty"`
-	Through int64  `json:"through,omitempty"` // the last record that was removed; see [Log.Prune]
+	Note string `json:"note,omitempty"` // what happened to the audit itself
 }
 
 // encode returns the line that follows after a state, with its newline.
-func encode(s *state, now time.Time, r hearken.AuditRecord, more detail, hash func(string) string) ([]byte, error) {
+func encode(s *state, now time.Time, r hearken.AuditRecord, note string, hash func(string) string) ([]byte, error) {
 	if len(r.Texts) > 0 {
 		hashed := make(map[string]string, len(r.Texts))
 		for name, text := range r.Texts {
@@ -47,7 +41,7 @@ func encode(s *state, now time.Time, r hearken.AuditRecord, more detail, hash fu
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(line{s.n + 1, now.UTC().Format(timeForm), s.prev(), r, more}); err != nil {
+	if err := enc.Encode(line{s.n + 1, now.UTC().Format(timeForm), s.prev(), r, note}); err != nil {
 		return nil, err
 	}
 	if b.Len() > longestLine {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -35,11 +34,11 @@ type Options struct {
 // A Report describes a verified audit.
 type Report struct {
 	Months      []string `json:"months"`
-	First       int64    `json:"first"`   // number of the first record that still exists
+	First       int64    `json:"first"`   // number of the first record
 	Records     int64    `json:"records"` // number of the last one
 	Checkpoints int      `json:"checkpoints"`
 	Covered     int64    `json:"covered"` // records up to the newest checkpoint; later ones could be cut off unnoticed
-	Removed     int64    `json:"removed"` // records of removed months, as the audit documents
+	Removed     int64    `json:"removed"` // always 0
 	Unfinished  int64    `json:"unfinished,omitempty"`
 	Root        string   `json:"root"` // of the tree over all records
 }
@@ -171,7 +170,6 @@ type verification struct {
 	end      int64  // offset of that line's end
 	prevFile string // of the line before
 	prevLine int
-	through  int64 // the last record that the audit documents as removed
 }
 
 func (v *verification) run() error {
@@ -186,9 +184,6 @@ func (v *verification) run() error {
 		}
 	}
 	v.Records, v.Root = v.state.n, v.state.root().String()
-	if v.Removed > v.through {
-		return tampered(v.Months[0], 1, "%s begins with record %d, and no record states that those up to %d were removed.", v.Months[0], v.First, v.Removed)
-	}
 	if len(v.checkpoints) > 0 {
 		c := v.checkpoints[len(v.checkpoints)-1]
 		where := "The audit"
@@ -233,17 +228,13 @@ func (v *verification) month(name string) error {
 
 // checkLine checks a line against the chain and the checkpoints.
 func (v *verification) checkLine(l []byte, r *bufio.Reader) error {
-	if v.First == 0 {
-		if err := v.start(l); err != nil {
-			return err
-		}
-	}
 	v.line++
+	if h, ok := readHead(l); v.First == 0 && ok && h.seq > 1 {
+		return tampered(v.name, 1, "Line 1 of %s is record %d: the records before it are missing.", v.name, h.seq)
+	}
+	v.First = 1
 	if wrong := v.state.mismatch(l); wrong != "" {
 		return v.findChanged(l, wrong, r)
-	}
-	if bytes.Contains(l, []byte(`,"through":`)) {
-		v.readPruned(l)
 	}
 	v.state.add(l)
 	v.end += int64(len(l)) + 1
@@ -262,24 +253,6 @@ func (v *verification) checkLine(l []byte, r *bufio.Reader) error {
 	return nil
 }
 
-// start handles the very first line. If months before it were removed, a
-// checkpoint over their end provides the tree to continue from.
-func (v *verification) start(l []byte) error {
-	v.First = 1
-	h, ok := readHead(l)
-	if !ok || h.seq == 1 {
-		return nil
-	}
-	for i, c := range v.checkpoints {
-		if c.n == h.seq-1 && c.file != v.name {
-			v.state, v.First, v.Removed, v.Covered = c.state.clone(), h.seq, c.n, c.n
-			v.checkpoints = slices.DeleteFunc(v.checkpoints[i:], func(x *checkpoint) bool { return x.n <= c.n })
-			return nil
-		}
-	}
-	return tampered(v.name, 1, "Line 1 of %s is record %d: the records before it are missing.", v.name, h.seq)
-}
-
 // findChanged tells which of two lines that do not fit was changed: if the line
 // after the second still refers to the second, it was the first.
 func (v *verification) findChanged(l []byte, wrong string, r *bufio.Reader) error {
@@ -292,12 +265,4 @@ func (v *verification) findChanged(l []byte, wrong string, r *bufio.Reader) erro
 		}
 	}
 	return tampered(v.name, v.line, "Line %d of %s %s.", v.line, v.name, wrong)
-}
-
-// readPruned reads a record that documents removed months.
-func (v *verification) readPruned(l []byte) {
-	var pruned line
-	if json.Unmarshal(l, &pruned) == nil && pruned.Type == hearken.AuditHub && pruned.State == statePruned {
-		v.through = max(v.through, pruned.Through)
-	}
 }

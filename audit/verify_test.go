@@ -93,7 +93,7 @@ func TestVerify_NamesTheLine(t *testing.T) {
 			p.edit(october, func(l []string) []string { return slices.Insert(l, 5, "hello\n") })
 		}, "Line 6 of 2026-10.jsonl is not a record", october, 6},
 		{"MonthRemoved", func(p *fixture) { os.Remove(filepath.Join(p.dir, october)) },
-			"2026-11.jsonl begins with record 151, and no record states that those up to 150 were removed", november, 1},
+			"Line 1 of 2026-11.jsonl is record 151: the records before it are missing", november, 1},
 		{"LastMonthRemoved", func(p *fixture) { os.Remove(filepath.Join(p.dir, november)) },
 			"2026-10.jsonl ends with record 150 at line 150, but the checkpoint", october, 150},
 		{"AllRemoved", func(p *fixture) { os.Remove(filepath.Join(p.dir, november)); os.Remove(filepath.Join(p.dir, october)) },
@@ -233,7 +233,7 @@ func TestVerify_Rewritten(t *testing.T) {
 			}
 			lines = lines[:from]
 			for i := from; i < to; i++ {
-				l, err := encode(&s, p.now, hearken.AuditRecord{Type: "forged"}, detail{}, strings.ToUpper)
+				l, err := encode(&s, p.now, hearken.AuditRecord{Type: "forged"}, "", strings.ToUpper)
 				if err != nil {
 					rt.Fatal(err)
 				}

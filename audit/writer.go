@@ -56,8 +56,8 @@ func (w *writer) write(batch []*entry) {
 	now := w.now().UTC()
 	next := w.state.clone()
 	var data []byte
-	add := func(r hearken.AuditRecord, d detail) error {
-		l, err := encode(&next, now, r, d, w.keys.Hash)
+	add := func(r hearken.AuditRecord, note string) error {
+		l, err := encode(&next, now, r, note, w.keys.Hash)
 		if err == nil {
 			next.add(l[:len(l)-1])
 			data = append(data, l...)
@@ -65,13 +65,13 @@ func (w *writer) write(batch []*entry) {
 		return err
 	}
 	if note := w.recoveryNote(); note != "" {
-		if err := add(hearken.AuditRecord{Type: hearken.AuditHub, State: "recovered"}, detail{Note: note}); err != nil {
+		if err := add(hearken.AuditRecord{Type: hearken.AuditHub, State: "recovered"}, note); err != nil {
 			w.log.Error("audit: recovery not noted", "error", err)
 		}
 	}
 	var encoded []*entry
 	for _, e := range batch {
-		if err := add(e.record, e.detail); err != nil {
+		if err := add(e.record, ""); err != nil {
 			e.done <- err
 			continue
 		}
