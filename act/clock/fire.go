@@ -18,9 +18,9 @@ const (
 	writeTimeout = 20 * time.Second
 )
 
-// Missed is the code of an alarm whose time passed while the hub was off for
-// too long.
-const Missed hearken.Code = "reminder_missed"
+// reminderMissed is the code of an alarm whose time passed while the hub was
+// off for too long.
+const reminderMissed hearken.Code = "reminder_missed"
 
 // fire handles one due alarm, from the claim to the result.
 func (c *Clock) fire(alarm hearken.Alarm) {
@@ -178,7 +178,7 @@ func zoneOf(r *hearken.Reminder) *time.Location {
 // skip skips a time that is too old.
 func (c *Clock) skip(ctx context.Context, alarm *hearken.Alarm, action *hearken.Action, next time.Time) {
 	missed := alarm.Next
-	failure := hearken.Errorf(Missed, "The hub was off at %s and for more than a day after it.", missed.UTC().Format(time.RFC3339))
+	failure := hearken.Errorf(reminderMissed, "The hub was off at %s and for more than a day after it.", missed.UTC().Format(time.RFC3339))
 	skipped := c.updateUnchanged(ctx, alarm, func(a *hearken.Alarm) {
 		a.Next = next
 		a.SetFailure(failure)

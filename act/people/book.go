@@ -151,7 +151,7 @@ func (l *lookup) byAddress(to, kind string) (Recipient, error) {
 	if kind == email {
 		r.Address, r.Warnings, err = checkEmail(to)
 	} else {
-		r.Address, err = E164(to, l.book.CallingCode)
+		r.Address, err = e164(to, l.book.CallingCode)
 	}
 	if err != nil {
 		return Recipient{}, err
@@ -159,7 +159,7 @@ func (l *lookup) byAddress(to, kind string) (Recipient, error) {
 	r.Spoken = []string{r.Address}
 	for _, c := range l.all {
 		if slices.ContainsFunc(addresses(c, kind), func(known string) bool { return sameAddress(known, r.Address) }) {
-			r.Name, r.Known, r.Spoken = c.Name, true, Spoken(c)
+			r.Name, r.Known, r.Spoken = c.Name, true, spokenNames(c)
 			return r, nil
 		}
 	}
@@ -175,7 +175,7 @@ func (l *lookup) toContact(c *hearken.Contact) (Recipient, error) {
 		if l.platform == ntfy && !c.Me {
 			return Recipient{}, l.unreachable()
 		}
-		return Recipient{Name: c.Name, Address: target, Platform: l.platform, Known: true, Spoken: Spoken(*c)}, nil
+		return Recipient{Name: c.Name, Address: target, Platform: l.platform, Known: true, Spoken: spokenNames(*c)}, nil
 	}
 	kinds := []string{email, sms}
 	if c.Prefer == sms {
@@ -196,7 +196,7 @@ func (l *lookup) toContact(c *hearken.Contact) (Recipient, error) {
 		}
 	}
 	if target := l.book.FixedTargets[ntfy]; l.platform == "" && c.Me && target != "" && slices.Contains(l.offered, ntfy) {
-		return Recipient{Name: c.Name, Address: target, Platform: ntfy, Known: true, Spoken: Spoken(*c)}, nil
+		return Recipient{Name: c.Name, Address: target, Platform: ntfy, Known: true, Spoken: spokenNames(*c)}, nil
 	}
 	if missing != "" {
 		return Recipient{}, notSetUp(missing)
@@ -212,12 +212,12 @@ func (l *lookup) toContact(c *hearken.Contact) (Recipient, error) {
 // contactAt returns a contact at one of its addresses. The address is checked
 // like any other: the book was imported.
 func (l *lookup) contactAt(c *hearken.Contact, kind, address string) (Recipient, error) {
-	r := Recipient{Name: c.Name, Platform: kind, Known: true, Spoken: Spoken(*c)}
+	r := Recipient{Name: c.Name, Platform: kind, Known: true, Spoken: spokenNames(*c)}
 	var err error
 	if kind == email {
 		r.Address, r.Warnings, err = checkEmail(address)
 	} else {
-		r.Address, err = E164(address, l.book.CallingCode)
+		r.Address, err = e164(address, l.book.CallingCode)
 	}
 	if err == nil && l.platform == "" && c.Prefer != "" && c.Prefer != kind {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s prefers %s, which is not available.", c.Name, c.Prefer))

@@ -246,10 +246,10 @@ func TestBook_LookAlike(t *testing.T) {
 
 func TestSpoken(t *testing.T) {
 	want := []string{"Alice Owner", "Alice", "Ali", "alice@example.org", "me", "myself", "私", "自分", "わたし"}
-	if d := cmp.Diff(want, Spoken(folk[3])); d != "" {
+	if d := cmp.Diff(want, spokenNames(folk[3])); d != "" {
 		t.Error(d)
 	}
-	if got := Spoken(hearken.Contact{Name: "Mum", Aliases: []string{"Mum", ""}}); !slices.Equal(got, []string{"Mum"}) {
+	if got := spokenNames(hearken.Contact{Name: "Mum", Aliases: []string{"Mum", ""}}); !slices.Equal(got, []string{"Mum"}) {
 		t.Error(got)
 	}
 }

@@ -198,8 +198,8 @@ func unknownName(book []entry, to string) error {
 		WithTry("ask who is meant, then use the full name")
 }
 
-// Spoken returns what somebody may say to refer to a contact.
-func Spoken(c hearken.Contact) []string {
+// spokenNames returns what somebody may say to refer to a contact.
+func spokenNames(c hearken.Contact) []string {
 	out := []string{c.Name}
 	if first, rest, ok := strings.Cut(c.Name, " "); ok && first != "" && rest != "" {
 		out = append(out, first)

@@ -40,10 +40,10 @@ func isPhone(to string) bool {
 	return phoneForm.MatchString(to) && strings.ContainsAny(to, "0123456789")
 }
 
-// E164 returns a phone number with + and its country's calling code. Numbers
+// e164 returns a phone number with + and its country's calling code. Numbers
 // without + or 00 need callingCode, such as 49. Short, emergency and premium
 // numbers are refused.
-func E164(number, callingCode string) (string, error) {
+func e164(number, callingCode string) (string, error) {
 	out, why := parsePhone(number, callingCode)
 	if why != "" {
 		return "", hearken.Errorf(hearken.InvalidRecipient, "The recipient is not a usable phone number: %s.", why).
@@ -52,7 +52,7 @@ func E164(number, callingCode string) (string, error) {
 	return out, nil
 }
 
-// parsePhone is E164, but only says why not.
+// parsePhone is e164, but only says why not.
 func parsePhone(number, callingCode string) (out, why string) {
 	number = strings.TrimSpace(norm.NFKC.String(number))
 	if !phoneForm.MatchString(number) {

@@ -269,7 +269,7 @@ func TestE164(t *testing.T) {
 		{"+1 900 555 0142", "", ""}, {"0900 123456", "49", ""}, {"+44 871 123 4567", "", ""}, {"+979 1234 5678", "", ""}, {"+420 601 12a 456", "", ""},
 		{"+420601123456,,1", "", ""}, {"*100#", "", ""}, {"+881 612 345 678", "", ""}, {"++420601123456", "", ""},
 	} {
-		got, err := E164(tt.number, tt.code)
+		got, err := e164(tt.number, tt.code)
 		if got != tt.want || (err == nil) != (tt.want != "") {
 			t.Errorf("%q in %q: %q, %v, want %q", tt.number, tt.code, got, err, tt.want)
 		}
@@ -313,7 +313,7 @@ func FuzzParseVCards(f *testing.F) {
 				}
 			}
 			for _, n := range c.Phones {
-				if again, err := E164(n, ""); err != nil || again != n {
+				if again, err := e164(n, ""); err != nil || again != n {
 					t.Fatalf("number %q: %v", n, err)
 				}
 			}
