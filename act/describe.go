@@ -48,6 +48,9 @@ func recipientText(m *hearken.Message) string {
 	return m.Name + " <" + m.Address + ">"
 }
 
+// StateText returns an action's state, and why it did not succeed.
+func StateText(a *hearken.Action) string { return withFailure(string(a.State), a) }
+
 // Effect says in words what has become of an action.
 func Effect(a *hearken.Action) string {
 	text := string(a.State)
@@ -61,8 +64,12 @@ func Effect(a *hearken.Action) string {
 			text = "set"
 		}
 	}
+	return withFailure(text, a)
+}
+
+func withFailure(text string, a *hearken.Action) string {
 	if message := a.FailureMessage(); message != "" {
-		text += " (" + message + ")"
+		return text + " (" + message + ")"
 	}
 	return text
 }

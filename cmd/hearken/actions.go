@@ -56,7 +56,7 @@ func (c *actionsListCmd) Run(ctx context.Context, p *program) error {
 	t := p.table("ID", "ASKED", "KEY", "STATE", "WHAT")
 	for i := range list {
 		a := &list[i]
-		t.row(a.ID, when(a.CreatedAt), a.Principal, stateText(a), act.Summary(a))
+		t.row(a.ID, when(a.CreatedAt), a.Principal, act.StateText(a), act.Summary(a))
 	}
 	return t.flush()
 }
@@ -74,7 +74,7 @@ func (c *actionsUndoCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s: %s\n", a.ID, stateText(&a))
+	fmt.Fprintf(p.stdout, "%s: %s\n", a.ID, act.StateText(&a))
 	return nil
 }
 

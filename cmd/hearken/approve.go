@@ -119,18 +119,9 @@ type decided struct {
 
 func (d *decided) words() string {
 	if !d.Decided {
-		return d.Action.ID + " had already been decided: " + stateText(&d.Action)
+		return d.Action.ID + " had already been decided: " + act.StateText(&d.Action)
 	}
-	return d.Action.ID + ": " + stateText(&d.Action)
-}
-
-// stateText is an action's state, and why it did not succeed.
-func stateText(a *hearken.Action) string {
-	text := string(a.State)
-	if message := a.FailureMessage(); message != "" {
-		text += " (" + message + ")"
-	}
-	return text
+	return d.Action.ID + ": " + act.StateText(&d.Action)
 }
 
 // pauseCmd pauses all actions. It needs no PIN: stopping is always allowed.
