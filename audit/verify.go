@@ -21,9 +21,9 @@ import (
 // Options say what [Verify] checks an audit against.
 type Options struct {
 	// KeyDir is the directory with the keys, if the caller has it. It provides
-	// the key and the newest checkpoint.
+	// what the other fields leave open.
 	KeyDir string
-	Key    string // the verifier key, in place of KeyDir's; see [Log.VerifierKey]
+	Key    string // the verifier key; see [Log.VerifierKey]
 	// Checkpoint is a file with one or more checkpoints that were kept outside
 	// of the audit: the copy beside the keys (see [CheckpointCopy]), or better
 	// one from another computer. Without it, nobody can tell whether the end of
@@ -60,21 +60,8 @@ func tampered(file string, line int, format string, args ...any) *Tampered {
 // not, the error is a [*Tampered] that names file and line. Verify may run
 // while the audit is being written.
 func Verify(dir string, opts Options) (Report, error) {
-	var outside []string // files with checkpoints
-	if opts.KeyDir != "" {
-		keys, err := ReadKeys(opts.KeyDir)
-		if err != nil {
-			return Report{}, err
-		}
-		if opts.Key == "" {
-			opts.Key = keys.VerifierKey()
-		}
-		if _, err := os.Stat(CheckpointCopy(opts.KeyDir, dir)); err == nil { // there is none before the first
-			outside = append(outside, CheckpointCopy(opts.KeyDir, dir))
-		}
-	}
-	if opts.Checkpoint != "" {
-		outside = append(outside, opts.Checkpoint)
+	if err := opts.complete(dir); err != nil {
+		return Report{}, err
 	}
 	key, err := note.NewVerifier(opts.Key)
 	if err != nil {
@@ -82,18 +69,16 @@ func Verify(dir string, opts Options) (Report, error) {
 			WithTry("the key that hearken audit key prints")
 	}
 	v := &verification{dir: dir}
-	// First the checkpoints kept elsewhere, then the audit's own, then the
+	// First the checkpoint kept elsewhere, then the audit's own, then the
 	// records: whatever is appended meanwhile is in all that is read later.
 	var kept []*checkpoint
-	for _, path := range outside {
-		points, err := readCheckpoints(path, path, key, false)
-		if err != nil {
+	if opts.Checkpoint != "" {
+		if kept, err = readCheckpoints(opts.Checkpoint, opts.Checkpoint, key, false); err != nil {
 			return v.Report, err
 		}
-		if len(points) == 0 {
-			return v.Report, hearken.Errorf(hearken.NotFound, "There is no checkpoint in %s.", path)
+		if len(kept) == 0 {
+			return v.Report, hearken.Errorf(hearken.NotFound, "There is no checkpoint in %s.", opts.Checkpoint)
 		}
-		kept = append(kept, points...)
 	}
 	points, err := readCheckpoints(filepath.Join(dir, checkpointsFile), checkpointsFile, key, true)
 	if err != nil {
@@ -115,6 +100,31 @@ func Verify(dir string, opts Options) (Report, error) {
 		return v.Report, tampered(checkpointsFile, 0, "The checkpoint over %d records is missing in %s: the end was cut off.", missing[0].n, checkpointsFile)
 	}
 	return v.Report, nil
+}
+
+// complete fills in what the directory with the keys provides.
+func (o *Options) complete(dir string) error {
+	if o.KeyDir == "" {
+		return nil
+	}
+	if o.Key == "" {
+		keys, err := ReadKeys(o.KeyDir)
+		if err != nil {
+			return err
+		}
+		o.Key = keys.VerifierKey()
+	}
+	if o.Checkpoint == "" {
+		if path := CheckpointCopy(o.KeyDir, dir); exists(path) { // not before the first checkpoint
+			o.Checkpoint = path
+		}
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // readCheckpoints reads the checkpoints of a file. In the audit's own file they

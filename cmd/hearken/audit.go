@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -27,21 +26,7 @@ type auditVerifyCmd struct {
 }
 
 func (c *auditVerifyCmd) Run(_ context.Context, p *program) error {
-	dir := p.auditDir()
-	opts := audit.Options{Key: c.Key, Checkpoint: c.Checkpoint}
-	if opts.Key == "" {
-		keys, err := p.auditKeys()
-		if err != nil {
-			return err
-		}
-		opts.Key = keys.VerifierKey()
-	}
-	if kept := audit.CheckpointCopy(p.cfg.KeyDir, dir); opts.Checkpoint == "" {
-		if _, err := os.Stat(kept); err == nil {
-			opts.Checkpoint = kept
-		}
-	}
-	report, err := audit.Verify(dir, opts)
+	report, err := audit.Verify(p.auditDir(), audit.Options{KeyDir: p.cfg.KeyDir, Key: c.Key, Checkpoint: c.Checkpoint})
 	if err != nil {
 		return err
 	}
