@@ -8,25 +8,58 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/hearken-dev/hearken"
 )
 
 // ErrNoHub is wrapped by the error of [Dial] when no hub answers.
 var ErrNoHub = errors.New("no hub runs")
 
-const welcomeTimeout = 15 * time.Second
+const (
+	welcomeTimeout = 15 * time.Second
+	// startTimeout bounds how long several starters need until one of them is
+	// the hub, or how long a hub that stops drains its sessions.
+	startTimeout = 20 * time.Second
+)
 
-// Dial joins the hub of a data directory. The error wraps [ErrNoHub] if there
-// is none, and is the hub's own [*hearken.Error] if it refused.
+// Dial connects to the hub of a data directory. The error wraps [ErrNoHub] if
+// there is none, and is the hub's own [*hearken.Error] if it refused.
 func Dial(ctx context.Context, dir string, hello Hello) (net.Conn, Welcome, error) {
 	conn, err := dial(ctx, dir)
 	if err != nil {
 		return nil, Welcome{}, fmt.Errorf("%w: %w", ErrNoHub, err)
 	}
-	return Greet(ctx, conn, hello)
+	return Handshake(ctx, conn, hello)
 }
 
-// Answers reports whether a hub takes connections for a data directory.
-func Answers(ctx context.Context, dir string) bool {
+// DialOrStart dials the hub of a data directory and calls start if none
+// answers. If several processes start one at once, the lock lets one through.
+// For the others start fails with [hearken.Busy], and they wait for that hub.
+func DialOrStart(ctx context.Context, dir string, hello Hello, start func(context.Context) error) (net.Conn, Welcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		conn, welcome, err := Dial(ctx, dir, hello)
+		if !errors.Is(err, ErrNoHub) {
+			return conn, welcome, err
+		}
+		startErr := start(ctx)
+		if startErr == nil {
+			continue
+		}
+		if hearken.CodeOf(startErr) != hearken.Busy {
+			return nil, Welcome{}, startErr
+		}
+		select {
+		case <-ctx.Done():
+			return nil, Welcome{}, startErr
+		case <-time.After(wait):
+		}
+	}
+}
+
+// Reachable reports whether a hub accepts connections for a data directory.
+func Reachable(ctx context.Context, dir string) bool {
 	conn, err := dial(ctx, dir)
 	if err != nil {
 		return false
@@ -35,11 +68,11 @@ func Answers(ctx context.Context, dir string) bool {
 	return true
 }
 
-// Greet says hello on a fresh connection. It closes conn if that fails.
-func Greet(ctx context.Context, conn net.Conn, hello Hello) (net.Conn, Welcome, error) {
+// Handshake sends hello on a new connection and reads the hub's answer. It
+// closes conn if that fails. ctx bounds only the handshake.
+func Handshake(ctx context.Context, conn net.Conn, hello Hello) (net.Conn, Welcome, error) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-
 	hello.Hearken = Version
 	line, err := json.Marshal(hello)
 	if err != nil {
@@ -52,12 +85,11 @@ func Greet(ctx context.Context, conn net.Conn, hello Hello) (net.Conn, Welcome, 
 		line, err = r.ReadSlice('\n')
 	}
 	if err != nil {
-		// A hub that is just ending takes the connection and hangs up.
+		// A hub that stops accepts the connection and closes it.
 		conn.Close()
 		return nil, Welcome{}, fmt.Errorf("%w: hello: %w", ErrNoHub, err)
 	}
 	conn.SetDeadline(time.Time{})
-
 	var w Welcome
 	if err := json.Unmarshal(line, &w); err != nil {
 		conn.Close()
@@ -67,16 +99,15 @@ func Greet(ctx context.Context, conn net.Conn, hello Hello) (net.Conn, Welcome, 
 		conn.Close()
 		return nil, Welcome{}, w.Error.Err()
 	}
-	return &buffered{Conn: conn, r: r}, w, nil
+	return &bufferedConn{Conn: conn, r: r}, w, nil
 }
 
-// dial tries the socket that the hub wrote down, then the one it would use if
-// it had this process's environment.
+// dial tries the socket that the hub wrote down, then the one that a hub with
+// this process's environment would use.
 func dial(ctx context.Context, dir string) (net.Conn, error) {
 	var d net.Dialer
-	holder, found := Find(dir)
-	if found && holder.Socket != "" {
-		conn, err := d.DialContext(ctx, "unix", holder.Socket)
+	if info, ok := ReadHubInfo(dir); ok && info.Socket != "" {
+		conn, err := d.DialContext(ctx, "unix", info.Socket)
 		if err == nil {
 			return verified(conn)
 		}
@@ -92,10 +123,10 @@ func dial(ctx context.Context, dir string) (net.Conn, error) {
 	return verified(conn)
 }
 
-// verified makes sure that no other user's process took the hub's place: the
-// hello may carry a key.
+// verified closes conn if it leads to another user's process: the hello may
+// carry a key.
 func verified(conn net.Conn) (net.Conn, error) {
-	if err := samePeer(conn); err != nil {
+	if err := checkPeer(conn); err != nil {
 		conn.Close()
 		return nil, err
 	}

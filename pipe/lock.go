@@ -9,17 +9,18 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/files"
 )
 
-// The files by which a data directory knows its hub.
+// Files of a hub in its data directory.
 const (
-	lockName   = "hub.lock"
-	holderName = "hub.json"
+	lockName = "hub.lock"
+	infoName = "hub.json"
 )
 
-// A Holder describes the hub of a data directory. It is what the hub wrote
-// about itself; only the lock tells whether it still runs.
-type Holder struct {
+// A HubInfo is what the hub of a data directory wrote about itself. Only the
+// lock says whether that hub still runs.
+type HubInfo struct {
 	PID     int       `json:"pid"`
 	Socket  string    `json:"socket"`
 	HTTP    string    `json:"http,omitempty"`
@@ -31,80 +32,75 @@ type Holder struct {
 // lock.
 var ErrHeld = errors.New("the data directory has a hub")
 
-// A Lock makes its owner the only hub of a data directory. The kernel lets go
-// of it when the process ends, however it ends.
+// A Lock makes its owner the only hub of a data directory. The system releases
+// it when the process ends, however it ends.
 type Lock struct {
-	f      *os.File
-	dir    string
-	holder Holder
+	f    *os.File
+	dir  string
+	info HubInfo
 }
 
-// Acquire makes the directory if need be and takes its lock, without waiting.
+// Acquire creates the directory if needed and takes its lock. It does not wait.
 func Acquire(dir string) (*Lock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, hearken.Errorf(hearken.RepositoryError, "The data directory cannot be made: %w.", err).
+		return nil, hearken.Errorf(hearken.RepositoryError, "Cannot create the data directory: %w.", err).
 			WithTry("HEARKEN_DATA_DIR=/a/directory/of/yours")
 	}
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, hearken.Errorf(hearken.RepositoryError, "The data directory cannot be written to: %w.", err).
+		return nil, hearken.Errorf(hearken.RepositoryError, "Cannot write to the data directory: %w.", err).
 			WithTry("HEARKEN_DATA_DIR=/a/directory/of/yours")
 	}
-	if err := lockFile(f); err != nil {
+	locked, err := files.TryLock(f)
+	if !locked {
 		f.Close()
-		if !errors.Is(err, ErrHeld) {
+		if err != nil {
 			return nil, fmt.Errorf("lock data directory: %w", err)
 		}
-		return nil, held(dir)
+		return nil, heldError(dir)
 	}
-	return &Lock{f: f, dir: dir, holder: Holder{PID: os.Getpid(), Started: time.Now().UTC()}}, nil
+	return &Lock{f: f, dir: dir, info: HubInfo{PID: os.Getpid(), Started: time.Now().UTC()}}, nil
 }
 
-// held says who holds the lock, as far as is known.
-func held(dir string) error {
-	who := ""
-	if h, ok := Find(dir); ok {
-		who = fmt.Sprintf(" (process %d", h.PID)
+// heldError says which process holds the lock, as far as is known.
+func heldError(dir string) error {
+	holder := ""
+	if h, ok := ReadHubInfo(dir); ok {
+		holder = fmt.Sprintf(" (process %d", h.PID)
 		if h.HTTP != "" {
-			who += " at " + h.HTTP
+			holder += " at " + h.HTTP
 		}
-		who += ")"
+		holder += ")"
 	}
-	e := hearken.Errorf(hearken.Busy, "A hub already runs for %s%s.", dir, who).
+	e := hearken.Errorf(hearken.Busy, "A hub already runs for %s%s.", dir, holder).
 		WithTry("another directory, HEARKEN_DATA_DIR=..., or join the running hub with `hearken --stdio`")
 	e.Err = ErrHeld
 	return e
 }
 
-// Describe tells other processes about this hub. It may be called again.
+// Describe tells other processes where this hub is. It may be called again.
 func (l *Lock) Describe(socket, http, store string) error {
-	l.holder.Socket, l.holder.HTTP, l.holder.Store = socket, http, store
-	data, err := json.Marshal(l.holder)
+	l.info.Socket, l.info.HTTP, l.info.Store = socket, http, store
+	data, err := json.Marshal(l.info)
 	if err != nil {
 		return err
 	}
-	temp := filepath.Join(l.dir, holderName+".new")
-	if err := os.WriteFile(temp, append(data, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(temp, filepath.Join(l.dir, holderName))
+	return files.Replace(filepath.Join(l.dir, infoName), append(data, '\n'), 0o600)
 }
 
-// Release lets the next hub in. The lock file stays: removing it would let two
-// processes lock two different files of the same name.
+// Release lets the next hub in. The lock file stays: if it were removed, two
+// processes could lock two different files of the same name.
 func (l *Lock) Release() error {
-	os.Remove(filepath.Join(l.dir, holderName))
+	os.Remove(filepath.Join(l.dir, infoName))
 	return l.f.Close()
 }
 
-// Find reads what the hub of a directory wrote about itself.
-func Find(dir string) (Holder, bool) {
-	var h Holder
-	data, err := os.ReadFile(filepath.Join(dir, holderName))
-	if err != nil || json.Unmarshal(data, &h) != nil {
-		return Holder{}, false
+// ReadHubInfo reads what the hub of a data directory wrote about itself.
+func ReadHubInfo(dir string) (HubInfo, bool) {
+	var info HubInfo
+	data, err := os.ReadFile(filepath.Join(dir, infoName))
+	if err != nil || json.Unmarshal(data, &info) != nil {
+		return HubInfo{}, false
 	}
-	return h, true
+	return info, true
 }
-
-func asError(err error) (*hearken.Error, bool) { return errors.AsType[*hearken.Error](err) }

@@ -4,6 +4,6 @@ package pipe
 
 import "net"
 
-// samePeer has nothing to ask on this system: the socket's directory lets only
-// its owner in.
-func samePeer(net.Conn) error { return nil }
+// checkPeer cannot ask this system. The socket's directory lets only its owner
+// in.
+func checkPeer(net.Conn) error { return nil }

@@ -5,11 +5,12 @@ package pipe
 import (
 	"fmt"
 	"net"
+	"os"
 	"syscall"
 )
 
-// control runs f on the file descriptor of a local connection.
-func control(conn net.Conn, f func(fd int) error) error {
+// checkPeer makes sure that the process at the other end belongs to this user.
+func checkPeer(conn net.Conn) error {
 	sc, ok := conn.(syscall.Conn)
 	if !ok {
 		return fmt.Errorf("%T has no file descriptor", conn)
@@ -18,9 +19,16 @@ func control(conn net.Conn, f func(fd int) error) error {
 	if err != nil {
 		return err
 	}
-	var ferr error
-	if err := raw.Control(func(fd uintptr) { ferr = f(int(fd)) }); err != nil {
+	var uid int
+	var uidErr error
+	if err := raw.Control(func(fd uintptr) { uid, uidErr = peerUID(int(fd)) }); err != nil {
 		return err
 	}
-	return ferr
+	if uidErr != nil {
+		return fmt.Errorf("peer credentials: %w", uidErr)
+	}
+	if uid != os.Getuid() {
+		return fmt.Errorf("peer belongs to user %d", uid)
+	}
+	return nil
 }

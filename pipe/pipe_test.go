@@ -48,7 +48,7 @@ func startHub(t *testing.T, dir string) {
 	}
 	s := &Server{
 		Log: slog.New(slog.DiscardHandler),
-		Greet: func(_ context.Context, h Hello) (Welcome, error) {
+		Accept: func(_ context.Context, h Hello) (Welcome, error) {
 			if h.Store != "sqlite at here" {
 				return Welcome{}, hearken.Errorf(hearken.Invalid, "The store is here.").WithTry("here")
 			}
@@ -129,7 +129,7 @@ func TestDial_NoHub(t *testing.T) {
 	if _, _, err := Dial(t.Context(), dir, Hello{}); !errors.Is(err, ErrNoHub) {
 		t.Errorf("got %v", err)
 	}
-	// A hub that was killed leaves its socket and what it wrote about itself.
+	// A hub that was killed leaves its socket and its info file.
 	path, err := SocketPath(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -140,11 +140,11 @@ func TestDial_NoHub(t *testing.T) {
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	l.Close()
-	os.WriteFile(filepath.Join(dir, holderName), []byte(`{"pid":1,"socket":"`+path+`"}`), 0o600)
+	os.WriteFile(filepath.Join(dir, infoName), []byte(`{"pid":1,"socket":"`+path+`"}`), 0o600)
 	if _, _, err := Dial(t.Context(), dir, Hello{}); !errors.Is(err, ErrNoHub) {
 		t.Errorf("with a stale socket: got %v", err)
 	}
-	startHub(t, dir) // takes its place
+	startHub(t, dir) // replaces it
 	conn, _, err := Dial(t.Context(), dir, Hello{Store: "sqlite at here"})
 	if err != nil {
 		t.Fatal(err)
@@ -207,9 +207,9 @@ func TestSocketPath(t *testing.T) {
 	}
 }
 
-// TestJoin_Race has many processes start a hub at once: one succeeds, and all
-// of them talk to it.
-func TestJoin_Race(t *testing.T) {
+// TestDialOrStart_Race has many processes start a hub at once: one succeeds, and
+// all of them connect to it.
+func TestDialOrStart_Race(t *testing.T) {
 	runtimeDir(t)
 	dir := t.TempDir()
 	turn := make(chan struct{}, 1)
@@ -226,7 +226,7 @@ func TestJoin_Race(t *testing.T) {
 	errs := make(chan error)
 	for range 8 {
 		go func() {
-			conn, _, err := Join(t.Context(), dir, Hello{Store: "sqlite at here"}, start)
+			conn, _, err := DialOrStart(t.Context(), dir, Hello{Store: "sqlite at here"}, start)
 			if err == nil {
 				conn.Close()
 			}

@@ -17,79 +17,79 @@ import (
 )
 
 const (
-	// drainTimeout is how long answers may take after the client's last word.
+	// drainTimeout is how long answers may take after the client's input ended.
 	drainTimeout = 5 * time.Second
-	// Hubs that die faster than this are not started again for ever.
-	maxReturns   = 5
-	returnWindow = time.Minute
+	// The relay gives up on hubs that die more often than this.
+	maxRejoins   = 5
+	rejoinWindow = time.Minute
 )
 
 // A Relay carries MCP messages between a client's standard input and output
-// and the hub. When the hub dies it joins the next one: it says again what the
-// client said at its start, answers what was under way with an error, and the
-// client goes on as if nothing had happened.
+// and the hub. When the hub dies it joins the next one: it repeats the client's
+// handshake and subscriptions there, and answers open requests with an error.
+// The client does not notice anything else.
 //
-// It is also kinder than the protocol asks: messages that come together with
-// initialize wait for its answer, and an input that ends at once, as that of a
-// shell script does, still gets its answers.
+// It is more lenient than the protocol requires: messages that follow
+// initialize at once wait for its answer, and an input that ends at once, as a
+// shell script's does, still gets its answers.
 type Relay struct {
-	// Dial joins the hub again, starting one if need be.
+	// Dial connects to the next hub, starting one if needed.
 	Dial func(ctx context.Context) (net.Conn, error)
 	Log  *slog.Logger
 
-	mu       sync.Mutex
-	change   sync.Cond           // pending or conn
-	conn     net.Conn            // nil while there is no hub
-	eof      bool                // whether the client's input has ended
-	pending  map[string]struct{} // ids of requests without an answer
-	opening  [][]byte            // initialize and what followed from it
-	greeting string              // the id of initialize
-	subs     map[string][]byte   // resources/subscribe by URI
+	mu           sync.Mutex
+	change       sync.Cond           // pending or conn changed
+	conn         net.Conn            // nil while there is no hub
+	eof          bool                // the client's input has ended
+	pending      map[string]struct{} // ids of requests without an answer
+	handshake    [][]byte            // initialize and the messages that belong to it
+	initializeID string
+	subs         map[string][]byte // resources/subscribe by URI
 }
 
 // Run carries messages until the client's input ends, ctx ends, or no hub can
-// be had any more. It closes conn.
+// be reached any more. It closes conn.
 func (r *Relay) Run(ctx context.Context, conn net.Conn, stdin io.Reader, stdout io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.pending, r.subs = map[string]struct{}{}, map[string][]byte{}
 	r.change.L = &r.mu
 	r.set(conn)
-	defer func() { r.take().Close() }()
+	defer func() { r.current().Close() }()
 	defer context.AfterFunc(ctx, func() {
-		r.take().Close()
+		r.current().Close()
 		r.change.Broadcast()
 	})()
 
-	stdout = &lines{w: stdout}
+	stdout = &lineWriter{w: stdout}
 	go r.upstream(ctx, stdin, stdout)
 
-	var returns []time.Time
+	var rejoins []time.Time
 	for {
-		err := r.downstream(bufio.NewReader(r.take()), stdout)
+		err := r.downstream(bufio.NewReader(r.current()), stdout)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if r.hungUp() { // the client left first: the hub hung up as it should
+		if r.inputEnded() { // so the hub closed the connection as it should
 			return nil
 		}
 		if we, ok := errors.AsType[*writeError](err); ok {
 			return we.err
 		}
 		now := time.Now()
-		returns = append(returns, now)
-		if n := len(returns) - maxReturns; n > 0 && now.Sub(returns[n-1]) < returnWindow {
-			return hearken.Errorf(hearken.Busy, "The hub ended %d times within a minute.", maxReturns).
+		rejoins = append(rejoins, now)
+		if n := len(rejoins) - maxRejoins; n > 0 && now.Sub(rejoins[n-1]) < rejoinWindow {
+			return hearken.Errorf(hearken.Busy, "The hub ended %d times within a minute.", maxRejoins).
 				WithTry("its log, %s in the data directory", LogName)
 		}
-		r.Log.Warn("hub gone, joining again")
+		r.Log.Warn("the hub ended, joining the next one")
 		if err := r.rejoin(ctx, stdout); err != nil {
 			return err
 		}
 	}
 }
 
-// upstream carries the client's messages to whichever hub there is.
+// upstream carries the client's messages to the current hub.
 func (r *Relay) upstream(ctx context.Context, stdin io.Reader, stdout io.Writer) {
 	in := bufio.NewReaderSize(stdin, 64<<10)
 	for {
@@ -118,19 +118,19 @@ func (r *Relay) upstream(ctx context.Context, stdin io.Reader, stdout io.Writer)
 	}
 }
 
-// forward carries one line to the hub, or answers what the hub would not, and
-// tells whether to go on.
+// forward sends one line to the hub, or answers a line that is not a valid
+// message. It reports whether the relay can continue.
 func (r *Relay) forward(ctx context.Context, line []byte, stdout io.Writer) bool {
-	if no := refusal(line); no != nil {
-		_, err := stdout.Write(no)
+	if rejection := validate(line); rejection != nil {
+		_, err := stdout.Write(rejection)
 		return err == nil
 	}
-	conn, ok := r.note(ctx, line)
+	conn, ok := r.track(ctx, line)
 	if !ok {
 		return false
 	}
 	if _, err := conn.Write(line); err != nil {
-		conn.Close() // downstream notices, and answers for the request
+		conn.Close() // downstream notices and answers the request
 	}
 	return true
 }
@@ -142,63 +142,54 @@ func (r *Relay) wait(ctx context.Context, cond func() bool) {
 	}
 }
 
-// hangUp says that the client has no more to say and leaves the hub time for
-// the answers that are still due.
+// hangUp tells the hub that the client sends no more, and leaves it time for
+// the answers that are still open.
 func hangUp(conn net.Conn) {
 	c, ok := conn.(interface{ CloseWrite() error })
 	if !ok {
 		conn.Close()
 		return
 	}
-	_ = c.CloseWrite() // who reads meets the same end
+	_ = c.CloseWrite() // the reader meets the same error
 	conn.SetReadDeadline(time.Now().Add(drainTimeout))
 }
 
-// downstream carries one hub's messages to the client until that hub is gone.
+// downstream carries one hub's messages to the client until the hub is gone.
 func (r *Relay) downstream(in *bufio.Reader, stdout io.Writer) error {
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
 			return err
 		}
-		r.answered(line)
+		r.markAnswered(line)
 		if _, err := stdout.Write(line); err != nil {
 			return &writeError{err}
 		}
 	}
 }
 
-// writeError tells the client's end of the relay from the hub's.
+// A writeError is a failure on the client's side of the relay, not the hub's.
 type writeError struct{ err error }
 
 func (e *writeError) Error() string { return fmt.Sprintf("write to client: %v", e.err) }
 
-// message is as much of a JSON-RPC message as the relay reads.
-type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params struct {
-		URI string `json:"uri"`
-	} `json:"params"`
-}
-
-// note remembers what must be said again or answered for, and returns the hub
-// to send the line to.
-func (r *Relay) note(ctx context.Context, line []byte) (net.Conn, bool) {
+// track remembers what to repeat to the next hub and what to answer if this one
+// dies, and finds the hub to send the line to.
+func (r *Relay) track(ctx context.Context, line []byte) (net.Conn, bool) {
 	var m message
-	_ = json.Unmarshal(line, &m) // what cannot be read is for the hub to refuse
+	_ = json.Unmarshal(line, &m) // the hub refuses what cannot be read
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.wait(ctx, func() bool { return r.conn != nil && !r.waiting(r.greeting) })
+	r.wait(ctx, func() bool { return r.conn != nil && !r.isPending(r.initializeID) })
 	if ctx.Err() != nil {
 		return nil, false
 	}
 	switch m.Method {
 	case "initialize":
-		r.opening = [][]byte{line}
-		r.greeting = string(m.ID)
+		r.handshake = [][]byte{line}
+		r.initializeID = string(m.ID)
 	case "notifications/initialized", "logging/setLevel":
-		r.opening = append(r.opening, line)
+		r.handshake = append(r.handshake, line)
 	case "resources/subscribe":
 		r.subs[m.Params.URI] = line
 	case "resources/unsubscribe":
@@ -210,7 +201,7 @@ func (r *Relay) note(ctx context.Context, line []byte) (net.Conn, bool) {
 	return r.conn, true
 }
 
-func (r *Relay) answered(line []byte) {
+func (r *Relay) markAnswered(line []byte) {
 	var m message
 	if json.Unmarshal(line, &m) != nil || m.Method != "" || len(m.ID) == 0 {
 		return
@@ -221,27 +212,27 @@ func (r *Relay) answered(line []byte) {
 	r.change.Broadcast()
 }
 
-func (r *Relay) waiting(id string) bool {
+func (r *Relay) isPending(id string) bool {
 	_, ok := r.pending[id]
 	return ok
 }
 
-// rejoin answers for what the old hub left, and introduces the client to the
-// next one.
+// rejoin answers the requests that the old hub left open, connects to the next
+// hub and repeats the client's handshake there.
 func (r *Relay) rejoin(ctx context.Context, stdout io.Writer) error {
 	r.mu.Lock()
 	r.conn.Close()
 	r.conn = nil
-	left := r.pending
+	open := r.pending
 	r.pending = map[string]struct{}{}
-	again := append([][]byte{}, r.opening...)
+	repeat := append([][]byte{}, r.handshake...)
 	for _, line := range r.subs {
-		again = append(again, line)
+		repeat = append(repeat, line)
 	}
 	r.mu.Unlock()
 
-	for id := range left {
-		_, err := fmt.Fprintf(stdout, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"The hub ended while this was under way. Try: the same call again"}}`+"\n", id)
+	for id := range open {
+		_, err := fmt.Fprintf(stdout, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"The hub ended during this call. Try: the same call again"}}`+"\n", id)
 		if err != nil {
 			return err
 		}
@@ -251,21 +242,21 @@ func (r *Relay) rejoin(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	in := bufio.NewReader(conn)
-	for _, line := range again {
-		if err := introduce(conn, in, stdout, line); err != nil {
-			r.Log.Warn("hub gone while joining", "error", err)
-			break // downstream meets the same end and tries again
+	for _, line := range repeat {
+		if err := replay(conn, in, stdout, line); err != nil {
+			r.Log.Warn("the hub ended during the handshake", "error", err)
+			break // downstream meets the same error and tries again
 		}
 	}
-	r.set(&buffered{Conn: conn, r: in})
+	r.set(&bufferedConn{Conn: conn, r: in})
 	return nil
 }
 
-// introduce sends a line that the client sent to an earlier hub and keeps the
-// answer, which the client already has, from it.
-func introduce(conn net.Conn, in *bufio.Reader, stdout io.Writer, line []byte) error {
+// replay sends a line that the client sent to an earlier hub. It drops the
+// answer, which the client already has.
+func replay(conn net.Conn, in *bufio.Reader, stdout io.Writer, line []byte) error {
 	var sent message
-	_ = json.Unmarshal(line, &sent) // what cannot be read is for the hub to refuse
+	_ = json.Unmarshal(line, &sent) // the hub refuses what cannot be read
 	if _, err := conn.Write(line); err != nil {
 		return err
 	}
@@ -295,14 +286,14 @@ func (r *Relay) set(conn net.Conn) {
 	}
 }
 
-func (r *Relay) hungUp() bool {
+func (r *Relay) inputEnded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.eof
 }
 
-// take is the hub's connection, or one that is closed where there is none.
-func (r *Relay) take() net.Conn {
+// current returns the hub's connection, or a closed one if there is no hub.
+func (r *Relay) current() net.Conn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.conn == nil {

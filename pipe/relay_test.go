@@ -20,7 +20,7 @@ type relayTest struct {
 	*testing.T
 	in   *io.PipeWriter // the client's input
 	out  *bufio.Scanner // what the client reads
-	hubs chan net.Conn  // hubs to come
+	hubs chan net.Conn  // further hubs
 	done chan error
 }
 
@@ -178,7 +178,7 @@ func TestRelay_AllAtOnce(t *testing.T) {
 
 func TestRelay_GivesUp(t *testing.T) {
 	rt, hub := startRelay(t)
-	for range maxReturns {
+	for range maxRejoins {
 		near, next := rt.hub()
 		rt.hubs <- near
 		hub.Close()

@@ -21,7 +21,7 @@ const (
 )
 
 // Listen opens the local socket of a hub. The caller holds the directory's
-// lock, so whatever lies at the path was left by a hub that is gone.
+// lock, so a socket that exists was left by a hub that has ended.
 func Listen(dir string) (net.Listener, error) {
 	path, err := SocketPath(dir)
 	if err != nil {
@@ -43,11 +43,11 @@ func Listen(dir string) (net.Listener, error) {
 
 // A Server is the hub's end of the local socket.
 type Server struct {
-	// Greet judges a hello. An error refuses the connection; a
-	// [*hearken.Error] reaches the other side whole. It may wait until the
-	// hub is ready.
-	Greet func(ctx context.Context, h Hello) (Welcome, error)
-	// Handle serves a greeted connection until it ends. The server closes
+	// Accept checks a hello. An error refuses the connection; the other side
+	// gets a [*hearken.Error] with its code and hint. It may wait until the hub
+	// is ready.
+	Accept func(ctx context.Context, h Hello) (Welcome, error)
+	// Handle serves an accepted connection until it ends. The server closes
 	// conn afterwards.
 	Handle func(ctx context.Context, h Hello, conn net.Conn)
 	Log    *slog.Logger
@@ -72,7 +72,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 		s.wg.Go(func() {
 			defer conn.Close()
-			if err := samePeer(conn); err != nil {
+			if err := checkPeer(conn); err != nil {
 				s.Log.Warn("local connection refused", "error", err)
 				return
 			}
@@ -94,7 +94,7 @@ func (s *Server) ServeConn(ctx context.Context, conn net.Conn) {
 	r := bufio.NewReaderSize(conn, maxHello)
 	line, err := r.ReadSlice('\n')
 	if err != nil {
-		s.Log.Debug("local connection said nothing", "error", err)
+		s.Log.Debug("no hello on a local connection", "error", err)
 		return
 	}
 	conn.SetReadDeadline(time.Time{})
@@ -102,34 +102,34 @@ func (s *Server) ServeConn(ctx context.Context, conn net.Conn) {
 	var hello Hello
 	var welcome Welcome
 	if err = json.Unmarshal(line, &hello); err != nil || hello.Hearken != Version {
-		err = hearken.Errorf(hearken.Invalid, "The hub speaks version %d of the local protocol, the client does not.", Version).
+		err = hearken.Errorf(hearken.Invalid, "The hub speaks version %d of the local protocol; this client speaks another.", Version).
 			WithTry("stop the hub and start it again with the same version as the client")
 	} else {
-		welcome, err = s.Greet(ctx, hello)
+		welcome, err = s.Accept(ctx, hello)
 	}
 	if ctx.Err() != nil {
-		return // a hub that ends hangs up: to be refused would mean that it stays
+		return // no refusal: the client should look for the next hub
 	}
 	if err != nil {
-		welcome = Welcome{Error: Refuse(err)}
+		welcome = Welcome{Error: NewWireError(err)}
 	}
 	answer, _ := json.Marshal(welcome)
 	if _, werr := conn.Write(append(answer, '\n')); werr != nil || err != nil {
 		return
 	}
-	s.Handle(ctx, hello, &buffered{Conn: conn, r: r})
+	s.Handle(ctx, hello, &bufferedConn{Conn: conn, r: r})
 }
 
-// buffered is a connection of which a part was already read.
-type buffered struct {
+// A bufferedConn is a connection of which r has already read a part.
+type bufferedConn struct {
 	net.Conn
 	r *bufio.Reader
 }
 
-func (b *buffered) Read(p []byte) (int, error) { return b.r.Read(p) }
+func (b *bufferedConn) Read(p []byte) (int, error) { return b.r.Read(p) }
 
-// CloseWrite ends one direction where the connection can.
-func (b *buffered) CloseWrite() error {
+// CloseWrite closes the writing side if the connection can, else all of it.
+func (b *bufferedConn) CloseWrite() error {
 	if c, ok := b.Conn.(interface{ CloseWrite() error }); ok {
 		return c.CloseWrite()
 	}

@@ -10,15 +10,14 @@ import (
 	"strconv"
 )
 
-// maxSocketPath is what every system takes as the path of a local socket; the
-// shortest limit is 104 bytes with the final zero.
+// maxSocketPath bounds the path of a local socket so that every system takes
+// it. The lowest limit is 104 bytes, the final zero included.
 const maxSocketPath = 100
 
 // SocketPath is where the hub of a data directory listens: in the runtime
-// directory, under a short name made from the directory's real path, since the
-// directory itself may lie too deep for a socket. A hub also writes the path
-// down in its directory ([Lock.Describe]), because clients are often started
-// with an environment that knows no runtime directory.
+// directory, under a hash of the data directory's real path, whose own name may
+// be too long for a socket. A hub also writes the path to its directory
+// ([Lock.Describe]), because many clients start without XDG_RUNTIME_DIR.
 func SocketPath(dir string) (string, error) {
 	real, err := realPath(dir)
 	if err != nil {
@@ -29,7 +28,7 @@ func SocketPath(dir string) (string, error) {
 
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
 		path := filepath.Join(dir, name)
-		if len(path) < maxSocketPath && private(dir) == nil {
+		if len(path) < maxSocketPath && checkPrivate(dir) == nil {
 			return path, nil
 		}
 	}
@@ -42,7 +41,7 @@ func SocketPath(dir string) (string, error) {
 		}
 		err := os.MkdirAll(dir, 0o700)
 		if err == nil {
-			err = private(dir)
+			err = checkPrivate(dir)
 		}
 		if err == nil {
 			return path, nil
@@ -52,8 +51,9 @@ func SocketPath(dir string) (string, error) {
 	return "", fmt.Errorf("runtime directory: %w", cmp.Or(firstErr, os.ErrNotExist))
 }
 
-// realPath makes a path absolute and free of links, so that two ways to write
-// a directory lead to the same hub. What does not exist yet is kept as it is.
+// realPath makes a path absolute and resolves its links, so that two names of
+// one directory lead to the same hub. A path that does not exist is only made
+// absolute.
 func realPath(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -15,16 +15,16 @@ import (
 // LogName is the file in the data directory that a detached hub logs to.
 const LogName = "hub.log"
 
-// maxLog is when a detached hub's log is begun afresh, one old one kept.
+// maxLog is the size at which a detached hub's log is rotated; one old log stays.
 const maxLog = 4 << 20
 
-// ErrSpawn is wrapped by the error of [Spawn] when no process could be started
-// at all, as in a sandbox.
-var ErrSpawn = errors.New("no process can be started")
+// ErrSpawn is wrapped by the error of [Spawn] when the process could not be
+// started at all, for example in a sandbox.
+var ErrSpawn = errors.New("cannot start a process")
 
-// Spawn starts a detached hub and waits until it reports with [Report]. The
-// process does not end with this one; it has no terminal, and its standard
-// error goes to a log in dir. The error of a hub that gave up is its own.
+// Spawn starts a detached hub and waits until it calls [Report]. The hub
+// outlives this process. It has no terminal, and its standard error goes to a
+// log in dir. If the hub could not start, Spawn returns the hub's own error.
 func Spawn(ctx context.Context, dir, path string, args, env []string) error {
 	log, err := openLog(dir)
 	if err != nil {
@@ -55,25 +55,25 @@ func Spawn(ctx context.Context, dir, path string, args, env []string) error {
 		}
 		return fmt.Errorf("the hub ended before it was ready; see %s", log.Name())
 	}
-	var refusal Refusal
-	if err := json.Unmarshal(line, &refusal); err != nil {
+	var failure WireError
+	if err := json.Unmarshal(line, &failure); err != nil {
 		return fmt.Errorf("hub's report: %w", err)
 	}
-	if refusal.Message != "" {
-		return refusal.Err()
+	if failure.Message != "" {
+		return failure.Err()
 	}
 	return nil
 }
 
-// Report tells the process that spawned this hub how the start went. A nil
-// error is good news. It is called once; out is this process's standard output.
+// Report tells the process that spawned this hub whether it started; err is nil
+// if it did. It is called once. out is this process's standard output.
 func Report(out io.WriteCloser, err error) {
-	refusal := &Refusal{}
+	failure := &WireError{}
 	if err != nil {
-		refusal = Refuse(err)
+		failure = NewWireError(err)
 	}
-	line, _ := json.Marshal(refusal)
-	_, _ = out.Write(append(line, '\n')) // whoever spawned it may be gone
+	line, _ := json.Marshal(failure)
+	_, _ = out.Write(append(line, '\n')) // the process that spawned it may be gone
 	out.Close()
 }
 
@@ -83,7 +83,7 @@ func openLog(dir string) (*os.File, error) {
 	}
 	path := filepath.Join(dir, LogName)
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
-		_ = os.Rename(path, path+".old") // a log that is too long is better than none
+		_ = os.Rename(path, path+".old") // a long log is better than none
 	}
 	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 }

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// private reports whether dir is a directory of this user's that nobody else
-// can enter. A link is refused: somebody else may have laid it.
-func private(dir string) error {
+// checkPrivate makes sure that dir is this user's directory and that nobody
+// else can enter it. It refuses a link: another user may have made it.
+func checkPrivate(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func private(dir string) error {
 	case ok && int(stat.Uid) != os.Getuid():
 		return fmt.Errorf("%s belongs to user %d", dir, stat.Uid)
 	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("%s can be entered by others", dir)
+		return fmt.Errorf("other users can enter %s", dir)
 	}
 	return nil
 }

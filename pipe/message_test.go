@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestRefusal(t *testing.T) {
+func TestValidate(t *testing.T) {
 	for line, code := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:                   "",
 		`{"jsonrpc":"2.0","id":"a","method":"ping"}`:                 "",
@@ -23,7 +23,7 @@ func TestRefusal(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":7}`:                               "-32600",
 		`{"jsonrpc":"2.0","method":"` + strings.Repeat("x", maxLine) + `"}`: "-32600",
 	} {
-		got := string(refusal([]byte(line + "\n")))
+		got := string(validate([]byte(line + "\n")))
 		if code == "" && got != "" || !strings.Contains(got, code) {
 			t.Errorf("%.60s: %q, want %q", line, got, code)
 		}

@@ -1,0 +1,4 @@
+package pipe
+
+// checkPrivate relies on the access list of the user's temporary directory.
+func checkPrivate(string) error { return nil }
