@@ -10,22 +10,21 @@ import (
 )
 
 // KeyPrefix begins every secret, so that people and secret scanners recognise
-// one where it should not be.
+// one in the wrong place.
 const KeyPrefix = "hk_"
 
-// keyIDPrefix begins the id of every key, which is no secret.
+// keyIDPrefix begins the id of every key. The id is not a secret.
 const keyIDPrefix = "key_"
 
-// IsKeyID reports whether a principal is a key, and not somebody on this
-// computer.
+// IsKeyID reports whether a principal is the id of a key, and not a process of
+// this computer's user.
 func IsKeyID(principal string) bool { return strings.HasPrefix(principal, keyIDPrefix) }
 
-// keyEncoding has no character that a URL, a shell or a WebSocket subprotocol
-// would need to quote.
+// keyEncoding needs no quoting in a URL, a shell or a WebSocket subprotocol.
 var keyEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// NewKey makes a key and its secret, 256 random bits. The caller shows the
-// secret once; only its hash is in the key.
+// NewKey makes a key and its secret of 256 random bits. The key contains only
+// the secret's hash, so the secret can be shown only now.
 func NewKey(name string, now time.Time, toolsets []string) (Key, string) {
 	var id [10]byte
 	var random [32]byte
@@ -41,8 +40,8 @@ func NewKey(name string, now time.Time, toolsets []string) (Key, string) {
 	}, secret
 }
 
-// HashSecret is what is stored of a secret. One round of SHA-256 is enough for
-// 256 random bits: there is no dictionary to try.
+// HashSecret returns the hash of a secret, which is all that is stored. One round
+// of SHA-256 is enough for 256 random bits: nobody can guess them.
 func HashSecret(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]

@@ -1,12 +1,11 @@
-// Package api is the hub's doors: everything that reaches Hearken over a
-// socket comes in here, is asked who it is, and is sent on to the part that
-// answers.
+// Package api is the hub's HTTP server: it authenticates every request and
+// passes it to the part of the hub that answers.
 //
-// The doors are MCP in every form that clients speak (Streamable HTTP of all
+// It serves MCP in every form that clients speak (Streamable HTTP of all
 // protocol versions, the old SSE form, bare JSON-RPC, WebSocket), the audio
-// WebSocket, and the three that operators look at. One guard stands before
-// all of them: see [Access] for what a route asks of its visitors. Other
-// packages put their own routes behind the same guard with [API.Mount].
+// WebSocket, and the health and metrics endpoints. One guard checks every
+// route: see [Access] for what a route requires. Other packages put their own
+// routes behind the same guard with [API.Mount].
 package api
 
 import (
@@ -26,81 +25,69 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Config is what an [API] is made of. MCP and Keys are required.
+// Config configures an [API]. MCP and Keys are required.
 type Config struct {
-	// MCP makes the MCP server for a caller. It is asked once for each caller
-	// and door; the server is kept for as long as the caller's key is good.
-	MCP func(Caller) *mcp.Server
+	// MCP returns the MCP server for a caller. It is called for each request, so
+	// it should return the same server for equal callers.
+	MCP func(hearken.Caller) *mcp.Server
 	// Audio serves /audio/{sessionId}, which the request's PathValue holds.
 	Audio http.Handler
-	// CheckTicket says whose session a ticket opens for sending sound.
+	// CheckTicket checks a ticket for sending audio to a session, and returns
+	// the principal that owns the session.
 	CheckTicket func(session, ticket string) (principal string, ok bool)
 	// Keys lists all keys, revoked ones included.
 	Keys interface {
 		Keys(ctx context.Context) ([]hearken.Key, error)
 	}
-	// Ready says why the hub cannot serve yet, or any more.
+	// Ready returns why the hub cannot serve; nil if it can.
 	Ready func(ctx context.Context) error
-	// Refused is told of everybody who is not let in: from where, to which
-	// route, and why. It may be nil, and should return soon; how much of it is
-	// worth keeping is its own to say.
-	Refused func(ctx context.Context, addr, route string, code hearken.Code)
+	// OnRefused is called for every refused request, with the client's address,
+	// the route and the reason. It may be nil, and should return soon.
+	OnRefused func(ctx context.Context, addr, route string, code hearken.Code)
 
-	Host      string // the address to listen on; empty for 127.0.0.1
-	Port      int    // another one is taken if somebody else has it
-	LastPort  int    // the one it had before, which is tried before any free one
-	WSListen  string // address and port of the MCP WebSocket door; empty for none
-	PublicURL string // where a proxy serves the hub
-	Hosts     []string
+	Host      string   // the address to listen on; empty for 127.0.0.1
+	Port      int      // if another program uses it, another port is taken
+	LastPort  int      // the port of the last run, tried before any free one
+	WSListen  string   // address and port of a separate MCP WebSocket listener; empty for none
+	PublicURL string   // where a proxy serves the hub
 	Origins   []string // other origins whose pages may use the hub
 
-	AuthRequired bool // a key even on loopback
+	AuthRequired bool // require a key even on loopback
 	TLS          TLS
 	Limits       Limits
 
-	Registry *prometheus.Registry // where the metrics go, and what /metrics shows
+	Registry *prometheus.Registry // where metrics are registered, and what /metrics shows
 	Log      *slog.Logger
 }
 
-// A Caller is who an MCP server is for.
-type Caller struct {
-	Principal string   // "loopback" or the id of a key
-	Keyed     bool     // whether a key was shown
-	Toolsets  []string // what the key may use; empty is everything
-	Approver  string   // who approves what the key asks for; see [hearken.Key]
-	Door      string   // "http", "sse" or "ws"
-}
-
-// An API is the hub's doors. Its listeners are open from [New] on, so its
-// addresses are known before [API.Serve] answers anybody.
+// An API is the hub's HTTP server. [New] opens its listeners, so its addresses
+// are known before [API.Serve] answers requests.
 type API struct {
 	cfg     Config
 	log     *slog.Logger
 	limits  Limits
 	metrics *metrics
-	names   names
+	hosts   hostPolicy
 	keys    *keyring
-	logins  *logins
+	guesses *guessLimiter
 	tickets *tickets
-	cert    *certificate // nil where no door speaks TLS
-	servers servers
+	cert    *certificate // nil if no listener uses TLS
 
-	main, ws *door // ws is nil if there is no separate door
+	main, ws *listener // ws is nil if WSListen is empty
 	mux      *http.ServeMux
 	wsMux    *http.ServeMux
-	rooted   bool // whether somebody mounted "/"
 
-	mcp      *mcpDoor
-	sse      *sseDoor
-	wsmcp    *wsDoor
-	closing  context.Context // ends when the doors begin to close
-	close    context.CancelCauseFunc
-	handling sync.WaitGroup // handlers that run, also on hijacked connections
-	draining atomic.Bool
-	noTable  sync.Once
+	mcp              *mcpTransport
+	sse              *sseTransport
+	wsmcp            *wsTransport
+	closing          context.Context // ends when the listeners begin to close
+	close            context.CancelCauseFunc
+	handling         sync.WaitGroup // running handlers, also those of hijacked connections
+	draining         atomic.Bool
+	warnOwnerUnknown sync.Once
 }
 
-// New opens the listeners and prepares every route.
+// New opens the listeners and registers every route.
 func New(cfg Config) (*API, error) {
 	if cfg.MCP == nil || cfg.Keys == nil {
 		return nil, errors.New("api: MCP and Keys are required")
@@ -122,23 +109,22 @@ func New(cfg Config) (*API, error) {
 	a.metrics = newMetrics(cfg.Registry)
 	a.keys = newKeyring(cfg.Keys, cfg.Log)
 	a.keys.onRevoke = func(principal string) {
-		a.servers.forget(principal)
-		a.handling.Go(func() { a.mcp.sessions.endOf(principal) })
+		a.handling.Go(func() { a.mcp.sessions.endAllOf(principal) })
 	}
-	a.logins = newLogins()
+	a.guesses = newGuessLimiter()
 	a.tickets = newTickets()
 	if err := a.open(); err != nil {
 		a.Close()
 		return nil, err
 	}
-	a.mcp = newMCPDoor(a)
-	a.sse = newSSEDoor(a)
-	a.wsmcp = newWSDoor(a)
+	a.mcp = newMCPTransport(a)
+	a.sse = newSSETransport(a)
+	a.wsmcp = newWSTransport(a)
 	a.routes()
 	return a, nil
 }
 
-// open takes the ports and, where a door is not on loopback, the certificate.
+// open opens the listeners and, for those that need it, the certificate.
 func (a *API) open() error {
 	public, err := parsePublicURL(a.cfg.PublicURL)
 	if err != nil {
@@ -148,7 +134,7 @@ func (a *API) open() error {
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	if a.main, err = a.openDoor(host, a.cfg.Port, a.cfg.LastPort); err != nil {
+	if a.main, err = a.listen(host, a.cfg.Port, a.cfg.LastPort); err != nil {
 		return err
 	}
 	if a.cfg.WSListen != "" {
@@ -156,17 +142,17 @@ func (a *API) open() error {
 		if err != nil {
 			return err
 		}
-		if a.ws, err = a.openDoor(host, port, 0); err != nil {
+		if a.ws, err = a.listen(host, port, 0); err != nil {
 			return err
 		}
 	}
-	a.names, err = newNames(a.cfg, public)
+	a.hosts, err = newHostPolicy(a.cfg, public)
 	return err
 }
 
-// routes mounts what the package itself serves.
+// routes registers what the package itself serves.
 func (a *API) routes() {
-	upgrade := a.route("mcp_ws", Access{Key: true, Stream: true, once: true, stranger: a.wsmcp.stranger}, a.wsmcp)
+	upgrade := a.route("mcp_ws", Access{Key: true, Stream: true, wsTicket: true, rejectWebSocket: a.wsmcp.reject}, a.wsmcp)
 	upgrade.rpc = true
 	call := a.route("mcp", Access{}, a.mcp)
 	call.rpc = true
@@ -185,7 +171,9 @@ func (a *API) routes() {
 	sse := a.route("sse", Access{Stream: true}, a.sse)
 	sse.rpc = true
 	a.mux.Handle("/sse", sse)
-	a.wsMux.Handle("/", a.route("unknown", Access{}, http.HandlerFunc(notFound)))
+	unknown := a.route("unknown", Access{}, http.HandlerFunc(notFound))
+	a.mux.Handle("/", unknown)
+	a.wsMux.Handle("/", unknown)
 	a.wsMux.Handle("/{$}", upgrade)
 	a.wsMux.Handle("/mcp", upgrade)
 	ticket := a.route("ws_ticket", Access{Key: true}, http.HandlerFunc(a.wsTicket))
@@ -199,36 +187,30 @@ func (a *API) routes() {
 	a.mux.Handle("GET /metrics", a.route("metrics", Access{}, a.metrics.handler()))
 }
 
-// Mount puts another handler behind the guard, under a pattern as
-// [http.ServeMux] has them. It may not be called after [API.Serve].
+// Mount registers another handler behind the guard. The pattern is one of
+// [http.ServeMux]. It must not be called after [API.Serve].
 func (a *API) Mount(pattern string, h http.Handler, access Access) {
 	_, path, found := strings.Cut(pattern, " ")
 	if !found {
 		path = pattern
 	}
-	a.rooted = a.rooted || path == "/"
 	a.mux.Handle(pattern, a.route(path, access, h))
 }
 
-// Guard puts another handler behind the guard without mounting it, for routes
-// that share a pattern.
-func (a *API) Guard(name string, h http.Handler, access Access) http.Handler {
-	return a.route(name, access, h)
-}
-
-// URL is where the hub's HTTP doors are, without a final slash: the public
-// URL if there is one.
+// URL is the hub's HTTP address without a final slash: the public URL if there
+// is one.
 func (a *API) URL() string {
-	if a.names.public != nil {
-		return strings.TrimSuffix(a.names.public.String(), "/")
+	if a.hosts.public != nil {
+		return strings.TrimSuffix(a.hosts.public.String(), "/")
 	}
 	return a.main.url("http", a.cfg.Host)
 }
 
-// Port is the port of the HTTP doors.
-func (a *API) Port() int { return int(addrPort(a.main.listener.Addr()).Port()) }
+// Port is the port of the HTTP listener.
+func (a *API) Port() int { return int(addrPort(a.main.Addr()).Port()) }
 
-// WSURL is where the separate MCP WebSocket door is; empty if there is none.
+// WSURL is the address of the separate MCP WebSocket listener; empty if there
+// is none.
 func (a *API) WSURL() string {
 	if a.ws == nil {
 		return ""
@@ -237,7 +219,7 @@ func (a *API) WSURL() string {
 	return a.ws.url("ws", host)
 }
 
-// AudioURL is the wsEndpoint of a session, with the ticket that opens it.
+// AudioURL is the wsEndpoint of a session, with the ticket that grants access.
 func (a *API) AudioURL(session, ticket string) string {
 	u := "ws" + strings.TrimPrefix(a.URL(), "http") + "/audio/" + url.PathEscape(session)
 	if ticket != "" {
@@ -246,9 +228,8 @@ func (a *API) AudioURL(session, ticket string) string {
 	return u
 }
 
-// Pin is the SHA-256 of the public key of the certificate that the hub made
-// for itself, in the form that curl's --pinnedpubkey takes; empty if it did
-// not make one.
+// Pin is the SHA-256 of the public key of the hub's self-signed certificate, in
+// the form of curl's --pinnedpubkey; empty if the hub did not make one.
 func (a *API) Pin() string {
 	if a.cert == nil {
 		return ""
@@ -256,10 +237,10 @@ func (a *API) Pin() string {
 	return a.cert.pin
 }
 
-// Exposed reports whether a door is reachable from other computers, and
-// whether one of those is without TLS, which deserves a loud word.
+// Exposed reports whether other computers can reach a listener, and whether one
+// of those listeners has no TLS, which deserves a warning.
 func (a *API) Exposed() (exposed, plain bool) {
-	for _, d := range []*door{a.main, a.ws} {
+	for _, d := range []*listener{a.main, a.ws} {
 		if d != nil && !d.loopback {
 			exposed = true
 			plain = plain || d.tls == nil
@@ -268,8 +249,8 @@ func (a *API) Exposed() (exposed, plain bool) {
 	return exposed, plain
 }
 
-// Traffic is how many connections are open and how many requests have been
-// answered so far: whether anybody needs the hub.
+// Traffic counts the open connections and the requests answered so far. It shows
+// whether anybody uses the hub.
 func (a *API) Traffic() (connections, requests int64) {
 	return a.metrics.open.Load(), a.metrics.answered.Load()
 }
@@ -285,56 +266,17 @@ func parsePublicURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// servers keeps one MCP server for each caller and door: making one registers
-// every tool, which is far too much for each request.
-type servers struct {
-	mu     sync.RWMutex
-	byWhom map[whom]*mcp.Server
-}
-
-type whom struct{ principal, door string }
-
-func (s *servers) get(make func(Caller) *mcp.Server, id *Identity, door string) *mcp.Server {
-	k := whom{id.Principal, door}
-	s.mu.RLock()
-	server := s.byWhom[k]
-	s.mu.RUnlock()
-	if server != nil {
-		return server
+// server returns the MCP server for the caller that the guard let in.
+func (a *API) server(ctx context.Context, transport hearken.Transport) (*mcp.Server, error) {
+	caller := CallerFrom(ctx)
+	if caller == nil {
+		return nil, errors.New("no caller")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if server := s.byWhom[k]; server != nil {
-		return server
-	}
-	server = make(Caller{Principal: id.Principal, Keyed: id.Keyed, Toolsets: id.Toolsets, Approver: id.Approver, Door: door})
-	if s.byWhom == nil {
-		s.byWhom = map[whom]*mcp.Server{}
-	}
-	s.byWhom[k] = server
-	return server
-}
-
-// forget drops the servers of a key that was revoked or changed.
-func (s *servers) forget(principal string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for k := range s.byWhom {
-		if k.principal == principal {
-			delete(s.byWhom, k)
-		}
-	}
-}
-
-// server is the MCP server for whoever the guard let in.
-func (a *API) server(ctx context.Context, door string) (*mcp.Server, error) {
-	id := CallerFrom(ctx)
-	if id == nil {
-		return nil, errors.New("no identity")
-	}
-	s := a.servers.get(a.cfg.MCP, id, door)
+	c := *caller
+	c.Transport = transport
+	s := a.cfg.MCP(c)
 	if s == nil {
-		return nil, fmt.Errorf("no server for %s", id.Principal)
+		return nil, fmt.Errorf("no server for %s", c.Principal)
 	}
 	return s, nil
 }

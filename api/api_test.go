@@ -52,6 +52,13 @@ func (s *keyStore) revoke(id string) {
 	}
 }
 
+// setApprover changes the first key.
+func (s *keyStore) setApprover(approver string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keys[0].Approver = approver
+}
+
 func (s *keyStore) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,14 +71,14 @@ type hub struct {
 	keys   *keyStore
 	client *http.Client
 	log    *lockedBuffer
-	stop   func() error // ends Serve and returns what it returned
+	stop   func() error // ends Serve and returns its error
 
 	mu      sync.Mutex
-	callers []Caller
+	callers []hearken.Caller
 	entered chan struct{} // the tool "wait" has begun
 	release chan struct{} // lets it end
 
-	cancelled chan error // its caller has gone, and why
+	cancelled chan error // why the context of "wait" was cancelled
 }
 
 type lockedBuffer struct {
@@ -141,7 +148,7 @@ func (h *hub) serve(t testing.TB) {
 
 // server makes the MCP server of the tests: "echo" says who calls, "wait"
 // waits until it is released.
-func (h *hub) server(c Caller) *mcp.Server {
+func (h *hub) server(c hearken.Caller) *mcp.Server {
 	h.mu.Lock()
 	h.callers = append(h.callers, c)
 	h.mu.Unlock()
@@ -153,7 +160,7 @@ func (h *hub) server(c Caller) *mcp.Server {
 		Text string `json:"text,omitempty"`
 	}
 	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "says who calls"}, func(_ context.Context, _ *mcp.CallToolRequest, in in) (*mcp.CallToolResult, any, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: c.Principal + "/" + c.Door + ":" + in.Text}}}, nil, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: c.Principal + "/" + string(c.Transport) + ":" + in.Text}}}, nil, nil
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "wait", Description: "waits"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ in) (*mcp.CallToolResult, any, error) {
 		h.entered <- struct{}{}
@@ -210,7 +217,7 @@ const (
 	anyType = "Accept: */*"
 )
 
-// answer is a JSON-RPC answer as tests look at it.
+// answer is the part of a JSON-RPC answer that tests check.
 type answer struct {
 	ID     any `json:"id"`
 	Result struct {
@@ -239,7 +246,7 @@ func (a answer) text() string {
 	return a.Result.Content[0].Text
 }
 
-// eventually waits for something that no channel tells of.
+// eventually polls until a condition holds.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.After(10 * time.Second)

@@ -11,10 +11,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hearken-dev/hearken"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// BenchmarkMCP compares the doors with the SDK's handlers alone, with 32
+// BenchmarkMCP compares this package with the SDK's handlers alone, with 32
 // clients that keep their connections. The tool returns about as much as a
 // page of a transcript does.
 func BenchmarkMCP(b *testing.B) {
@@ -25,7 +26,7 @@ func BenchmarkMCP(b *testing.B) {
 	})
 	get := func(*http.Request) *mcp.Server { return server }
 	h := prepare(b, func(c *Config) {
-		c.MCP = func(Caller) *mcp.Server { return server }
+		c.MCP = func(hearken.Caller) *mcp.Server { return server }
 		c.Log = slog.New(slog.DiscardHandler)
 	})
 	h.serve(b)
@@ -116,8 +117,8 @@ func BenchmarkMCP(b *testing.B) {
 	}
 }
 
-// cpuTime is what client and hub together have used, which other work on the
-// same computer disturbs less than it does the clock.
+// cpuTime is the CPU time of client and hub together. Other work on the same
+// computer disturbs it less than wall time.
 func cpuTime(b *testing.B) int64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

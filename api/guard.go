@@ -10,29 +10,28 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Access is what a route asks of its visitors. The zero value asks for a key
-// unless the visitor is the owner's own process on loopback. Host, Origin and
-// Sec-Fetch-Site are checked on every route, and so is whose process it is.
+// Access is what a route requires. The zero value requires a key, except from
+// this user's own processes on loopback. Every route checks Host, Origin,
+// Sec-Fetch-Site and who owns the client's process.
 type Access struct {
-	Open   bool // nobody is asked for a key
-	Key    bool // everybody is asked for a key, also on loopback
-	Ticket bool // a session's ticket does in place of a key
+	Open   bool // no key needed
+	Key    bool // a key needed even on loopback
+	Ticket bool // a session's ticket is accepted instead of a key
 	Stream bool // may last for hours; ended when the hub stops
-	Static bool // holds nobody's speech: caches may keep it
 
-	// AnyKey lets those in that need none and show a key of another service:
-	// programs made for that service send theirs, or a made-up one. What looks
-	// like a key of ours is checked as everywhere.
+	// AnyKey ignores a key of another service from callers that need none.
+	// Programs made for that service send its keys, or made-up ones. A key that
+	// looks like Hearken's is checked as everywhere.
 	AnyKey bool
-	// Refuse answers who is not let in, in the words of the service that the
-	// route stands for; nil for our own.
+	// Refuse answers refused requests in the form of the service whose API the
+	// route imitates; nil for Hearken's own form.
 	Refuse func(w http.ResponseWriter, status int, err error)
 
-	// once lets those in who show a ticket of POST /v1/ws-ticket.
-	once bool
-	// stranger answers those who would come in by WebSocket without a good
-	// key, in place of a plain 401.
-	stranger func(w http.ResponseWriter, r *http.Request)
+	// wsTicket accepts a ticket of POST /v1/ws-ticket.
+	wsTicket bool
+	// rejectWebSocket answers a WebSocket request without a valid key, in place
+	// of a plain 401.
+	rejectWebSocket func(w http.ResponseWriter, r *http.Request)
 }
 
 // A route is one handler behind the guard.
@@ -41,7 +40,7 @@ type route struct {
 	name   string
 	access Access
 	next   http.Handler
-	rpc    bool // speaks JSON-RPC, so refusals do too
+	rpc    bool // speaks JSON-RPC, also in refusals
 	meter  routeMeter
 }
 
@@ -49,11 +48,11 @@ func (a *API) route(name string, access Access, next http.Handler) *route {
 	return &route{api: a, name: name, access: access, next: next, meter: a.metrics.route(name)}
 }
 
-// Why a visitor's context ended before its time.
+// Why a request's context was cancelled.
 var (
-	errRevoked error = hearken.Errorf(hearken.Unauthorized, "Invalid API key") // an answer, too
+	errRevoked error = hearken.Errorf(hearken.Unauthorized, "Invalid API key") // also sent to the client
 	errClosing       = errors.New("hub stops")
-	errLeft          = errors.New("client left") // not the same as a call that is cancelled
+	errLeft          = errors.New("client left") // unlike a call that the client cancels
 )
 
 func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -61,11 +60,11 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	a.handling.Add(1)
 	defer a.handling.Done()
-	res := &response{ResponseWriter: w, api: a, static: rt.access.Static, refuser: rt.access.Refuse}
+	res := &response{ResponseWriter: w, api: a, refuser: rt.access.Refuse}
 	if rt.rpc {
 		res.rpc = &rpcErrors{}
 	}
-	res.deadline() // one from the request before may be over
+	res.deadline() // replaces that of the request before
 	rt.serve(res, r)
 	if res.rpc != nil && res.rpc.status != 0 {
 		res.rpc.finish(res, http.StatusText(res.rpc.status))
@@ -75,43 +74,43 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.logRequest(rt, r, res, start)
 }
 
-// serve lets the visitor in, or says why not.
+// serve lets the request in, or answers why not.
 func (rt *route) serve(w *response, r *http.Request) {
 	a := rt.api
 	p := peerOf(r.Context())
 	if p == nil {
-		w.refuse(http.StatusInternalServerError, hearken.Errorf("", "This door has no guard."))
+		w.refuse(http.StatusInternalServerError, hearken.Errorf("", "This connection was not accepted by the hub."))
 		return
 	}
-	if status, err := rt.admit(w, r, p); err != nil {
-		rt.refused(r, p, err)
-		w.refuse(status, err)
+	if no := rt.checkOrigin(w, r, p); no != nil {
+		rt.reportRefusal(r, p, no)
+		w.refuse(no.status, no.err)
 		return
 	}
 	if r.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	id, m, status, err := rt.identify(w, r, p)
-	if err != nil {
-		rt.refused(r, p, err)
-		if rt.access.stranger != nil && isUpgrade(r) && status == http.StatusUnauthorized {
-			rt.access.stranger(w, r)
+	caller, key, no := rt.identify(w, r, p)
+	if no != nil {
+		rt.reportRefusal(r, p, no)
+		if rt.access.rejectWebSocket != nil && isUpgrade(r) && no.status == http.StatusUnauthorized {
+			rt.access.rejectWebSocket(w, r)
 			return
 		}
-		w.refuse(status, err)
+		w.refuse(no.status, no.err)
 		return
 	}
-	w.id = id
-	ctx := context.WithValue(r.Context(), identityKey{}, id)
-	if m != nil || rt.access.Stream {
+	w.caller = caller
+	ctx := context.WithValue(r.Context(), callerKey{}, caller)
+	if key != nil || rt.access.Stream {
 		var cancel context.CancelCauseFunc
 		ctx, cancel = context.WithCancelCause(ctx)
 		defer cancel(nil)
-		if m != nil {
-			a.keys.enter()
-			defer a.keys.leave()
-			defer context.AfterFunc(m.revoked, func() {
+		if key != nil {
+			a.keys.running.Add(1)
+			defer a.keys.running.Add(-1)
+			defer context.AfterFunc(key.revoked, func() {
 				cancel(errRevoked)
 				w.cut()
 			})()
@@ -123,38 +122,39 @@ func (rt *route) serve(w *response, r *http.Request) {
 	rt.next.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// refused tells that somebody was not let in.
-func (rt *route) refused(r *http.Request, p *peer, err *hearken.Error) {
-	rt.api.metrics.refused(err.Code)
-	if rt.api.cfg.Refused != nil {
-		rt.api.cfg.Refused(r.Context(), p.addr.String(), rt.name, err.Code)
+// reportRefusal counts a refused request and calls OnRefused.
+func (rt *route) reportRefusal(r *http.Request, p *peer, no *refusal) {
+	rt.api.metrics.refused(no.err.Code)
+	if rt.api.cfg.OnRefused != nil {
+		rt.api.cfg.OnRefused(r.Context(), p.addr.String(), rt.name, no.err.Code)
 	}
 }
 
-// admit checks what does not depend on who comes: the name the hub was called
-// by, the page that called it, and whose process it is.
-func (rt *route) admit(w *response, r *http.Request, p *peer) (int, *hearken.Error) {
+// checkOrigin checks what does not depend on the caller: the host name that the
+// request is for, the page that sent it, and who owns the client's process.
+func (rt *route) checkOrigin(w *response, r *http.Request, p *peer) *refusal {
+	forbid := func(err *hearken.Error) *refusal { return &refusal{http.StatusForbidden, err} }
 	a := rt.api
-	if !a.names.serves(r.Host, p.door) {
-		return http.StatusForbidden, hearken.Errorf(hearken.Forbidden, "This hub does not answer to the name %q.", hostname(r.Host)).
-			WithTry("http://127.0.0.1, or set PUBLIC_URL to the address that you use")
+	if !a.hosts.allowsHost(r.Host, p.listener) {
+		return forbid(hearken.Errorf(hearken.Forbidden, "This hub does not answer to the name %q.", hostname(r.Host)).
+			WithTry("http://127.0.0.1, or set PUBLIC_URL to the address that you use"))
 	}
 	from := r.Header.Get("Origin")
-	if len(r.Header["Origin"]) > 1 || !a.names.trusts(from, r.Host, r.TLS != nil) {
-		return http.StatusForbidden, hearken.Errorf(hearken.Forbidden, "Pages of another site may not use this hub.")
+	if len(r.Header["Origin"]) > 1 || !a.hosts.allowsOrigin(from, r.Host, r.TLS != nil) {
+		return forbid(hearken.Errorf(hearken.Forbidden, "Pages of another site may not use this hub."))
 	}
 	site := r.Header.Get("Sec-Fetch-Site")
-	if site != "" && site != "same-origin" && site != "none" && !a.names.origins[strings.ToLower(from)] {
-		return http.StatusForbidden, hearken.Errorf(hearken.Forbidden, "Pages of another site may not use this hub.")
+	if site != "" && site != "same-origin" && site != "none" && !a.hosts.origins[strings.ToLower(from)] {
+		return forbid(hearken.Errorf(hearken.Forbidden, "Pages of another site may not use this hub."))
 	}
 	if from != "" {
 		w.crossOrigin(from, r)
 	}
-	if errors.Is(p.own(a), errForeign) && !a.names.relayed() {
-		return http.StatusForbidden, hearken.Errorf(hearken.Forbidden, "This hub belongs to another user of this computer.").
-			WithTry("start your own with: hearken serve --port 0")
+	if errors.Is(p.checkOwner(a), errOtherUser) && !a.hosts.behindPublicProxy() {
+		return forbid(hearken.Errorf(hearken.Forbidden, "This hub belongs to another user of this computer.").
+			WithTry("start your own with: hearken serve --port 0"))
 	}
-	return 0, nil
+	return nil
 }
 
 // isUpgrade reports whether a request asks for a WebSocket.

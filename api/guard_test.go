@@ -11,9 +11,10 @@ import (
 	"testing"
 
 	"github.com/coder/websocket"
+	"github.com/hearken-dev/hearken"
 )
 
-// everyRoute is one request to each door.
+// everyRoute is one request to each route.
 var everyRoute = []struct{ method, path, body string }{
 	{"POST", "/mcp", callIt},
 	{"GET", "/mcp", ""},
@@ -31,7 +32,7 @@ var everyRoute = []struct{ method, path, body string }{
 
 func withExtras(c *Config) {
 	c.Audio = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		plain(w, http.StatusOK, "audio "+r.PathValue("sessionId")+" "+CallerFrom(r.Context()).Principal+" "+r.URL.RawQuery+" "+r.RequestURI)
+		writeText(w, http.StatusOK, "audio "+r.PathValue("sessionId")+" "+CallerFrom(r.Context()).Principal+" "+r.URL.RawQuery+" "+r.RequestURI)
 	})
 	c.CheckTicket = func(session, ticket string) (string, bool) {
 		return "local", session == "s1" && ticket == "t1cket"
@@ -43,10 +44,10 @@ func startAll(t *testing.T, change ...func(*Config)) *hub {
 	t.Helper()
 	h := prepare(t, append([]func(*Config){withExtras}, change...)...)
 	h.Mount("GET /v1/extra", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		plain(w, http.StatusOK, CallerFrom(r.Context()).Principal)
+		writeText(w, http.StatusOK, CallerFrom(r.Context()).Principal)
 	}), Access{})
 	h.Mount("GET /v1/act", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		plain(w, http.StatusOK, CallerFrom(r.Context()).Principal)
+		writeText(w, http.StatusOK, CallerFrom(r.Context()).Principal)
 	}), Access{Key: true})
 	h.serve(t)
 	return h
@@ -88,13 +89,10 @@ func TestGuard_Host(t *testing.T) {
 	}
 }
 
-func TestGuard_HostNamesThatAreConfigured(t *testing.T) {
-	h := start(t, func(c *Config) {
-		c.Hosts = []string{"Hearken.lan"}
-		c.PublicURL = "https://speech.example.org"
-	})
+func TestGuard_PublicURL(t *testing.T) {
+	h := start(t, func(c *Config) { c.PublicURL = "https://speech.example.org" })
 	_, secret := h.keys.add()
-	for host, want := range map[string]int{"hearken.lan:8080": 200, "speech.example.org": 200, "other.example.org": 403} {
+	for host, want := range map[string]int{"Speech.example.org:8080": 200, "speech.example.org": 200, "other.example.org": 403} {
 		if res, body := h.do(t, "POST", "/mcp", callIt, "Host: "+host, "Authorization: Bearer "+secret); res.StatusCode != want {
 			t.Errorf("%s: %s: %s", host, res.Status, body)
 		}
@@ -107,9 +105,9 @@ func TestGuard_HostNamesThatAreConfigured(t *testing.T) {
 	}
 }
 
-// TestGuard_CrossSite sends what a browser sends for a page of another site.
-// The form that curl sends is also one that a page may send without asking
-// first, so these checks are all that stands between a page and the hub.
+// TestGuard_CrossSite sends what a browser sends for a page of another site. A
+// page may send curl's Content-Type without a preflight request, so only these
+// checks protect the hub from such pages.
 func TestGuard_CrossSite(t *testing.T) {
 	h := startAll(t, func(c *Config) { c.Origins = []string{"https://app.example.org"} })
 	own := "http://" + strings.TrimPrefix(h.URL(), "http://")
@@ -180,7 +178,7 @@ func TestGuard_Key(t *testing.T) {
 	if _, body := h.do(t, "POST", "/mcp", callIt, "Authorization: bearer "+secret); parse(t, body).text() != id+"/http:hi" {
 		t.Errorf("good key: %s", body)
 	}
-	if last := h.callers[len(h.callers)-1]; !last.Keyed || len(last.Toolsets) != 1 || last.Toolsets[0] != "read" {
+	if last := h.callers[len(h.callers)-1]; !hearken.IsKeyID(last.Principal) || len(last.Toolsets) != 1 || last.Toolsets[0] != "read" {
 		t.Errorf("caller = %+v", last)
 	}
 	for name, auth := range map[string]string{
@@ -235,8 +233,8 @@ func TestGuard_AuthRequired(t *testing.T) {
 	}
 }
 
-// TestGuard_Proxy: behind a proxy every visitor seems to come from this
-// computer, so coming from it proves nothing.
+// TestGuard_Proxy: behind a proxy every client seems to be on this computer, so
+// a loopback address proves nothing.
 func TestGuard_Proxy(t *testing.T) {
 	t.Run("PublicURL", func(t *testing.T) {
 		h := start(t, func(c *Config) { c.PublicURL = "https://speech.example.org" })
@@ -260,7 +258,7 @@ func TestGuard_Proxy(t *testing.T) {
 				t.Errorf("%s: %s", header, res.Status)
 			}
 		}
-		// What a proxy says of the host is not believed.
+		// X-Forwarded-Host is not trusted.
 		if res, _ := h.do(t, "POST", "/mcp", callIt, "Host: evil.example", "X-Forwarded-Host: localhost"); res.StatusCode != http.StatusForbidden {
 			t.Errorf("forwarded host: %s", res.Status)
 		}
@@ -279,7 +277,7 @@ func TestGuard_Ticket(t *testing.T) {
 		}
 	}
 	if log := h.log.String(); strings.Contains(log, "t1cket") || !strings.Contains(log, "path=/audio/s1") {
-		t.Error("the log tells the ticket, or nothing at all")
+		t.Error("the log contains the ticket, or nothing at all")
 	}
 	// A wrong ticket is refused on loopback too, where none is needed.
 	open := startAll(t)
@@ -291,8 +289,8 @@ func TestGuard_Ticket(t *testing.T) {
 	}
 }
 
-// TestGuard_RevokedKeyCutsSockets has a handler, such as one for sound, that
-// took its connection over and does not look at the context.
+// TestGuard_RevokedKeyCutsSockets has a handler that hijacked its connection, as
+// the one for audio does, and ignores its context.
 func TestGuard_RevokedKeyCutsSockets(t *testing.T) {
 	h := start(t, func(c *Config) {
 		c.Audio = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -316,14 +314,14 @@ func TestGuard_RevokedKeyCutsSockets(t *testing.T) {
 	if _, _, err := ws.Read(t.Context()); err == nil {
 		t.Error("something came")
 	}
-	eventually(t, "the socket was cut", func() bool { return h.API.keys.inside.Load() == 0 })
+	eventually(t, "the socket was cut", func() bool { return h.API.keys.running.Load() == 0 })
 }
 
 func TestGuard_WrongKeysAreLimited(t *testing.T) {
 	h := start(t)
 	_, secret := h.keys.add()
 	var last *http.Response
-	for range loginBurst + 2 {
+	for range guessBurst + 2 {
 		last, _ = h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer hk_guess")
 	}
 	if last.StatusCode != http.StatusTooManyRequests || last.Header.Get("Retry-After") == "" {
@@ -350,8 +348,8 @@ func TestGuard_KeyStoreFails(t *testing.T) {
 		t.Fatalf("keys are readable: %s", res.Status)
 	}
 	h.keys.fail(errors.New("disk on fire"))
-	old := h.API.keys.ring.Load()
-	h.API.keys.ring.Store(&ring{members: old.members})
+	old := h.API.keys.keys.Load()
+	h.API.keys.keys.Store(&keySet{keys: old.keys})
 	if res, _ := h.do(t, "POST", "/mcp", callIt, "Authorization: Bearer "+secret); res.StatusCode != http.StatusOK {
 		t.Errorf("keys were readable a while ago: %s", res.Status)
 	}
@@ -373,7 +371,7 @@ func TestGuard_LogHasNoSecrets(t *testing.T) {
 	}
 }
 
-// TestGuard_TicketOfAKey holds that a ticket is good only as long as the key
+// TestGuard_TicketOfAKey checks that a ticket is valid only as long as the key
 // that started its session.
 func TestGuard_TicketOfAKey(t *testing.T) {
 	var starter string
@@ -396,9 +394,9 @@ func TestGuard_TicketOfAKey(t *testing.T) {
 func TestGuard_AnyKey(t *testing.T) {
 	mount := func(h *hub) {
 		h.Mount("GET /v1/other", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			plain(w, http.StatusOK, CallerFrom(r.Context()).Principal)
+			writeText(w, http.StatusOK, CallerFrom(r.Context()).Principal)
 		}), Access{AnyKey: true, Refuse: func(w http.ResponseWriter, status int, err error) {
-			plain(w, status, "other words: "+err.Error())
+			writeText(w, status, "other words: "+err.Error())
 		}})
 	}
 	h := prepare(t)

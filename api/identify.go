@@ -9,121 +9,122 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Loopback is the principal of the owner's own processes that come over
-// loopback without a key.
+// Loopback is the principal of this user's processes that come over loopback
+// without a key.
 const Loopback = "loopback"
 
-// An Identity is who a visitor is.
-type Identity struct {
-	Principal string   // [Loopback], or the id of a key
-	Keyed     bool     // whether a key was shown
-	Toolsets  []string // what the key may use; empty is everything
-	Approver  string   // who approves what the key asks for; see [hearken.Key]
+type callerKey struct{}
+
+var loopbackCaller = &hearken.Caller{Principal: Loopback}
+
+// CallerFrom returns the caller that the guard let in. It is nil on routes that
+// are open to everybody, and outside the guard.
+func CallerFrom(ctx context.Context) *hearken.Caller {
+	c, _ := ctx.Value(callerKey{}).(*hearken.Caller)
+	return c
 }
 
-type identityKey struct{}
-
-var loopbackIdentity = &Identity{Principal: Loopback}
-
-// CallerFrom is the visitor that the guard let in; nil on routes that are open to
-// everybody, and outside the guard.
-func CallerFrom(ctx context.Context) *Identity {
-	id, _ := ctx.Value(identityKey{}).(*Identity)
-	return id
+// A refusal is why a request is not let in.
+type refusal struct {
+	status int
+	err    *hearken.Error
 }
 
-// identify finds out who comes. A key that is shown is always checked: a wrong
-// one is turned away even where none is needed, so that a mistake shows.
-func (rt *route) identify(w *response, r *http.Request, p *peer) (*Identity, *member, int, *hearken.Error) {
+// identify finds out who the caller is, and which key the caller showed, if any.
+// It always checks a key that is shown and refuses a wrong one even where none
+// is needed, so that a mistake is noticed.
+func (rt *route) identify(w *response, r *http.Request, p *peer) (*hearken.Caller, *activeKey, *refusal) {
 	a := rt.api
 	if rt.access.Open {
-		return nil, nil, 0, nil
+		return nil, nil, nil
 	}
 	secret, shown := takeSecret(w, r)
 	if shown && rt.access.AnyKey && !strings.HasPrefix(secret, hearken.KeyPrefix) && a.keyless(r, p) {
-		shown = false // somebody else's key, which is not looked at
+		shown = false // a key of another service, which is ignored
 	}
 	if shown {
-		m, err := a.keys.find(r.Context(), secret, a.logins.patient(p.addr))
+		key, err := a.keys.bySecret(r.Context(), secret, a.guesses.allowed(p.addr))
 		if err != nil {
-			a.log.Warn("keys are not readable", "error", err)
-			return nil, nil, http.StatusServiceUnavailable, hearken.Errorf(hearken.Busy, "The keys cannot be read now.").WithTry("again in a moment")
+			a.log.Warn("cannot read the keys", "error", err)
+			return nil, nil, &refusal{http.StatusServiceUnavailable, hearken.Errorf(hearken.Busy, "The hub cannot read its keys now.").WithTry("again in a moment")}
 		}
-		if m == nil {
-			status, err := a.wrong(w, p)
-			return nil, nil, status, err
+		if key == nil {
+			return nil, nil, a.rejectKey(w, p)
 		}
-		return &m.identity, m, 0, nil
+		return &key.caller, key, nil
 	}
-	if ticket := rt.ticket(r); ticket != "" && rt.access.once {
-		principal, _ := a.tickets.take(ticket)
-		m, err := a.keys.of(r.Context(), principal)
-		if err != nil || m == nil {
-			status, err := a.wrong(w, p)
-			return nil, nil, status, err
+	if ticket := rt.ticket(r); ticket != "" && rt.access.wsTicket {
+		principal, _ := a.tickets.redeem(ticket)
+		key, err := a.keys.byID(r.Context(), principal)
+		if err != nil || key == nil {
+			return nil, nil, a.rejectKey(w, p)
 		}
-		return &m.identity, m, 0, nil
+		return &key.caller, key, nil
 	} else if ticket != "" {
-		principal, ok := "", false
-		if a.cfg.CheckTicket != nil {
-			principal, ok = a.cfg.CheckTicket(r.PathValue("sessionId"), ticket)
-		}
-		if !ok {
-			status, err := a.wrong(w, p)
-			if err.Code == hearken.Unauthorized {
-				err = hearken.Errorf(hearken.Unauthorized, "The ticket does not open this session; it may have stopped long ago.").
-					WithTry("start_transcription, for a new session with a new address")
-			}
-			return nil, nil, status, err
-		}
-		if !hearken.IsKeyID(principal) {
-			return &Identity{Principal: principal}, nil, 0, nil
-		}
-		// A ticket is as good as the key that started its session.
-		m, err := a.keys.of(r.Context(), principal)
-		if err != nil || m == nil {
-			status, err := a.wrong(w, p)
-			return nil, nil, status, err
-		}
-		return &Identity{Principal: principal}, m, 0, nil
+		return a.identifySender(w, r, p, ticket)
 	}
 	if !rt.access.Key && a.keyless(r, p) {
-		return loopbackIdentity, nil, 0, nil
+		return loopbackCaller, nil, nil
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="hearken"`)
-	return nil, nil, http.StatusUnauthorized, hearken.Errorf(hearken.Unauthorized, "Invalid API key").
-		WithTry("hearken keys create, and send the key as: Authorization: Bearer KEY")
+	return nil, nil, &refusal{http.StatusUnauthorized, hearken.Errorf(hearken.Unauthorized, "Invalid API key").
+		WithTry("hearken keys create, and send the key as: Authorization: Bearer KEY")}
 }
 
-// keyless reports whether a visitor is the owner's own process on this
-// computer, and not one that relays somebody else.
+// identifySender checks the ticket of a session. A ticket is valid as long as
+// the key that started its session.
+func (a *API) identifySender(w *response, r *http.Request, p *peer, ticket string) (*hearken.Caller, *activeKey, *refusal) {
+	principal, ok := "", false
+	if a.cfg.CheckTicket != nil {
+		principal, ok = a.cfg.CheckTicket(r.PathValue("sessionId"), ticket)
+	}
+	if !ok {
+		no := a.rejectKey(w, p)
+		if no.err.Code == hearken.Unauthorized {
+			no.err = hearken.Errorf(hearken.Unauthorized, "The ticket is not valid for this session, which may have stopped long ago.").
+				WithTry("start_transcription, for a new session with a new address")
+		}
+		return nil, nil, no
+	}
+	sender := &hearken.Caller{Principal: principal}
+	if !hearken.IsKeyID(principal) {
+		return sender, nil, nil
+	}
+	key, err := a.keys.byID(r.Context(), principal)
+	if err != nil || key == nil {
+		return nil, nil, a.rejectKey(w, p)
+	}
+	return sender, key, nil
+}
+
+// keyless reports whether a request needs no key: it comes from this user's own
+// process on this computer, which is not a proxy for somebody else.
 func (a *API) keyless(r *http.Request, p *peer) bool {
-	return !a.cfg.AuthRequired && p.door.loopback && p.loopback && p.own(a) == nil &&
-		!a.names.relayed() && !forwarded(r.Header)
+	return !a.cfg.AuthRequired && p.listener.loopback && p.loopback && p.checkOwner(a) == nil &&
+		!a.hosts.behindPublicProxy() && !forwarded(r.Header)
 }
 
-// wrong answers a key or ticket that is not good. Guessing 256 bits is
-// hopeless; what is limited is how much noise an address can make with it. A
-// good key is let in whatever others on its address do.
-func (a *API) wrong(w *response, p *peer) (int, *hearken.Error) {
-	if !a.logins.fail(p.addr) {
+// rejectKey refuses a wrong key or ticket. Nobody can guess 256 bits; the limit
+// is for the noise that an address makes. A valid key is let in whatever others
+// at its address do.
+func (a *API) rejectKey(w *response, p *peer) *refusal {
+	if !a.guesses.record(p.addr) {
 		w.Header().Set("Retry-After", "60")
-		return http.StatusTooManyRequests, hearken.Errorf(hearken.Busy, "Too many wrong keys from this address.").WithTry("again in a minute")
+		return &refusal{http.StatusTooManyRequests, hearken.Errorf(hearken.Busy, "Too many wrong keys from this address.").WithTry("again in a minute")}
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="hearken", error="invalid_token"`)
-	return http.StatusUnauthorized, hearken.Errorf(hearken.Unauthorized, "Invalid API key").WithTry("hearken keys list")
+	return &refusal{http.StatusUnauthorized, hearken.Errorf(hearken.Unauthorized, "Invalid API key").WithTry("hearken keys list")}
 }
 
-// isScheme reports whether a word announces a key: "bearer", or "token", as
-// Deepgram's clients say.
+// isScheme reports whether a key follows this word: "bearer", or "token" from
+// Deepgram's clients.
 func isScheme(word string) bool {
 	return strings.EqualFold(word, "bearer") || strings.EqualFold(word, "token")
 }
 
-// takeSecret finds the key that a request shows: as a bearer token, or, from
-// browsers, which cannot set headers on a WebSocket, as the subprotocol after
-// "bearer". The latter is removed, so that nobody further in sees or echoes
-// it.
+// takeSecret finds the key that a request shows: as a bearer token, or as the
+// subprotocol after "bearer" from browsers, which cannot set headers on a
+// WebSocket. It removes the latter, so that no handler sees or echoes it.
 func takeSecret(w *response, r *http.Request) (string, bool) {
 	if auth := r.Header["Authorization"]; len(auth) > 0 {
 		scheme, secret, _ := strings.Cut(auth[0], " ")
@@ -156,16 +157,16 @@ func takeSecret(w *response, r *http.Request) (string, bool) {
 	if len(rest) > 0 {
 		r.Header.Set("Sec-WebSocket-Protocol", strings.Join(rest, ", "))
 	}
-	// Browsers want one of their subprotocols back; a handler that speaks
-	// another of those offered replaces this one.
+	// Browsers expect one of their subprotocols in the answer; a handler that
+	// speaks another of those offered replaces this one.
 	w.Header().Set("Sec-WebSocket-Protocol", scheme)
 	return secret, true
 }
 
-// ticket takes the ticket out of the URL, so that handlers further in neither
-// see nor log it.
+// ticket removes the ticket from the URL and returns it, so that handlers
+// neither see nor log it.
 func (rt *route) ticket(r *http.Request) string {
-	if !rt.access.Ticket && !rt.access.once || !strings.Contains(r.URL.RawQuery, "ticket") {
+	if !rt.access.Ticket && !rt.access.wsTicket || !strings.Contains(r.URL.RawQuery, "ticket") {
 		return ""
 	}
 	q := r.URL.Query()

@@ -14,37 +14,38 @@ import (
 )
 
 const (
-	ringAge   = time.Second     // how long a revoked key may go on
-	ringStall = 2 * time.Second // how long a store may take to list keys
-	ringRetry = 5 * time.Second // how long one that fails is left alone
+	keysMaxAge  = time.Second     // how long a revoked key may still work
+	keysTimeout = 2 * time.Second // how long the store may take to list keys
+	keysRetry   = 5 * time.Second // how long a store that failed is left alone
 )
 
-// A keyring is the store's keys, kept for about a second. While somebody who
-// showed a key is inside, it is read again every second, so that revoking a
-// key also ends what it had open.
+// A keyring caches the store's keys for about a second. While requests of
+// callers with a key run, it reads the store every second, so that revoking a
+// key also ends those requests.
 type keyring struct {
 	store interface {
 		Keys(ctx context.Context) ([]hearken.Key, error)
 	}
 	log      *slog.Logger
 	onRevoke func(principal string)
-	inside   atomic.Int64
+	running  atomic.Int64 // requests of callers with a key
 
-	ring atomic.Pointer[ring]
+	keys atomic.Pointer[keySet]
 	mu   sync.Mutex // held while reading the store
 }
 
-type ring struct {
-	members []*member
-	read    time.Time
+// A keySet is the active keys at one time.
+type keySet struct {
+	keys []*activeKey
+	read time.Time
 }
 
-// A member is one good key.
-type member struct {
-	identity Identity
-	hash     [sha256.Size]byte
-	revoked  context.Context // ends when the key does
-	revoke   context.CancelFunc
+// An activeKey is a key that is not revoked.
+type activeKey struct {
+	caller  hearken.Caller
+	hash    [sha256.Size]byte
+	revoked context.Context // ends when the key is revoked or changed
+	revoke  context.CancelFunc
 }
 
 func newKeyring(store interface {
@@ -53,137 +54,137 @@ func newKeyring(store interface {
 	return &keyring{store: store, log: log, onRevoke: func(string) {}}
 }
 
-func (k *keyring) enter() { k.inside.Add(1) }
-func (k *keyring) leave() { k.inside.Add(-1) }
-
-// find returns whose secret it is, or nil if it is nobody's. A key that was
-// made a moment ago is only found if again is set, which reads the store. It
-// fails only if the keys were never readable; later the last known ones do.
-func (k *keyring) find(ctx context.Context, secret string, again bool) (*member, error) {
-	r, err := k.fresh(ctx, ringAge)
+// bySecret returns the key with a secret, or nil if there is none. With reread
+// it reads the store before it gives up, and so finds a key that was made a
+// moment ago. It fails only if the keys were never readable; later it uses the
+// last known ones.
+func (k *keyring) bySecret(ctx context.Context, secret string, reread bool) (*activeKey, error) {
+	set, err := k.load(ctx, keysMaxAge)
 	if err != nil {
 		return nil, err
 	}
-	m := r.find(secret)
-	if m == nil && again {
-		if r, err = k.fresh(ctx, 0); err == nil {
-			m = r.find(secret)
+	key := set.bySecret(secret)
+	if key == nil && reread {
+		if set, err = k.load(ctx, 0); err == nil {
+			key = set.bySecret(secret)
 		}
 	}
-	return m, err
+	return key, err
 }
 
-// of returns the good key with an id, or nil if there is none.
-func (k *keyring) of(ctx context.Context, id string) (*member, error) {
-	r, err := k.fresh(ctx, ringAge)
+// byID returns the active key with an id, or nil if there is none.
+func (k *keyring) byID(ctx context.Context, id string) (*activeKey, error) {
+	set, err := k.load(ctx, keysMaxAge)
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range r.members {
-		if m.identity.Principal == id {
-			return m, nil
+	for _, key := range set.keys {
+		if key.caller.Principal == id {
+			return key, nil
 		}
 	}
 	return nil, nil
 }
 
-// find compares with every key, all the way, so that time tells nothing.
-func (r *ring) find(secret string) *member {
+// bySecret compares with every key and never stops early, so that its duration
+// reveals nothing.
+func (s *keySet) bySecret(secret string) *activeKey {
 	hash := sha256.Sum256([]byte(secret))
-	var found *member
-	for _, m := range r.members {
-		if subtle.ConstantTimeCompare(hash[:], m.hash[:]) == 1 {
-			found = m
+	var found *activeKey
+	for _, key := range s.keys {
+		if subtle.ConstantTimeCompare(hash[:], key.hash[:]) == 1 {
+			found = key
 		}
 	}
 	return found
 }
 
-// fresh is a ring not older than age.
-func (k *keyring) fresh(ctx context.Context, age time.Duration) (*ring, error) {
-	if r := k.ring.Load(); r != nil && time.Since(r.read) < age {
-		return r, nil
+// load returns keys that were read at most maxAge ago.
+func (k *keyring) load(ctx context.Context, maxAge time.Duration) (*keySet, error) {
+	if set := k.keys.Load(); set != nil && time.Since(set.read) < maxAge {
+		return set, nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	old := k.ring.Load()
-	if old != nil && time.Since(old.read) < age {
+	old := k.keys.Load()
+	if old != nil && time.Since(old.read) < maxAge {
 		return old, nil
 	}
-	// Not the visitor's own context: others wait for this too.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ringStall)
+	// Not the request's own context: other requests wait for this too.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keysTimeout)
 	defer cancel()
 	keys, err := k.store.Keys(ctx)
 	if err != nil {
 		if old == nil {
 			return nil, err
 		}
-		k.log.Warn("keys are not readable, the last known ones stay good", "error", err)
-		r := &ring{members: old.members, read: time.Now().Add(ringRetry - ringAge)}
-		k.ring.Store(r)
-		return r, nil
+		k.log.Warn("cannot read the keys, using the last known ones", "error", err)
+		set := &keySet{keys: old.keys, read: time.Now().Add(keysRetry - keysMaxAge)}
+		k.keys.Store(set)
+		return set, nil
 	}
-	r := k.merge(old, keys)
-	k.ring.Store(r)
-	return r, nil
+	set := k.merge(old, keys)
+	k.keys.Store(set)
+	return set, nil
 }
 
-// merge keeps the members that are still good and ends the others.
-func (k *keyring) merge(old *ring, keys []hearken.Key) *ring {
-	r := &ring{read: time.Now()}
-	kept := map[*member]bool{}
+// merge takes over the keys that are unchanged and ends the others.
+func (k *keyring) merge(old *keySet, keys []hearken.Key) *keySet {
+	set := &keySet{read: time.Now()}
+	unchanged := map[*activeKey]bool{}
 	for _, key := range keys {
 		if key.RevokedAt != nil || len(key.Hash) != sha256.Size {
 			continue
 		}
-		m := old.member(&key)
-		if m == nil {
-			m = &member{
-				identity: Identity{Principal: key.ID, Keyed: true, Toolsets: slices.Clone(key.Toolsets), Approver: key.Approver},
-				hash:     [sha256.Size]byte(key.Hash),
+		active := old.find(&key)
+		if active == nil {
+			active = &activeKey{
+				caller: hearken.Caller{Principal: key.ID, Toolsets: slices.Clone(key.Toolsets), Approver: key.Approver},
+				hash:   [sha256.Size]byte(key.Hash),
 			}
-			m.revoked, m.revoke = context.WithCancel(context.Background())
+			active.revoked, active.revoke = context.WithCancel(context.Background())
 		}
-		kept[m] = true
-		r.members = append(r.members, m)
+		unchanged[active] = true
+		set.keys = append(set.keys, active)
 	}
 	if old != nil {
-		for _, m := range old.members {
-			if !kept[m] {
-				k.onRevoke(m.identity.Principal)
-				m.revoke()
+		for _, key := range old.keys {
+			if !unchanged[key] {
+				k.onRevoke(key.caller.Principal)
+				key.revoke()
 			}
 		}
 	}
-	return r
+	return set
 }
 
-// member finds the one that stands for exactly this key.
-func (r *ring) member(key *hearken.Key) *member {
-	if r == nil {
+// find returns the active key that equals key in everything that matters here.
+func (s *keySet) find(key *hearken.Key) *activeKey {
+	if s == nil {
 		return nil
 	}
-	for _, m := range r.members {
-		if m.identity.Principal == key.ID && [sha256.Size]byte(key.Hash) == m.hash &&
-			slices.Equal(m.identity.Toolsets, key.Toolsets) && m.identity.Approver == key.Approver {
-			return m
+	for _, active := range s.keys {
+		if active.caller.Principal == key.ID && [sha256.Size]byte(key.Hash) == active.hash &&
+			slices.Equal(active.caller.Toolsets, key.Toolsets) && active.caller.Approver == key.Approver {
+			return active
 		}
 	}
 	return nil
 }
 
-// watch reads the keys every second while somebody is inside, until ctx ends.
+// watch reads the keys every second while requests with a key run, until ctx
+// ends.
 func (k *keyring) watch(ctx context.Context) {
-	tick := time.NewTicker(ringAge)
+	tick := time.NewTicker(keysMaxAge)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if k.inside.Load() > 0 {
-				if _, err := k.fresh(ctx, ringAge/2); err != nil {
-					k.log.Warn("keys are not readable", "error", err)
+			if k.running.Load() > 0 {
+				if _, err := k.load(ctx, keysMaxAge/2); err != nil {
+					k.log.Warn("cannot read the keys", "error", err)
 				}
 			}
 		}

@@ -15,16 +15,16 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// stateless is the first protocol version without sessions.
-const stateless = "2026-07-28"
+// statelessVersion is the first protocol version without sessions.
+const statelessVersion = "2026-07-28"
 
-// An mcpDoor answers MCP over HTTP, of every generation, on one URL.
+// An mcpTransport serves MCP over HTTP, in every protocol version, on one URL.
 //
-// The SDK has a handler for clients with sessions and one for those without;
-// both serve the same servers here. Who has no session and does not ask for
-// one is answered without: the newest clients, clients that take no event
-// stream, and a person with curl who sends one bare call.
-type mcpDoor struct {
+// The SDK has a handler for clients with sessions and one for clients without;
+// both use the same servers here. A client that has no session and does not ask
+// for one is answered without: the newest clients, clients that accept no event
+// stream, and people who send a single call with curl.
+type mcpTransport struct {
 	api      *API
 	sessions *sessions
 	stateful http.Handler // with sessions, as events
@@ -32,29 +32,29 @@ type mcpDoor struct {
 	plain    http.Handler // without sessions, as plain JSON
 }
 
-func newMCPDoor(a *API) *mcpDoor {
+func newMCPTransport(a *API) *mcpTransport {
 	server := func(r *http.Request) *mcp.Server {
-		s, err := a.server(r.Context(), "http")
+		s, err := a.server(r.Context(), hearken.TransportHTTP)
 		if err != nil {
 			a.log.Debug("no MCP server", "error", err) // a client that has just left
 		}
 		return s
 	}
 	options := mcp.StreamableHTTPOptions{
-		DisableLocalhostProtection:   true, // the guard knows more names
-		MaxRequestBodyBytes:          -1,   // read counts
+		DisableLocalhostProtection:   true, // the guard has checked the host
+		MaxRequestBodyBytes:          -1,   // readBody limits it
 		PropagateRequestCancellation: true,
 	}
-	d := &mcpDoor{api: a}
+	t := &mcpTransport{api: a}
 	withSession := options
-	withSession.EventStore = newEvents()
-	d.stateful = mcp.NewStreamableHTTPHandler(server, &withSession)
+	withSession.EventStore = newEventStore()
+	t.stateful = mcp.NewStreamableHTTPHandler(server, &withSession)
 	options.Stateless = true
-	d.events = mcp.NewStreamableHTTPHandler(server, &options)
+	t.events = mcp.NewStreamableHTTPHandler(server, &options)
 	options.JSONResponse = true
-	d.plain = mcp.NewStreamableHTTPHandler(server, &options)
-	d.sessions = newSessions(a, d.stateful)
-	return d
+	t.plain = mcp.NewStreamableHTTPHandler(server, &options)
+	t.sessions = newSessions(a, t.stateful)
+	return t
 }
 
 // The headers that decide which handler answers, spelled as net/http does.
@@ -68,12 +68,12 @@ var (
 	contentJSON = []string{"application/json"}
 )
 
-func (d *mcpDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (t *mcpTransport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	res := w.(*response)
 	if r.Method == http.MethodPost {
-		body, status, err := d.read(w, r)
-		if err != nil {
-			res.refuse(status, err)
+		body, no := t.readBody(w, r)
+		if no != nil {
+			res.refuse(no.status, no.err)
 			return
 		}
 		res.rpc.body = body
@@ -81,35 +81,35 @@ func (d *mcpDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			res.writeRPC(http.StatusBadRequest, nil, rpcParse, "Parse error: the message is not JSON.", "")
 			return
 		}
-		if err := d.tooMany(body); err != nil {
+		if err := t.checkBatch(body); err != nil {
 			res.writeRPC(http.StatusBadRequest, nil, rpcInvalidRequest, err.Message, "")
 			return
 		}
 	}
 	version := r.Header.Get(headerVersion)
 	switch {
-	case version >= stateless:
-		r, end := leaving(r)
+	case version >= statelessVersion:
+		r, end := withLeftCause(r)
 		defer end()
-		d.answer(w, r)
+		t.answer(w, r)
 	case r.Header.Get(headerSession) != "":
-		d.sessions.serve(res, r)
+		t.sessions.serve(res, r)
 	case r.Method != http.MethodPost:
-		d.stateful.ServeHTTP(w, r)
-	case takesEvents(r) && isInitialize(res.rpc.body):
-		d.sessions.begin(res, r)
+		t.stateful.ServeHTTP(w, r)
+	case acceptsEvents(r) && isInitialize(res.rpc.body):
+		t.sessions.begin(res, r)
 	default:
-		d.answer(w, r)
+		t.answer(w, r)
 		if errors.Is(context.Cause(r.Context()), errRevoked) {
 			deny(res)
 		}
 	}
 }
 
-// leaving has a handler know that a client which is gone has not cancelled its
-// call: only the newest clients' calls end with their connection, and a lost
-// one is no word from anybody.
-func leaving(r *http.Request) (*http.Request, func()) {
+// withLeftCause makes the cancellation of a lost connection carry errLeft, so
+// that a handler can tell it from a call that the client cancelled. Only the
+// newest clients' calls end with their connection.
+func withLeftCause(r *http.Request) (*http.Request, func()) {
 	gone := r.Context()
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(gone))
 	stop := context.AfterFunc(gone, func() {
@@ -127,29 +127,28 @@ func leaving(r *http.Request) (*http.Request, func()) {
 
 // answer answers a call that belongs to no session, in plain JSON unless the
 // client says that it takes events.
-func (d *mcpDoor) answer(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost || takesEvents(r) {
-		d.normalise(r)
-		d.events.ServeHTTP(w, r)
+func (t *mcpTransport) answer(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost || acceptsEvents(r) {
+		t.normalise(r)
+		t.events.ServeHTTP(w, r)
 		return
 	}
 	r.Header["Accept"] = acceptBoth
-	d.normalise(r)
-	d.plain.ServeHTTP(w, r)
+	t.normalise(r)
+	t.plain.ServeHTTP(w, r)
 }
 
-// normalise lets a bare call be sent as curl sends it, as a form. That is also
-// how a page of another site could send one without asking: it is the check of
-// Origin and Sec-Fetch-Site that keeps those out.
-func (d *mcpDoor) normalise(r *http.Request) {
+// normalise accepts a bare call with the Content-Type that curl sends, that of a
+// form. A page of another site could send that without a preflight request; the
+// check of Origin and Sec-Fetch-Site refuses it.
+func (t *mcpTransport) normalise(r *http.Request) {
 	if r.Header.Get(headerVersion) == "" {
 		r.Header["Content-Type"] = contentJSON
 	}
 }
 
-// takesEvents reports whether a client names the event stream itself among
-// what it accepts.
-func takesEvents(r *http.Request) bool {
+// acceptsEvents reports whether a client accepts an event stream.
+func acceptsEvents(r *http.Request) bool {
 	for _, v := range r.Header["Accept"] {
 		if strings.Contains(v, "text/event-stream") {
 			return true
@@ -158,19 +157,19 @@ func takesEvents(r *http.Request) bool {
 	return false
 }
 
-// read takes the whole body, within its limits of size and time, and puts it
+// readBody reads the whole body, within the limits of size and time, and puts it
 // back for the SDK.
-func (d *mcpDoor) read(w http.ResponseWriter, r *http.Request) ([]byte, int, *hearken.Error) {
-	limit := d.api.limits.Body
-	tooLarge := func() ([]byte, int, *hearken.Error) {
+func (t *mcpTransport) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
+	limit := t.api.limits.Body
+	tooLarge := func() ([]byte, *refusal) {
 		w.Header().Set("Connection", "close")
-		return nil, http.StatusRequestEntityTooLarge, hearken.Errorf(hearken.Invalid, "The message is larger than %d bytes.", limit)
+		return nil, &refusal{http.StatusRequestEntityTooLarge, hearken.Errorf(hearken.Invalid, "The message is larger than %d bytes.", limit)}
 	}
 	if r.ContentLength > limit {
 		return tooLarge()
 	}
 	rc := http.NewResponseController(w)
-	rc.SetReadDeadline(time.Now().Add(d.api.limits.BodyRead))
+	rc.SetReadDeadline(time.Now().Add(t.api.limits.BodyRead))
 	var body []byte
 	var err error
 	if r.ContentLength >= 0 {
@@ -184,23 +183,23 @@ func (d *mcpDoor) read(w http.ResponseWriter, r *http.Request) ([]byte, int, *he
 			return tooLarge()
 		}
 		w.Header().Set("Connection", "close")
-		return nil, http.StatusBadRequest, hearken.Errorf(hearken.Invalid, "The message did not arrive whole.")
+		return nil, &refusal{http.StatusBadRequest, hearken.Errorf(hearken.Invalid, "The message is incomplete.")}
 	}
 	rc.SetReadDeadline(time.Time{})
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	return body, 0, nil
+	return body, nil
 }
 
-// tooMany refuses a batch with more calls than are worked on at a time: the
-// SDK would begin them all at once.
-func (d *mcpDoor) tooMany(body []byte) *hearken.Error {
+// checkBatch refuses a batch with more calls than may run at a time: the SDK
+// would start them all at once.
+func (t *mcpTransport) checkBatch(body []byte) *hearken.Error {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	if len(trimmed) == 0 || trimmed[0] != '[' {
 		return nil
 	}
 	var batch []json.RawMessage
-	if json.Unmarshal(body, &batch) == nil && len(batch) > d.api.limits.InFlight {
-		return hearken.Errorf(hearken.Invalid, "A batch may hold at most %d messages.", d.api.limits.InFlight)
+	if json.Unmarshal(body, &batch) == nil && len(batch) > t.api.limits.InFlight {
+		return hearken.Errorf(hearken.Invalid, "A batch may hold at most %d messages.", t.api.limits.InFlight)
 	}
 	return nil
 }

@@ -92,8 +92,8 @@ func TestMCP_Versions(t *testing.T) {
 	}
 }
 
-// TestMCP_Client has the SDK's own client come, which speaks the newest
-// version, and then one that insists on sessions.
+// TestMCP_Client uses the SDK's own client, which speaks the newest version, and
+// then a client that insists on sessions.
 func TestMCP_Client(t *testing.T) {
 	h := start(t)
 	updated := make(chan string, 1)
@@ -162,7 +162,7 @@ func TestMCP_BareBatch(t *testing.T) {
 	}
 }
 
-// TestMCP_JSONOnly has a client that takes no events: it gets no session and
+// TestMCP_JSONOnly has a client that accepts no events: it gets no session and
 // needs none.
 func TestMCP_JSONOnly(t *testing.T) {
 	h := start(t)
@@ -251,8 +251,8 @@ func TestMCP_IdleSessionsEnd(t *testing.T) {
 	eventually(t, "the session ended", func() bool { return len(h.mcp.sessions.all()) == 0 })
 }
 
-// TestMCP_Resume loses the connection in the middle of a call and takes the
-// answer with the next one.
+// TestMCP_Resume loses the connection during a call and gets the answer on the
+// next one.
 func TestMCP_Resume(t *testing.T) {
 	h := start(t)
 	session := h.session(t, "")
@@ -273,8 +273,8 @@ func TestMCP_Resume(t *testing.T) {
 	})
 }
 
-// TestMCP_CancelledByLeaving: a call of the newest version ends when its
-// caller hangs up, and is told that this was nobody's word.
+// TestMCP_CancelledByLeaving: a call of the newest version ends when its client
+// disconnects, with a cause that differs from a cancelled call.
 func TestMCP_CancelledByLeaving(t *testing.T) {
 	h := start(t)
 	ctx, leave := context.WithCancel(t.Context())

@@ -13,18 +13,17 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// metrics counts what goes through the doors.
+// metrics counts requests, connections and sessions.
 type metrics struct {
-	registry    *prometheus.Registry
-	requests    *prometheus.CounterVec
-	seconds     *prometheus.HistogramVec
-	refusals    *prometheus.CounterVec
-	connections prometheus.Gauge
-	overflow    prometheus.Counter
-	sessions    prometheus.Gauge
-	sockets     prometheus.Gauge
-	open        atomic.Int64 // connections
-	answered    atomic.Int64 // requests, streams when they end
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	refusals *prometheus.CounterVec
+	overflow prometheus.Counter
+	sessions prometheus.Gauge
+	sockets  prometheus.Gauge
+	open     atomic.Int64 // connections
+	answered atomic.Int64 // requests; streams count when they end
 }
 
 func newMetrics(reg *prometheus.Registry) *metrics {
@@ -38,11 +37,8 @@ func newMetrics(reg *prometheus.Registry) *metrics {
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, 1, 5, 20},
 		}, []string{"route"}),
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "hearken_http_refused_total", Help: "Visitors turned away by the guard, by reason.",
+			Name: "hearken_http_refused_total", Help: "Requests refused by the guard, by reason.",
 		}, []string{"reason"}),
-		connections: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "hearken_http_connections", Help: "Open connections on all doors.",
-		}),
 		overflow: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "hearken_http_connections_refused_total", Help: "Connections closed because there were too many.",
 		}),
@@ -53,7 +49,10 @@ func newMetrics(reg *prometheus.Registry) *metrics {
 			Name: "hearken_mcp_websockets", Help: "MCP connections over WebSocket.",
 		}),
 	}
-	reg.MustRegister(m.requests, m.seconds, m.refusals, m.connections, m.overflow, m.sessions, m.sockets)
+	connections := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "hearken_http_connections", Help: "Open connections on all listeners.",
+	}, func() float64 { return float64(m.open.Load()) })
+	reg.MustRegister(m.requests, m.seconds, m.refusals, connections, m.overflow, m.sessions, m.sockets)
 	return m
 }
 
@@ -68,7 +67,7 @@ func (m *metrics) refused(code hearken.Code) {
 	m.refusals.WithLabelValues(string(code)).Inc()
 }
 
-// A routeMeter has its counters looked up beforehand.
+// A routeMeter holds the counters of one route, looked up in advance.
 type routeMeter struct {
 	byClass [6]prometheus.Counter
 	seconds prometheus.Observer
@@ -96,16 +95,16 @@ func (r *routeMeter) count(status int, d time.Duration, stream bool) {
 	}
 }
 
-// limit closes connections at once that are too many: a queue would only hide
-// that there is no room.
-func (m *metrics) limit(ln net.Listener, most int) net.Listener {
-	return &limitListener{Listener: ln, metrics: m, most: int64(most)}
+// limit counts the connections of a listener and closes those above the limit at
+// once: a queue would only hide that there are too many.
+func (m *metrics) limit(ln net.Listener, limit int) net.Listener {
+	return &limitListener{Listener: ln, metrics: m, limit: int64(limit)}
 }
 
 type limitListener struct {
 	net.Listener
 	metrics *metrics
-	most    int64
+	limit   int64
 }
 
 func (l *limitListener) Accept() (net.Conn, error) {
@@ -114,13 +113,12 @@ func (l *limitListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.metrics.open.Add(1) > l.most {
+		if l.metrics.open.Add(1) > l.limit {
 			l.metrics.open.Add(-1)
 			l.metrics.overflow.Inc()
 			c.Close()
 			continue
 		}
-		l.metrics.connections.Inc()
 		return &limitConn{Conn: c, metrics: l.metrics}, nil
 	}
 }
@@ -132,9 +130,6 @@ type limitConn struct {
 }
 
 func (c *limitConn) Close() error {
-	c.once.Do(func() {
-		c.metrics.open.Add(-1)
-		c.metrics.connections.Dec()
-	})
+	c.once.Do(func() { c.metrics.open.Add(-1) })
 	return c.Conn.Close()
 }

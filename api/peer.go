@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// A peer is the other end of one connection. What is found out about it is
-// found out once, at its first request.
+// A peer is the other end of one connection. Who owns its process is looked up
+// once, at the first request.
 type peer struct {
-	door          *door
+	listener      *listener
 	remote, local netip.AddrPort
 	addr          netip.Addr
 	loopback      bool
 
-	once    sync.Once
-	unowned error
+	once     sync.Once
+	ownerErr error
 }
 
 type peerKey struct{}
@@ -28,9 +28,9 @@ func peerOf(ctx context.Context) *peer {
 	return p
 }
 
-// connContext remembers the peer with its connection.
-func (d *door) connContext(ctx context.Context, c net.Conn) context.Context {
-	p := &peer{door: d, remote: addrPort(c.RemoteAddr()), local: addrPort(c.LocalAddr())}
+// connContext stores the peer in its connection's context.
+func (l *listener) connContext(ctx context.Context, c net.Conn) context.Context {
+	p := &peer{listener: l, remote: addrPort(c.RemoteAddr()), local: addrPort(c.LocalAddr())}
 	p.addr = p.remote.Addr()
 	p.loopback = p.addr.IsLoopback()
 	return context.WithValue(ctx, peerKey{}, p)
@@ -46,30 +46,30 @@ func addrPort(a net.Addr) netip.AddrPort {
 }
 
 var (
-	errForeign = errors.New("the process belongs to another user")
-	errNoTable = errors.New("this system does not tell whose a connection is")
+	errOtherUser    = errors.New("the process belongs to another user")
+	errOwnerUnknown = errors.New("this system does not say who owns a connection")
 )
 
-// own says why a loopback peer is not the owner's own: its socket belongs to
-// another user, or to nobody that this system knows. The superuser passes,
-// being able to read the hub's memory anyway. Where the system tells nothing
-// at all, everybody passes, and the log says so once.
-func (p *peer) own(a *API) error {
+// checkOwner returns why a loopback peer is not a process of this user: its
+// socket belongs to another user, or to nobody any more. The superuser passes,
+// who can read the hub's memory anyway. Where the system does not say who owns
+// a connection, everybody passes, and a warning is logged once.
+func (p *peer) checkOwner(a *API) error {
 	if !p.loopback {
 		return nil
 	}
 	p.once.Do(func() {
 		uid, err := ownerOf(p.remote, p.local)
 		switch {
-		case errors.Is(err, errNoTable):
-			a.noTable.Do(func() {
-				a.log.Warn("other users of this computer cannot be told apart on loopback", "error", err)
+		case errors.Is(err, errOwnerUnknown):
+			a.warnOwnerUnknown.Do(func() {
+				a.log.Warn("cannot tell other users of this computer apart on loopback", "error", err)
 			})
 		case err != nil:
-			p.unowned = err
+			p.ownerErr = err
 		case uid != os.Geteuid() && uid != 0:
-			p.unowned = errForeign
+			p.ownerErr = errOtherUser
 		}
 	})
-	return p.unowned
+	return p.ownerErr
 }

@@ -11,10 +11,10 @@ import (
 	"strconv"
 )
 
-var errUnownedPeer = errors.New("nobody holds the other end any more")
+var errNoOwner = errors.New("no process owns the other end any more")
 
-// ownerOf is the user that holds the socket at remote which is connected to
-// local, as the kernel tells.
+// ownerOf asks the kernel which user owns the socket at remote that is connected
+// to local.
 func ownerOf(remote, local netip.AddrPort) (int, error) {
 	if uid, err := diagOwner(remote, local); !errors.Is(err, errNoDiag) {
 		return uid, err
@@ -22,7 +22,7 @@ func ownerOf(remote, local netip.AddrPort) (int, error) {
 	return tableOwner(remote, local)
 }
 
-// tableOwner looks it up in the kernel's table of all connections.
+// tableOwner looks the owner up in the kernel's table of all connections.
 func tableOwner(remote, local netip.AddrPort) (int, error) {
 	unreadable := 0
 	for _, t := range [...]struct {
@@ -43,18 +43,18 @@ func tableOwner(remote, local netip.AddrPort) (int, error) {
 		}
 	}
 	if unreadable > 0 {
-		return 0, errNoTable
+		return 0, errOwnerUnknown
 	}
-	return 0, errUnownedPeer
+	return 0, errNoOwner
 }
 
 // ownerIn finds a connection in one table, whose lines are
 //
 //	sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode ...
 //
-// A socket that nobody holds any more (its process closed it and the kernel
-// still sends the rest) has inode 0, and on older kernels user 0. It must not
-// pass for the superuser's, or another user could send a request and hang up.
+// A socket without a process (its process closed it and the kernel still sends
+// the rest) has inode 0, and on older kernels user 0. It must not count as the
+// superuser's: another user could send a request and close the socket.
 func ownerIn(table []byte, remote, local []byte) (uid int, found bool, err error) {
 	pair := append(append(append([]byte(" "), remote...), ' '), append(local, ' ')...)
 	i := bytes.Index(table, pair)
@@ -64,13 +64,13 @@ func ownerIn(table []byte, remote, local []byte) (uid int, found bool, err error
 	line, _, _ := bytes.Cut(table[i+1:], []byte("\n"))
 	fields := bytes.Fields(line) // local, remote, state, queues, timer, retransmits, uid, timeout, inode
 	if len(fields) < 9 {
-		return 0, false, fmt.Errorf("connection table: %w", errNoTable)
+		return 0, false, fmt.Errorf("connection table: %w", errOwnerUnknown)
 	}
 	if string(fields[8]) == "0" {
-		return 0, true, errUnownedPeer
+		return 0, true, errNoOwner
 	}
 	if uid, err = strconv.Atoi(string(fields[6])); err != nil {
-		return 0, false, fmt.Errorf("connection table: %w", errNoTable)
+		return 0, false, fmt.Errorf("connection table: %w", errOwnerUnknown)
 	}
 	return uid, true, nil
 }

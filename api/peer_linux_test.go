@@ -39,7 +39,7 @@ func asNobody(t *testing.T, script string) string {
 
 // talk is a script that sends one request and prints the answer.
 func talk(h *hub, method, path, body string, headers ...string) string {
-	addr := addrPort(h.main.listener.Addr())
+	addr := addrPort(h.main.Addr())
 	request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: %d\r\n", method, path, len(body))
 	for _, line := range headers {
 		request += line + "\r\n"
@@ -64,13 +64,13 @@ func TestPeer_AnotherUserIsRefused(t *testing.T) {
 	}
 }
 
-// TestPeer_AnotherUserHangsUp: older kernels list a socket that its process
-// has closed as the superuser's. Whoever sends a call and hangs up must not
-// pass for him.
+// TestPeer_AnotherUserHangsUp: older kernels list a socket that its process has
+// closed as the superuser's. A client that sends a call and disconnects must not
+// count as the superuser.
 func TestPeer_AnotherUserHangsUp(t *testing.T) {
 	h := prepare(t)
 	t.Cleanup(h.Close)
-	// They have hung up before the hub takes the first connection.
+	// They have disconnected before the hub accepts the first connection.
 	asNobody(t, "for i in {1..5}; do "+talk(h, "POST", "/mcp", callIt)+"exec 3>&-; done")
 	h.serve(t)
 	eventually(t, "all were answered", func() bool { return strings.Count(h.log.String(), "msg=request") >= 5 })
@@ -80,7 +80,7 @@ func TestPeer_AnotherUserHangsUp(t *testing.T) {
 }
 
 // TestPeer_ProxyOfAnotherUser: a web server in front runs as a user of its
-// own, and relays visitors who bring a key.
+// own, and forwards clients that bring a key.
 func TestPeer_ProxyOfAnotherUser(t *testing.T) {
 	h := start(t, func(c *Config) { c.PublicURL = "https://speech.example.org" })
 	id, secret := h.keys.add()
@@ -92,15 +92,15 @@ func TestPeer_ProxyOfAnotherUser(t *testing.T) {
 	}
 }
 
-// TestPeer_UnknownNeedsAKey: the other end may be on the far side of a virtual
-// machine, where nobody can say whose it is.
+// TestPeer_UnknownNeedsAKey: the other end may be outside a virtual machine,
+// where this system does not know its owner.
 func TestPeer_UnknownNeedsAKey(t *testing.T) {
 	h := start(t)
 	_, secret := h.keys.add()
-	rt := h.route("test", Access{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { plain(w, 200, "in") }))
+	rt := h.route("test", Access{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { writeText(w, 200, "in") }))
 	for auth, want := range map[string]int{"": 401, "Bearer " + secret: 200} {
-		p := &peer{door: h.main, addr: netip.MustParseAddr("127.0.0.1"), loopback: true,
-			remote: netip.MustParseAddrPort("127.0.0.1:1"), local: addrPort(h.main.listener.Addr())}
+		p := &peer{listener: h.main, addr: netip.MustParseAddr("127.0.0.1"), loopback: true,
+			remote: netip.MustParseAddrPort("127.0.0.1:1"), local: addrPort(h.main.Addr())}
 		r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
 		if auth != "" {
 			r.Header.Set("Authorization", auth)
@@ -141,7 +141,7 @@ func TestOwnerOf(t *testing.T) {
 					t.Errorf("owner = %d, %v", uid, err)
 				}
 				client.Close()
-				if _, err := owner(remote, local); !errors.Is(err, errUnownedPeer) {
+				if _, err := owner(remote, local); !errors.Is(err, errNoOwner) {
 					t.Errorf("after it hung up: %v", err)
 				}
 				// The listener is not mistaken for a connection of its own.
@@ -169,7 +169,7 @@ func TestOwnerIn(t *testing.T) {
 		err   error
 	}{
 		{"Owned", 0xD431, 1000, true, nil},
-		{"Orphan", 0xD432, 0, true, errUnownedPeer},
+		{"Orphan", 0xD432, 0, true, errNoOwner},
 		{"Absent", 0xD433, 0, false, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestOwnerIn(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := ownerIn([]byte(" 0100007F:D431 0100007F:1F90 01\n"), hexAddr(netip.MustParseAddrPort("127.0.0.1:54321"), false), local); !errors.Is(err, errNoTable) {
+	if _, _, err := ownerIn([]byte(" 0100007F:D431 0100007F:1F90 01\n"), hexAddr(netip.MustParseAddrPort("127.0.0.1:54321"), false), local); !errors.Is(err, errOwnerUnknown) {
 		t.Errorf("a table of another form: %v", err)
 	}
 	if got := string(hexAddr(netip.MustParseAddrPort("[::1]:80"), true)); got != "00000000000000000000000001000000:0050" {

@@ -4,5 +4,5 @@ package api
 
 import "net/netip"
 
-// ownerOf is known on Linux only.
-func ownerOf(_, _ netip.AddrPort) (int, error) { return 0, errNoTable }
+// ownerOf is only implemented on Linux.
+func ownerOf(_, _ netip.AddrPort) (int, error) { return 0, errOwnerUnknown }

@@ -12,30 +12,29 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A response is what a handler writes to. It marks what it carries as private
-// to caches, lets no single write hang for ever, and on the doors that speak
-// JSON-RPC turns plain-text errors into JSON-RPC ones.
+// A response is what a handler writes to. It keeps caches from storing answers,
+// gives each write a deadline, and on routes that speak JSON-RPC turns
+// plain-text errors into JSON-RPC ones.
 type response struct {
 	http.ResponseWriter
 	api     *API
-	static  bool
-	refuser func(w http.ResponseWriter, status int, err error) // nil for our own words
-	rpc     *rpcErrors                                         // nil on doors that do not speak JSON-RPC
+	refuser func(w http.ResponseWriter, status int, err error) // nil for Hearken's own form
+	rpc     *rpcErrors                                         // nil on routes that do not speak JSON-RPC
 	status  int                                                // 0 until the header is written
-	id      *Identity
-	conn    atomic.Pointer[net.Conn] // if a handler took it over
+	caller  *hearken.Caller
+	conn    atomic.Pointer[net.Conn] // if a handler hijacked it
 
 	onHeader func() // called before the header is written; may be nil
 }
 
-// Header values that every answer shares; they are never changed.
+// Header values that answers share. They must not be changed.
 var (
 	noStore   = []string{"private, no-store"} // keeps speech out of every cache
 	noSniff   = []string{"nosniff"}
-	noBuffers = []string{"no"} // lets events pass nginx one by one
+	noBuffers = []string{"no"} // makes nginx forward each event at once
 )
 
-// cutAfter is how long a handler has to end a connection that is its own.
+// cutAfter is how long a handler has to close a hijacked connection.
 const cutAfter = time.Second
 
 func (w *response) WriteHeader(status int) {
@@ -55,9 +54,7 @@ func (w *response) header(status int) {
 	}
 	h := w.Header()
 	h["X-Content-Type-Options"] = noSniff
-	if !w.static {
-		h["Cache-Control"] = noStore
-	}
+	h["Cache-Control"] = noStore
 	if h.Get("Content-Type") == "text/event-stream" {
 		h["X-Accel-Buffering"] = noBuffers
 	}
@@ -80,8 +77,8 @@ func (w *response) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// deadline gives the next write its time. A stream as a whole has no end, but
-// a reader that does not read must not hold its writer.
+// deadline sets the deadline of the next write. A stream as a whole has none, but
+// a client that does not read must not block its writer.
 func (w *response) deadline() {
 	http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.api.limits.Write))
 }
@@ -91,14 +88,14 @@ func (w *response) Flush() {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	_ = http.NewResponseController(w.ResponseWriter).Flush() // the next write tells
+	_ = http.NewResponseController(w.ResponseWriter).Flush() // the next write fails too
 }
 
 // Unwrap lets [http.ResponseController] and the WebSocket library reach the
 // connection.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Hijack implements [http.Hijacker], and remembers the connection for cut.
+// Hijack implements [http.Hijacker] and stores the connection for cut.
 func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil {
@@ -107,15 +104,14 @@ func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return c, rw, err
 }
 
-// cut closes a hijacked connection whose handler does not end it when its
-// context ends.
+// cut closes a hijacked connection if its handler does not do so soon.
 func (w *response) cut() {
 	if c := w.conn.Load(); c != nil {
 		time.AfterFunc(cutAfter, func() { (*c).Close() })
 	}
 }
 
-// refuse answers with an error in the door's own language.
+// refuse answers with an error in the form of the route.
 func (w *response) refuse(status int, err *hearken.Error) {
 	if w.rpc != nil {
 		w.rpc.status = 0
@@ -135,11 +131,10 @@ func (w *response) refuse(status int, err *hearken.Error) {
 		Try     string       `json:"try,omitempty"`
 	}
 	b, _ := json.Marshal(map[string]body{"error": {err.Code, err.Message, err.Try}})
-	_, _ = w.ResponseWriter.Write(append(b, '\n')) // a client that has gone does not miss it
+	_, _ = w.ResponseWriter.Write(append(b, '\n')) // the client may have gone
 }
 
-// crossOrigin tells the browser that the page may read the answer. The page's
-// own origin needs no such word and does not mind it.
+// crossOrigin tells the browser that a page of this origin may read the answer.
 func (w *response) crossOrigin(origin string, r *http.Request) {
 	h := w.Header()
 	h.Add("Vary", "Origin")

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The JSON-RPC errors that a door itself gives.
+// JSON-RPC error codes that this package itself returns.
 const (
 	rpcParse          = -32700
 	rpcInvalidRequest = -32600
@@ -14,15 +14,13 @@ const (
 )
 
 // rpcErrors turns the plain-text errors of the SDK's handlers into JSON-RPC
-// ones. The numbers of HTTP stand for themselves as codes, as 401 and 429 do;
-// what JSON-RPC has a number for gets that.
+// ones. The code is JSON-RPC's own if it has one, else the HTTP status.
 type rpcErrors struct {
 	body   []byte // the message that was posted, if any
-	status int    // of the plain-text error that is under way
+	status int    // of the plain-text error whose text is still to come
 }
 
-// begin reports whether a header is that of a plain-text error, whose text is
-// then awaited.
+// begin reports whether a header is that of a plain-text error. Its text follows.
 func (e *rpcErrors) begin(h http.Header, status int) bool {
 	if status < 400 || !strings.HasPrefix(h.Get("Content-Type"), "text/plain") {
 		return false
@@ -31,7 +29,7 @@ func (e *rpcErrors) begin(h http.Header, status int) bool {
 	return true
 }
 
-// finish writes the error whose text has come.
+// finish writes the error with its text.
 func (e *rpcErrors) finish(w *response, text string) {
 	status := e.status
 	e.status = 0
@@ -42,7 +40,7 @@ func (e *rpcErrors) finish(w *response, text string) {
 		case e.body != nil && !valid:
 			code, text = rpcParse, "Parse error: the message is not JSON."
 		case strings.HasPrefix(text, "JSON RPC not handled") && id != nil:
-			// The call itself was understood, so this is its answer.
+			// The message itself was valid, so this is the answer to its call.
 			status, code, text = http.StatusOK, rpcMethodNotFound, "Method not found: "+messageMethod(e.body)
 		default:
 			code = rpcInvalidRequest
@@ -55,10 +53,10 @@ func (e *rpcErrors) finish(w *response, text string) {
 func (w *response) writeRPC(status int, id json.RawMessage, code int64, message, try string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.header(status)
-	_, _ = w.ResponseWriter.Write(rpcError(id, code, message, try)) // a client that has gone does not miss it
+	_, _ = w.ResponseWriter.Write(rpcError(id, code, message, try)) // the client may have gone
 }
 
-// rpcError is a JSON-RPC error on the wire; without an id it has a null one.
+// rpcError encodes a JSON-RPC error. Without an id, the id is null.
 func rpcError(id json.RawMessage, code int64, message, try string) []byte {
 	type data struct {
 		Try string `json:"try"`
@@ -83,8 +81,8 @@ func rpcError(id json.RawMessage, code int64, message, try string) []byte {
 	return b
 }
 
-// messageID is the id of a message, nil if it has none that can be echoed,
-// and whether it is JSON at all.
+// messageID returns the id of a message, nil if it has no valid one, and whether
+// the message is JSON at all.
 func messageID(body []byte) (id json.RawMessage, valid bool) {
 	var m struct {
 		ID json.RawMessage `json:"id"`

@@ -18,32 +18,32 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A door is one listening socket.
-type door struct {
-	listener net.Listener
+// A listener is one listening socket of the API.
+type listener struct {
+	net.Listener
 	loopback bool        // only this computer can reach it
 	tls      *tls.Config // nil for plain HTTP
 }
 
-// Listen takes a TCP port, or another one if some program has it, which it
-// logs: first last, where the hub was before and its senders look for it, then
-// any free one. Port 0 is any of those.
-func Listen(host string, port, last int, log *slog.Logger) (net.Listener, error) {
-	// A peer that vanished without a word is noticed within a minute.
+// openPort listens on a TCP port. If another program uses it, openPort tries
+// last, where clients of the last run look for the hub, and then any free port,
+// and logs that. Port 0 stands for any port.
+func openPort(host string, port, last int, log *slog.Logger) (net.Listener, error) {
+	// Notices within a minute that a peer has vanished.
 	lc := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}}
 	var ln net.Listener
 	err := error(syscall.EADDRINUSE)
 	for _, p := range []int{port, last} {
-		if p != 0 && taken(err) {
+		if p != 0 && portInUse(err) {
 			ln, err = lc.Listen(context.Background(), "tcp", net.JoinHostPort(host, strconv.Itoa(p)))
 		}
 	}
-	if taken(err) {
+	if portInUse(err) {
 		ln, err = lc.Listen(context.Background(), "tcp", net.JoinHostPort(host, "0"))
 	}
 	if err == nil && port != 0 {
 		if got := int(addrPort(ln.Addr()).Port()); got != port {
-			log.Warn("port is taken, using another", "host", host, "wanted", port, "port", got)
+			log.Warn("port is in use, using another", "host", host, "wanted", port, "port", got)
 		}
 	}
 	if err != nil {
@@ -52,33 +52,33 @@ func Listen(host string, port, last int, log *slog.Logger) (net.Listener, error)
 	return ln, nil
 }
 
-// taken reports whether a port is another program's, or on Windows reserved
-// for one. Windows has its own numbers for that, which Go does not translate.
-func taken(err error) bool {
+// portInUse reports whether another program uses a port, or on Windows has
+// reserved it. Windows has its own error numbers, which Go does not translate.
+func portInUse(err error) bool {
 	return errors.Is(err, syscall.EADDRINUSE) ||
 		runtime.GOOS == "windows" && (errors.Is(err, syscall.Errno(10048)) || errors.Is(err, syscall.Errno(10013)))
 }
 
-func (a *API) openDoor(host string, port, last int) (*door, error) {
-	ln, err := Listen(host, port, last, a.log)
+func (a *API) listen(host string, port, last int) (*listener, error) {
+	ln, err := openPort(host, port, last, a.log)
 	if err != nil {
 		return nil, err
 	}
-	d := &door{listener: a.metrics.limit(ln, a.limits.Connections), loopback: addrPort(ln.Addr()).Addr().IsLoopback()}
-	if d.tls, err = a.tlsFor(d, host); err != nil {
+	l := &listener{Listener: a.metrics.limit(ln, a.limits.Connections), loopback: addrPort(ln.Addr()).Addr().IsLoopback()}
+	if l.tls, err = a.tlsFor(l, host); err != nil {
 		ln.Close()
 		return nil, err
 	}
-	return d, nil
+	return l, nil
 }
 
-// url is the door's address as clients write it. A door that listens
-// everywhere is called by a name of this computer.
-func (d *door) url(scheme, host string) string {
-	if d.tls != nil {
+// url is the listener's address as clients write it. A listener on all
+// interfaces goes by this computer's name.
+func (l *listener) url(scheme, host string) string {
+	if l.tls != nil {
 		scheme += "s"
 	}
-	ap := addrPort(d.listener.Addr())
+	ap := addrPort(l.Addr())
 	if addr, err := netip.ParseAddr(host); host == "" || (err == nil && !addr.IsUnspecified()) {
 		host = ap.Addr().String()
 	} else if err == nil {
@@ -101,13 +101,10 @@ func splitListen(s string) (host string, port int, err error) {
 	return h, port, nil
 }
 
-// Serve answers at every door until ctx ends. Then it takes no new
-// connections, ends the streams, lets what is being answered finish, at most
-// for the drain time, and returns nil. It is called once.
+// Serve answers requests on every listener until ctx ends. Then it accepts no
+// new connections, ends the streams, lets running requests finish, at most for
+// the drain time, and returns nil. It is called once.
 func (a *API) Serve(ctx context.Context) error {
-	if !a.rooted {
-		a.mux.Handle("/", a.route("unknown", Access{}, http.HandlerFunc(notFound)))
-	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var watchers sync.WaitGroup
 	watchers.Go(func() { a.keys.watch(background) })
@@ -116,8 +113,8 @@ func (a *API) Serve(ctx context.Context) error {
 
 	failed := make(chan error, 2)
 	var running []*http.Server
-	for d, mux := range map[*door]http.Handler{a.main: a.mux, a.ws: a.wsMux} {
-		if d == nil {
+	for l, mux := range map[*listener]http.Handler{a.main: a.mux, a.ws: a.wsMux} {
+		if l == nil {
 			continue
 		}
 		s := &http.Server{
@@ -125,21 +122,21 @@ func (a *API) Serve(ctx context.Context) error {
 			ReadHeaderTimeout: a.limits.Header,
 			IdleTimeout:       a.limits.Idle,
 			MaxHeaderBytes:    32 << 10,
-			ConnContext:       d.connContext,
+			ConnContext:       l.connContext,
 			ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
-			TLSConfig:         d.tls,
+			TLSConfig:         l.tls,
 			Protocols:         new(http.Protocols),
 		}
-		// HTTP/2 would end a stream that is quiet for longer than one write
-		// may take, and brings nothing that these doors need.
+		// HTTP/2 would end a stream that is quiet for longer than one write may
+		// take, and offers nothing that the hub needs.
 		s.Protocols.SetHTTP1(true)
 		running = append(running, s)
 		go func() {
 			var err error
-			if d.tls != nil {
-				err = s.ServeTLS(d.listener, "", "")
+			if l.tls != nil {
+				err = s.ServeTLS(l.Listener, "", "")
 			} else {
-				err = s.Serve(d.listener)
+				err = s.Serve(l.Listener)
 			}
 			if !errors.Is(err, http.ErrServerClosed) {
 				failed <- fmt.Errorf("serve: %w", err)
@@ -156,8 +153,8 @@ func (a *API) Serve(ctx context.Context) error {
 	return err
 }
 
-// drain closes the doors in order: no new visitors, then the streams, then
-// whoever is still being answered.
+// drain shuts down in order: it accepts no new connections, ends the streams,
+// and then waits for the requests that are still running.
 func (a *API) drain(running []*http.Server) {
 	a.draining.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), a.limits.Drain)
@@ -167,7 +164,7 @@ func (a *API) drain(running []*http.Server) {
 	go func() {
 		for _, s := range running {
 			if err := s.Shutdown(ctx); err != nil && ctx.Err() == nil {
-				a.log.Warn("a door was not closed", "error", err)
+				a.log.Warn("a listener was not closed", "error", err)
 			}
 		}
 		a.mcp.sessions.closeAll(ctx)
@@ -177,20 +174,20 @@ func (a *API) drain(running []*http.Server) {
 	select {
 	case <-done:
 	case <-ctx.Done():
-		a.log.Warn("some requests did not end in time")
+		a.log.Warn("some requests did not finish in time")
 	}
 	for _, s := range running {
 		s.Close()
 	}
 }
 
-// Close gives the ports back without serving. After [API.Serve] there is
-// nothing left to close.
+// Close closes the listeners of an API that never served. After [API.Serve] it
+// has nothing to close.
 func (a *API) Close() {
 	a.close(errClosing)
-	for _, d := range []*door{a.main, a.ws} {
-		if d != nil {
-			d.listener.Close()
+	for _, l := range []*listener{a.main, a.ws} {
+		if l != nil {
+			l.Close()
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 func (h *hub) tcp(t *testing.T) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", h.main.listener.Addr().String())
+	c, err := net.Dial("tcp", h.main.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestServe_BodyTooLarge(t *testing.T) {
 			fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n", header)
 			if name == "Chunked" {
 				chunk := fmt.Sprintf("%x\r\n%s\r\n", 1<<20, strings.Repeat("x", 1<<20))
-				for range 64 { // until the hub has enough of it
+				for range 64 { // until the hub closes the connection
 					if _, err := io.WriteString(c, chunk); err != nil {
 						break
 					}
@@ -118,8 +118,8 @@ func TestServe_ConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestServe_ReaderThatDoesNotRead: the hub must be able to stop though nobody
-// takes what it writes.
+// TestServe_ReaderThatDoesNotRead: the hub must be able to stop though a client
+// does not read what it writes.
 func TestServe_ReaderThatDoesNotRead(t *testing.T) {
 	h := start(t, func(c *Config) { c.Limits.Write = 50 * time.Millisecond })
 	big := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":%q}}}`, strings.Repeat("x", 3<<20))
@@ -172,7 +172,7 @@ func TestServe_DrainsAndEndsStreams(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	close(h.release) // what is under way may finish
+	close(h.release) // running calls may finish
 	if got := receive(t, busy); got.text() != "waited" {
 		t.Errorf("call on the WebSocket: %+v", got)
 	}
@@ -187,7 +187,7 @@ func TestServe_DrainsAndEndsStreams(t *testing.T) {
 	}
 }
 
-// open begins a request whose answer goes on.
+// open starts a request whose answer is a stream.
 func (h *hub) open(t *testing.T, method, body string, headers ...string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, h.URL()+"/mcp", strings.NewReader(body))
@@ -253,14 +253,14 @@ func TestRevokedKeyEndsStreams(t *testing.T) {
 }
 
 func TestListen_PortIsTaken(t *testing.T) {
-	first, err := Listen("127.0.0.1", 0, 0, slog.New(slog.DiscardHandler))
+	first, err := openPort("127.0.0.1", 0, 0, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.Close()
 	var log lockedBuffer
 	port := int(addrPort(first.Addr()).Port())
-	second, err := Listen("127.0.0.1", port, 0, slog.New(slog.NewTextHandler(&log, nil)))
+	second, err := openPort("127.0.0.1", port, 0, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestListen_PortIsTaken(t *testing.T) {
 	if got == port || !strings.Contains(log.String(), fmt.Sprintf("wanted=%d port=%d", port, got)) {
 		t.Errorf("port %d: %s", got, log.String())
 	}
-	if _, err := Listen("192.0.2.1", 0, 0, slog.New(slog.DiscardHandler)); err == nil {
+	if _, err := openPort("192.0.2.1", 0, 0, slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("listens on somebody else's address")
 	}
 }
@@ -334,28 +334,28 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestListen_WhereItWas has a hub that comes back to where its senders look.
-func TestListen_WhereItWas(t *testing.T) {
+// TestOpenPort_LastPort starts a hub on the port where its clients look for it.
+func TestOpenPort_LastPort(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
-	busy, err := Listen("127.0.0.1", 0, 0, log)
+	busy, err := openPort("127.0.0.1", 0, 0, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer busy.Close()
-	before, err := Listen("127.0.0.1", 0, 0, log)
+	before, err := openPort("127.0.0.1", 0, 0, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before.Close()
 	last := int(addrPort(before.Addr()).Port())
 	for _, wanted := range []int{0, int(addrPort(busy.Addr()).Port())} {
-		again, err := Listen("127.0.0.1", wanted, last, log)
+		second, err := openPort("127.0.0.1", wanted, last, log)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := int(addrPort(again.Addr()).Port()); got != last {
+		if got := int(addrPort(second.Addr()).Port()); got != last {
 			t.Errorf("wanted %d, was at %d, came back at %d", wanted, last, got)
 		}
-		again.Close()
+		second.Close()
 	}
 }

@@ -12,39 +12,39 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// sessions knows the MCP sessions that the SDK's handler holds: whose they
-// are, so that nobody else uses them, and how long they have been idle, so
-// that there are never too many.
+// sessions tracks the MCP sessions of the SDK's handler: who owns each, so that
+// nobody else uses it, and how long it has been idle, so that there are never
+// too many.
 type sessions struct {
 	api     *API
 	handler http.Handler // the SDK's
 
 	mu   sync.RWMutex
 	byID map[string]*session
-	room int // sessions that may still begin
+	free int // sessions that may still begin
 }
 
 type session struct {
-	id        string
-	principal string
-	busy      atomic.Int64 // requests and streams that are under way
-	used      atomic.Int64 // when the last one ended, in Unix nanoseconds
+	id     string
+	caller *hearken.Caller // as the guard let it in; another pointer after its key changed
+	busy   atomic.Int64    // running requests and streams
+	used   atomic.Int64    // when the last one ended, in Unix nanoseconds
 }
 
 func newSessions(a *API, h http.Handler) *sessions {
-	return &sessions{api: a, handler: h, byID: map[string]*session{}, room: a.limits.Sessions}
+	return &sessions{api: a, handler: h, byID: map[string]*session{}, free: a.limits.Sessions}
 }
 
-// serve passes a request to its session. Another principal's session is not
-// there.
+// serve passes a request to its session. For other callers, and after a change of
+// the caller's key, the session does not exist.
 func (s *sessions) serve(w *response, r *http.Request) {
 	id := r.Header.Get(headerSession)
 	s.mu.RLock()
 	sess := s.byID[id]
 	s.mu.RUnlock()
-	if sess == nil || sess.principal != CallerFrom(r.Context()).Principal {
+	if sess == nil || sess.caller != CallerFrom(r.Context()) {
 		rid, _ := messageID(w.rpc.body)
-		w.writeRPC(http.StatusNotFound, rid, http.StatusNotFound, "There is no such MCP session. It may have ended for being idle.", "initialize again")
+		w.writeRPC(http.StatusNotFound, rid, http.StatusNotFound, "There is no such MCP session. It may have ended because it was idle.", "initialize again")
 		return
 	}
 	sess.busy.Add(1)
@@ -59,8 +59,8 @@ func (s *sessions) serve(w *response, r *http.Request) {
 	}
 }
 
-// deny answers a call that was under way when its key was revoked: the SDK ends
-// the answer without a word, and often has begun it.
+// deny answers a call whose key was revoked meanwhile. The SDK ends the answer
+// without an error, and often has begun it.
 func deny(w *response) {
 	id, _ := messageID(w.rpc.body)
 	switch {
@@ -73,14 +73,14 @@ func deny(w *response) {
 	}
 }
 
-// begin lets the SDK start a session, and remembers whose it is.
+// begin lets the SDK start a session and records who owns it.
 func (s *sessions) begin(w *response, r *http.Request) {
 	if !s.reserve() {
 		w.Header().Set("Retry-After", "10")
 		w.refuse(http.StatusServiceUnavailable, hearken.Errorf(hearken.Busy, "There are too many MCP sessions.").WithTry("again in a moment"))
 		return
 	}
-	sess := &session{principal: CallerFrom(r.Context()).Principal}
+	sess := &session{caller: CallerFrom(r.Context())}
 	sess.busy.Add(1)
 	// The client may use the session as soon as it has the header, which is
 	// before the handler returns.
@@ -95,24 +95,31 @@ func (s *sessions) begin(w *response, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 	sess.used.Store(time.Now().UnixNano())
 	sess.busy.Add(-1)
-	if sess.id == "" {
+	revoked := errors.Is(context.Cause(r.Context()), errRevoked)
+	if revoked {
+		deny(w)
+	}
+	switch {
+	case sess.id == "":
 		s.release()
+	case revoked:
+		s.end(sess)
 	}
 }
 
-// release gives back what reserve took.
+// release undoes reserve.
 func (s *sessions) release() {
 	s.mu.Lock()
-	s.room++
+	s.free++
 	s.mu.Unlock()
 }
 
-// reserve makes room for one more, if need be by ending the session that has
+// reserve reserves one session. If there are too many it ends the one that has
 // been idle the longest.
 func (s *sessions) reserve() bool {
 	s.mu.Lock()
-	if s.room > 0 {
-		s.room--
+	if s.free > 0 {
+		s.free--
 		s.mu.Unlock()
 		return true
 	}
@@ -129,10 +136,10 @@ func (s *sessions) reserve() bool {
 	s.end(oldest)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.room == 0 {
+	if s.free == 0 {
 		return false
 	}
-	s.room--
+	s.free--
 	return true
 }
 
@@ -141,12 +148,13 @@ func (s *sessions) remove(sess *session) {
 	defer s.mu.Unlock()
 	if s.byID[sess.id] == sess {
 		delete(s.byID, sess.id)
-		s.room++
+		s.free++
 		s.api.metrics.sessions.Dec()
 	}
 }
 
-// end ends a session as its client would, which is the one way the SDK has.
+// end ends a session with the request that its client would send: the SDK has
+// no other way.
 func (s *sessions) end(sess *session) {
 	s.remove(sess)
 	r, err := http.NewRequest(http.MethodDelete, "/mcp", nil)
@@ -179,16 +187,16 @@ func (s *sessions) endIdle(before time.Time) {
 	}
 }
 
-// endOf ends the sessions of a principal that is no longer good.
-func (s *sessions) endOf(principal string) {
+// endAllOf ends the sessions of a principal whose key was revoked.
+func (s *sessions) endAllOf(principal string) {
 	for _, sess := range s.all() {
-		if sess.principal == principal {
+		if sess.caller.Principal == principal {
 			s.end(sess)
 		}
 	}
 }
 
-// closeAll ends every session, the busy ones when they are done or ctx ends.
+// closeAll ends every session. It waits for the busy ones until ctx ends.
 func (s *sessions) closeAll(ctx context.Context) {
 	var ending sync.WaitGroup
 	for _, sess := range s.all() {
@@ -212,7 +220,7 @@ func (s *sessions) all() []*session {
 	return all
 }
 
-// discard is where the answer to a request of our own goes.
+// discard drops the answer to a request of our own.
 type discard struct{}
 
 func (discard) Header() http.Header         { return http.Header{} }

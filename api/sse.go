@@ -10,11 +10,11 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// An sseDoor speaks the HTTP+SSE form of MCP, of protocol version 2024-11-05:
-// a GET stays open and carries the answers, POSTs to the address that it
-// names carry the calls. The SDK has a handler for it too, which does not ask
-// whose a session is.
-type sseDoor struct {
+// An sseTransport serves the HTTP+SSE form of MCP, of protocol version
+// 2024-11-05: a GET stays open and carries the answers, and POSTs to the address
+// that it names carry the calls. The SDK's own handler does not check who owns a
+// session.
+type sseTransport struct {
 	api *API
 
 	mu   sync.Mutex
@@ -27,25 +27,25 @@ type sseSession struct {
 	connected chan struct{} // closed when the transport takes messages
 }
 
-func newSSEDoor(a *API) *sseDoor {
-	return &sseDoor{api: a, byID: map[string]*sseSession{}}
+func newSSETransport(a *API) *sseTransport {
+	return &sseTransport{api: a, byID: map[string]*sseSession{}}
 }
 
-func (d *sseDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (t *sseTransport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodGet:
-		d.listen(w.(*response), r)
+		t.listen(w.(*response), r)
 	case http.MethodPost:
-		d.post(w.(*response), r)
+		t.post(w.(*response), r)
 	default:
 		w.Header().Set("Allow", "GET, POST")
-		w.(*response).refuse(http.StatusMethodNotAllowed, hearken.Errorf(hearken.Invalid, "The SSE door takes GET and POST."))
+		w.(*response).refuse(http.StatusMethodNotAllowed, hearken.Errorf(hearken.Invalid, "The SSE endpoint takes GET and POST."))
 	}
 }
 
 // listen holds one session for as long as the GET stays open.
-func (d *sseDoor) listen(w *response, r *http.Request) {
-	server, err := d.api.server(r.Context(), "sse")
+func (t *sseTransport) listen(w *response, r *http.Request) {
+	server, err := t.api.server(r.Context(), hearken.TransportSSE)
 	if err != nil {
 		w.refuse(http.StatusInternalServerError, hearken.Errorf("", "There is no server for this caller."))
 		return
@@ -53,26 +53,26 @@ func (d *sseDoor) listen(w *response, r *http.Request) {
 	id := rand.Text()
 	s := &sseSession{
 		principal: CallerFrom(r.Context()).Principal,
-		transport: &mcp.SSEServerTransport{Endpoint: r.URL.Path + "?sessionid=" + id, Response: w, MaxRequestBodyBytes: d.api.limits.Body},
+		transport: &mcp.SSEServerTransport{Endpoint: r.URL.Path + "?sessionid=" + id, Response: w, MaxRequestBodyBytes: t.api.limits.Body},
 		connected: make(chan struct{}),
 	}
-	if !d.api.mcp.sessions.reserve() {
+	if !t.api.mcp.sessions.reserve() {
 		w.Header().Set("Retry-After", "10")
 		w.refuse(http.StatusServiceUnavailable, hearken.Errorf(hearken.Busy, "There are too many MCP sessions.").WithTry("again in a moment"))
 		return
 	}
-	defer d.api.mcp.sessions.release()
-	d.api.metrics.sessions.Inc()
-	defer d.api.metrics.sessions.Dec()
-	// Connecting tells the client where to post, so it may do so before that
+	defer t.api.mcp.sessions.release()
+	t.api.metrics.sessions.Inc()
+	defer t.api.metrics.sessions.Dec()
+	// Connect tells the client where to post, so a POST may come before Connect
 	// returns.
-	d.mu.Lock()
-	d.byID[id] = s
-	d.mu.Unlock()
+	t.mu.Lock()
+	t.byID[id] = s
+	t.mu.Unlock()
 	defer func() {
-		d.mu.Lock()
-		delete(d.byID, id)
-		d.mu.Unlock()
+		t.mu.Lock()
+		delete(t.byID, id)
+		t.mu.Unlock()
 	}()
 	w.Header().Set("Content-Type", "text/event-stream")
 	ss, err := server.Connect(r.Context(), s.transport, nil)
@@ -82,30 +82,30 @@ func (d *sseDoor) listen(w *response, r *http.Request) {
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = ss.Wait() // however it ends
+		_ = ss.Wait() // how it ends does not matter
 		close(ended)
 	}()
 	select {
 	case <-r.Context().Done():
 	case <-ended:
 	}
-	// Waits for calls that are under way: they still write to this response.
-	_ = ss.Close() // the client may have hung up first
+	// Waits for running calls: they still write to this response.
+	_ = ss.Close() // the client may have closed it first
 	<-ended
 }
 
-// post takes one message for a session of the same principal.
-func (d *sseDoor) post(w *response, r *http.Request) {
-	d.mu.Lock()
-	s := d.byID[r.URL.Query().Get("sessionid")]
-	d.mu.Unlock()
+// post receives one message for a session of the same principal.
+func (t *sseTransport) post(w *response, r *http.Request) {
+	t.mu.Lock()
+	s := t.byID[r.URL.Query().Get("sessionid")]
+	t.mu.Unlock()
 	if s == nil || s.principal != CallerFrom(r.Context()).Principal {
 		w.refuse(http.StatusNotFound, hearken.Errorf(hearken.NotFound, "There is no such MCP session.").WithTry("GET /sse first"))
 		return
 	}
-	body, status, err := d.api.mcp.read(w, r)
-	if err != nil {
-		w.refuse(status, err)
+	body, no := t.api.mcp.readBody(w, r)
+	if no != nil {
+		w.refuse(no.status, no.err)
 		return
 	}
 	w.rpc.body = body

@@ -18,9 +18,9 @@ const (
 	ticketsPerKey = 32 // at a time
 )
 
-// tickets let those in by WebSocket whose client cannot send a header, such as
-// the official SDK for TypeScript: a key buys one, and it is good once and not
-// for long, so that it does no harm in a log of addresses.
+// tickets are for WebSocket clients that cannot send a header, such as the
+// official TypeScript SDK. A caller with a key gets one in exchange. It is valid
+// once and for a short time, so it does no harm in a log of URLs.
 type tickets struct {
 	mu     sync.Mutex
 	byHash map[[sha256.Size]byte]ticket
@@ -33,7 +33,7 @@ type ticket struct {
 
 func newTickets() *tickets { return &tickets{byHash: map[[sha256.Size]byte]ticket{}} }
 
-// issue makes a ticket for a key, unless it has too many already.
+// issue makes a ticket for a key, unless the key has too many already.
 func (t *tickets) issue(principal string) (string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -54,8 +54,8 @@ func (t *tickets) issue(principal string) (string, bool) {
 	return secret, true
 }
 
-// take uses a ticket up, and says whose it was.
-func (t *tickets) take(secret string) (principal string, ok bool) {
+// redeem uses a ticket up and returns its principal.
+func (t *tickets) redeem(secret string) (principal string, ok bool) {
 	hash := sha256.Sum256([]byte(secret))
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -69,18 +69,18 @@ func (a *API) wsTicket(w http.ResponseWriter, r *http.Request) {
 	secret, ok := a.tickets.issue(CallerFrom(r.Context()).Principal)
 	if !ok {
 		w.Header().Set("Retry-After", "30")
-		w.(*response).refuse(http.StatusTooManyRequests, hearken.Errorf(hearken.RateLimited, "This key has %d tickets that nobody used.", ticketsPerKey).WithTry("again in half a minute"))
+		w.(*response).refuse(http.StatusTooManyRequests, hearken.Errorf(hearken.RateLimited, "This key has %d unused tickets.", ticketsPerKey).WithTry("again in half a minute"))
 		return
 	}
-	door := a.WSURL() + "/"
-	if a.ws == nil || a.names.public != nil {
-		door = "ws" + strings.TrimPrefix(a.URL(), "http") + "/mcp"
+	address := a.WSURL() + "/"
+	if a.ws == nil || a.hosts.public != nil {
+		address = "ws" + strings.TrimPrefix(a.URL(), "http") + "/mcp"
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
-	_ = json.NewEncoder(w).Encode(struct { // a client that has gone does not miss it
+	_ = json.NewEncoder(w).Encode(struct { // the client may have gone
 		Ticket    string `json:"ticket"`
 		URL       string `json:"url"`
 		ExpiresIn int    `json:"expiresIn"` // seconds
-	}{secret, door + "?ticket=" + url.QueryEscape(secret), int(ticketLife / time.Second)})
+	}{secret, address + "?ticket=" + url.QueryEscape(secret), int(ticketLife / time.Second)})
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/coder/websocket"
 )
 
-type bought struct {
+type issued struct {
 	Ticket, URL string
 	ExpiresIn   int
 }
 
-// buy gets a ticket at a door.
-func (h *hub) buy(t *testing.T, door, secret string) (*http.Response, bought) {
+// issue gets a ticket at an address.
+func (h *hub) issue(t *testing.T, address, secret string) (*http.Response, issued) {
 	t.Helper()
-	res, body := h.do(t, "POST", door+"/v1/ws-ticket", "", "Authorization: Bearer "+secret)
-	var b bought
+	res, body := h.do(t, "POST", address+"/v1/ws-ticket", "", "Authorization: Bearer "+secret)
+	var b issued
 	if err := json.Unmarshal([]byte(body), &b); err != nil {
 		t.Fatalf("%v: %s", err, body)
 	}
@@ -31,8 +31,8 @@ func (h *hub) buy(t *testing.T, door, secret string) (*http.Response, bought) {
 func TestTicket(t *testing.T) {
 	h := start(t)
 	id, secret := h.keys.add()
-	for _, door := range []string{h.URL(), "http" + strings.TrimPrefix(h.WSURL(), "ws")} {
-		res, b := h.buy(t, door, secret)
+	for _, address := range []string{h.URL(), "http" + strings.TrimPrefix(h.WSURL(), "ws")} {
+		res, b := h.issue(t, address, secret)
 		if res.StatusCode != http.StatusCreated || b.ExpiresIn != 30 || !strings.HasPrefix(b.URL, h.WSURL()+"/?ticket="+b.Ticket) || res.Header.Get("Cache-Control") != "private, no-store" {
 			t.Errorf("%s: %+v", res.Status, b)
 		}
@@ -43,7 +43,7 @@ func TestTicket(t *testing.T) {
 		if got := roundTrip(t, c, callIt); got.text() != id+"/ws:hi" || c.Subprotocol() != "mcp" {
 			t.Errorf("%+v", got)
 		}
-		// It is used up, at every address of the door.
+		// It is used up, at every address.
 		for _, url := range h.wsURLs() {
 			again, _, err := h.dial(t, url+"?ticket="+b.Ticket, []string{"mcp"})
 			if err != nil {
@@ -53,7 +53,7 @@ func TestTicket(t *testing.T) {
 				t.Errorf("again: %+v", got)
 			}
 		}
-		h.API.logins.addrs = newLogins().addrs
+		h.API.guesses.addrs = newGuessLimiter().addrs
 	}
 	if strings.Contains(h.log.String(), "wst_") {
 		t.Error("a ticket is in the log")
@@ -72,18 +72,18 @@ func TestTicket_NeedsAKey(t *testing.T) {
 	}
 }
 
-// A ticket opens the MCP door and no other, and is as good as its key.
+// A ticket is for MCP over WebSocket only, and valid as long as its key.
 func TestTicket_Bounds(t *testing.T) {
 	h := startAll(t)
 	id, secret := h.keys.add()
-	_, b := h.buy(t, h.URL(), secret)
+	_, b := h.issue(t, h.URL(), secret)
 	if res, _ := h.do(t, "POST", "/mcp?ticket="+b.Ticket, callIt, "X-Forwarded-For: 10.0.0.1"); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("over HTTP: %s", res.Status)
 	}
 	if _, res, err := h.dial(t, "ws"+strings.TrimPrefix(h.URL(), "http")+"/audio/x?ticket="+b.Ticket, nil); err == nil || res == nil || res.StatusCode != http.StatusUnauthorized {
-		t.Errorf("for sound: %v, %v", res, err)
+		t.Errorf("for audio: %v, %v", res, err)
 	}
-	h.API.logins.addrs = newLogins().addrs
+	h.API.guesses.addrs = newGuessLimiter().addrs
 	live, _, err := h.dial(t, b.URL, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestTicket_Bounds(t *testing.T) {
 	if got := roundTrip(t, live, callIt); got.Error != nil {
 		t.Errorf("%+v", got)
 	}
-	_, unused := h.buy(t, h.URL(), secret)
+	_, unused := h.issue(t, h.URL(), secret)
 	h.keys.revoke(id)
 	if _, _, err := live.Read(t.Context()); websocket.CloseStatus(err) != 4401 {
 		t.Errorf("what it opened was closed with %v", err)
@@ -122,18 +122,18 @@ func TestTickets(t *testing.T) {
 		if _, ok := all.issue("b"); !ok {
 			t.Error("another key gets none")
 		}
-		if who, ok := all.take(held[0]); !ok || who != "a" {
+		if who, ok := all.redeem(held[0]); !ok || who != "a" {
 			t.Errorf("%q, %t", who, ok)
 		}
 		if _, ok := all.issue("a"); !ok {
 			t.Error("one that was used still counts")
 		}
 		<-time.After(ticketLife)
-		if who, ok := all.take(held[1]); ok {
+		if who, ok := all.redeem(held[1]); ok {
 			t.Errorf("one that is over is good for %q", who)
 		}
 		if _, ok := all.issue("a"); !ok || len(all.byHash) != 1 {
-			t.Errorf("those that are over are kept: %d", len(all.byHash))
+			t.Errorf("expired tickets are kept: %d", len(all.byHash))
 		}
 	})
 }

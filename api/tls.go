@@ -21,19 +21,20 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/files"
 )
 
-// TLS says how the doors that other computers can reach are encrypted. A
-// certificate that is configured is used on every door.
+// TLS configures the encryption of listeners that other computers can reach. A
+// configured certificate is used on every listener.
 type TLS struct {
-	Off               bool   // a proxy in front does it
+	Off               bool   // a proxy in front of the hub does it
 	CertFile, KeyFile string // PEM; read again when they change
-	Dir               string // where the hub keeps the key it makes for itself
+	Dir               string // where the hub keeps its self-made key
 }
 
-// certificate is the one that the doors show.
+// A certificate is the one that all listeners use.
 type certificate struct {
-	pin string // of a self-made one
+	pin string // of a self-signed one
 
 	certFile, keyFile string
 	mu                sync.Mutex
@@ -41,9 +42,9 @@ type certificate struct {
 	checked, changed  time.Time
 }
 
-func (a *API) tlsFor(d *door, host string) (*tls.Config, error) {
+func (a *API) tlsFor(l *listener, host string) (*tls.Config, error) {
 	configured := a.cfg.TLS.CertFile != "" || a.cfg.TLS.KeyFile != ""
-	if a.cfg.TLS.Off || (d.loopback && !configured) {
+	if a.cfg.TLS.Off || (l.loopback && !configured) {
 		return nil, nil
 	}
 	if a.cert == nil {
@@ -64,14 +65,14 @@ func loadCertificate(certFile, keyFile string) (*certificate, error) {
 	c := &certificate{certFile: certFile, keyFile: keyFile}
 	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
-		return nil, hearken.Errorf(hearken.Invalid, "The TLS certificate cannot be used: %w.", err).WithTry("set both TLS_CERT and TLS_KEY to PEM files")
+		return nil, hearken.Errorf(hearken.Invalid, "Cannot use the TLS certificate: %w.", err).WithTry("set both TLS_CERT and TLS_KEY to PEM files")
 	}
 	c.cert, c.checked, c.changed = &cert, time.Now(), modTime(certFile)
 	return c, nil
 }
 
-// get reads a renewed certificate within a minute. One that cannot be read,
-// perhaps because it is just being written, leaves the old one in place.
+// get reads a renewed certificate within a minute. If it cannot be read, perhaps
+// because it is just being written, the old one stays.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +95,7 @@ func modTime(file string) time.Time {
 }
 
 // selfSigned makes a certificate for this computer's names. Its key is made at
-// the first start and stays, and so does the pin that clients hold on to.
+// the first start and stays the same, and so does the pin that clients store.
 func selfSigned(dir string, hosts []string, now time.Time) (*certificate, error) {
 	if dir == "" {
 		return nil, errors.New("make certificate: no directory for its key")
@@ -137,7 +138,7 @@ func selfSigned(dir string, hosts []string, now time.Time) (*certificate, error)
 	}, nil
 }
 
-// tlsKey reads the hub's own key, or makes it.
+// tlsKey reads the hub's own key, or makes one.
 func tlsKey(file string) (*ecdsa.PrivateKey, error) {
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -148,7 +149,7 @@ func tlsKey(file string) (*ecdsa.PrivateKey, error) {
 	}
 	block, _ := pem.Decode(b)
 	if block == nil {
-		return nil, fmt.Errorf("%s holds no key", file)
+		return nil, fmt.Errorf("%s contains no key", file)
 	}
 	return x509.ParseECPrivateKey(block.Bytes)
 }
@@ -165,16 +166,11 @@ func makeTLSKey(file string) (*ecdsa.PrivateKey, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), "tls-*.key") // 0600
-	if err != nil {
+	block := pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
+	if err := files.Replace(file, block, 0o600); err != nil {
 		return nil, err
 	}
-	defer os.Remove(f.Name())
-	err = pem.Encode(f, &pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return nil, err
-	}
-	return key, os.Rename(f.Name(), file)
+	return key, nil
 }
 
 func localName() string {

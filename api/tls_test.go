@@ -15,9 +15,9 @@ import (
 
 func everywhere(c *Config) { c.Host = "0.0.0.0"; c.WSListen = "0.0.0.0:0" }
 
-// TestExposed_KeyOnEveryDoor binds as the specification's own example does:
-// it starts, and lets nobody in without a key, not even from this computer.
-func TestExposed_KeyOnEveryDoor(t *testing.T) {
+// TestExposed_KeyOnEveryListener listens as the specification's example
+// does: it starts and requires a key, even from this computer.
+func TestExposed_KeyOnEveryListener(t *testing.T) {
 	h := prepare(t, everywhere, withExtras)
 	h.serve(t)
 	h.trust(t)
@@ -56,7 +56,7 @@ func TestExposed_KeyOnEveryDoor(t *testing.T) {
 	}
 }
 
-// trust makes the client hold on to the hub's pin.
+// trust makes the client check the hub's pin.
 func (h *hub) trust(t *testing.T) {
 	t.Helper()
 	pin := h.Pin()
@@ -129,7 +129,7 @@ func TestSelfSigned_KeepsItsPin(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := selfSigned(dir, nil, time.Now()); err == nil {
-		t.Error("a broken key was replaced without a word")
+		t.Error("a broken key was replaced without an error")
 	}
 }
 

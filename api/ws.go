@@ -14,66 +14,66 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// statusUnauthorized closes a WebSocket whose key is not, or no longer, good.
+// statusUnauthorized closes a WebSocket whose key is wrong or was revoked.
 const statusUnauthorized websocket.StatusCode = 4401
 
-// strangerBytes is how much is read of one message from whoever has no key.
-const strangerBytes = 64 << 10
+// rejectionBytes bounds the one message that is read from a client without a key.
+const rejectionBytes = 64 << 10
 
-// A wsDoor answers MCP over WebSocket, one message a frame. A client may begin
-// with initialize, as either generation does it, or with a bare call.
-type wsDoor struct {
-	api       *API
-	strangers chan struct{} // one for each that is being told
+// A wsTransport serves MCP over WebSocket, one message per frame. A client may
+// begin with initialize, in any protocol version, or with a bare call.
+type wsTransport struct {
+	api        *API
+	rejections chan struct{} // one for each that is being answered
 }
 
-func newWSDoor(a *API) *wsDoor {
-	return &wsDoor{api: a, strangers: make(chan struct{}, a.limits.Strangers)}
+func newWSTransport(a *API) *wsTransport {
+	return &wsTransport{api: a, rejections: make(chan struct{}, a.limits.Rejections)}
 }
 
-func (d *wsDoor) accept(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
+func (t *wsTransport) accept(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 	return websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{"mcp"},
-		InsecureSkipVerify: true, // the guard has looked at the origin
+		InsecureSkipVerify: true, // the guard has checked the origin
 	})
 }
 
-func (d *wsDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (t *wsTransport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !isUpgrade(r) {
 		w.Header().Set("Upgrade", "websocket")
-		w.(*response).refuse(http.StatusUpgradeRequired, hearken.Errorf(hearken.Invalid, "This door speaks MCP over WebSocket.").WithTry("POST %s/mcp for MCP over HTTP", d.api.URL()))
+		w.(*response).refuse(http.StatusUpgradeRequired, hearken.Errorf(hearken.Invalid, "This address speaks MCP over WebSocket.").WithTry("POST %s/mcp for MCP over HTTP", t.api.URL()))
 		return
 	}
-	server, err := d.api.server(r.Context(), "ws")
+	server, err := t.api.server(r.Context(), hearken.TransportWebSocket)
 	if err != nil {
 		w.(*response).refuse(http.StatusInternalServerError, hearken.Errorf("", "There is no server for this caller."))
 		return
 	}
-	c, err := d.accept(w, r)
+	c, err := t.accept(w, r)
 	if err != nil {
 		return // Accept has answered
 	}
-	d.api.metrics.sockets.Inc()
-	defer d.api.metrics.sockets.Dec()
-	c.SetReadLimit(d.api.limits.Body)
-	d.serve(r.Context(), c, server)
+	t.api.metrics.sockets.Inc()
+	defer t.api.metrics.sockets.Dec()
+	c.SetReadLimit(t.api.limits.Body)
+	t.serve(r.Context(), c, server)
 }
 
 // serve runs one connection until either side ends it, the key is revoked or
 // the hub stops.
-func (d *wsDoor) serve(ctx context.Context, c *websocket.Conn, server *mcp.Server) {
-	conn := &wsConn{c: c, why: ctx, limits: &d.api.limits, calls: map[jsonrpc.ID]bool{}}
-	defer conn.end()
+func (t *wsTransport) serve(ctx context.Context, c *websocket.Conn, server *mcp.Server) {
+	conn := &wsConn{c: c, serving: ctx, limits: &t.api.limits, calls: map[jsonrpc.ID]bool{}}
+	defer conn.closeWithReason()
 	ended := make(chan struct{})
 	var pinging sync.WaitGroup
-	pinging.Go(func() { conn.pings(ended) })
+	pinging.Go(func() { conn.pingUntil(ended) })
 	defer pinging.Wait()
 	defer close(ended)
 
-	// Ending a read by its context would end the connection without a word.
-	goodbye := context.AfterFunc(ctx, conn.end)
+	// Cancelling a read's context would drop the connection without a reason.
+	stopClosing := context.AfterFunc(ctx, conn.closeWithReason)
 	first, err := conn.Read(context.WithoutCancel(ctx))
-	if !goodbye() || err != nil {
+	if !stopClosing() || err != nil {
 		return
 	}
 	conn.first = first
@@ -81,24 +81,23 @@ func (d *wsDoor) serve(ctx context.Context, c *websocket.Conn, server *mcp.Serve
 	if err != nil {
 		return
 	}
-	closing := context.AfterFunc(ctx, func() {
+	stopClosing = context.AfterFunc(ctx, func() {
 		if errors.Is(context.Cause(ctx), errRevoked) {
-			conn.deny() // the key has lost its right at once
+			conn.deny() // a revoked key gets no more answers
 		} else {
 			conn.drain()
 		}
-		conn.end()
+		conn.closeWithReason()
 	})
-	_ = ss.Wait() // however it ends
-	conn.gone()
-	closing()
+	_ = ss.Wait() // how it ends does not matter
+	conn.forgetCalls()
+	stopClosing()
 }
 
-// stateFor is the state in which a connection begins. One that begins with a
-// bare call is taken as initialised, as the SDK does it for HTTP without
-// sessions.
+// stateFor is the initial state of a connection. One that begins with a bare
+// call counts as initialised, as in the SDK's HTTP handler without sessions.
 func stateFor(first jsonrpc.Message) *mcp.ServerSessionState {
-	if !bare(first) {
+	if !isBareCall(first) {
 		return nil
 	}
 	return &mcp.ServerSessionState{
@@ -108,9 +107,9 @@ func stateFor(first jsonrpc.Message) *mcp.ServerSessionState {
 	}
 }
 
-// bare reports whether a connection begins with a call that needs no
-// initialize: neither generation's handshake, but plain JSON-RPC.
-func bare(m jsonrpc.Message) bool {
+// isBareCall reports whether a connection begins with a plain JSON-RPC call, and
+// not with a handshake of any protocol version.
+func isBareCall(m jsonrpc.Message) bool {
 	req, ok := m.(*jsonrpc.Request)
 	if !ok || req.Method == "initialize" || req.Method == "ping" || req.Method == "server/discover" {
 		return false
@@ -124,28 +123,28 @@ func bare(m jsonrpc.Message) bool {
 	return p.Meta[mcp.MetaKeyProtocolVersion] == nil
 }
 
-// stranger answers a WebSocket without a good key as MCP clients understand
-// it: one message is read, answered with the error and its id, and that is
-// all. Only few are told so at a time; the others get a plain 401.
-func (d *wsDoor) stranger(w http.ResponseWriter, r *http.Request) {
+// reject answers a WebSocket without a valid key in a way that MCP clients
+// understand: it reads one message and answers it with an error. Only a few are
+// answered so at a time; the others get a plain 401.
+func (t *wsTransport) reject(w http.ResponseWriter, r *http.Request) {
 	select {
-	case d.strangers <- struct{}{}:
-		defer func() { <-d.strangers }()
+	case t.rejections <- struct{}{}:
+		defer func() { <-t.rejections }()
 	default:
 		w.(*response).refuse(http.StatusUnauthorized, hearken.Errorf(hearken.Unauthorized, "Invalid API key"))
 		return
 	}
-	c, err := d.accept(w, r)
+	c, err := t.accept(w, r)
 	if err != nil {
 		return
 	}
 	defer c.CloseNow()
-	c.SetReadLimit(strangerBytes)
-	ctx, cancel := context.WithTimeout(d.api.closing, d.api.limits.Stranger)
+	c.SetReadLimit(rejectionBytes)
+	ctx, cancel := context.WithTimeout(t.api.closing, t.api.limits.RejectionRead)
 	defer cancel()
 	if _, body, err := c.Read(ctx); err == nil {
 		id, _ := messageID(body)
-		// A stranger who has gone does not miss it.
+		// The client may have gone.
 		_ = c.Write(ctx, websocket.MessageText, rpcError(id, http.StatusUnauthorized, "Invalid API key", ""))
 	}
 	c.Close(statusUnauthorized, "Invalid API key")

@@ -81,7 +81,7 @@ func TestWS_NoGoodKey(t *testing.T) {
 	h.keys.revoke(h.keys.keys[0].ID)
 	for _, url := range h.wsURLs() {
 		for _, auth := range []string{"X-None: 1", "Authorization: Bearer hk_wrong", "Authorization: Bearer " + gone} {
-			h.API.logins.addrs = newLogins().addrs
+			h.API.guesses.addrs = newGuessLimiter().addrs
 			c, _, err := h.dial(t, url, []string{"mcp"}, auth)
 			if err != nil {
 				t.Fatal(err)
@@ -99,12 +99,12 @@ func TestWS_NoGoodKey(t *testing.T) {
 		}
 	}
 	if len(h.callers) != 0 {
-		t.Error("a stranger got as far as the server")
+		t.Error("a client without a key reached the server")
 	}
 }
 
 func TestWS_StrangersAreBounded(t *testing.T) {
-	h := start(t, func(c *Config) { c.Limits.Strangers = 2; c.Limits.Stranger = time.Hour })
+	h := start(t, func(c *Config) { c.Limits.Rejections = 2; c.Limits.RejectionRead = time.Hour })
 	for range 2 {
 		if _, _, err := h.dial(t, h.WSURL(), nil); err != nil {
 			t.Fatal(err)
@@ -121,13 +121,13 @@ func TestWS_StrangersAreBounded(t *testing.T) {
 }
 
 func TestWS_StrangerThatSaysNothing(t *testing.T) {
-	h := start(t, func(c *Config) { c.Limits.Stranger = time.Millisecond })
+	h := start(t, func(c *Config) { c.Limits.RejectionRead = time.Millisecond })
 	c, _, err := h.dial(t, h.WSURL(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := c.Read(t.Context()); err == nil {
-		t.Error("the stranger was told something")
+		t.Error("the client without a key got an answer")
 	}
 }
 
@@ -137,7 +137,7 @@ func TestWS_StrangerThatSaysTooMuch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Write(t.Context(), websocket.MessageText, []byte(`{"jsonrpc":"2.0","id":1,"method":"`+strings.Repeat("x", strangerBytes)+`"}`))
+	c.Write(t.Context(), websocket.MessageText, []byte(`{"jsonrpc":"2.0","id":1,"method":"`+strings.Repeat("x", rejectionBytes)+`"}`))
 	if _, b, err := c.Read(t.Context()); err == nil {
 		t.Errorf("answered %.100s", b)
 	}
@@ -159,7 +159,7 @@ func TestWS_HostAndOrigin(t *testing.T) {
 }
 
 // TestWS_Browser: pages cannot set headers on a WebSocket, so the key comes as
-// a subprotocol, and Chrome wants one of those that it offered back.
+// a subprotocol, and Chrome expects one of those that it offered.
 func TestWS_Browser(t *testing.T) {
 	h := start(t)
 	id, secret := h.keys.add()
@@ -255,7 +255,7 @@ func TestWS_NotAnUpgrade(t *testing.T) {
 		t.Errorf("no key: %s", res.Status)
 	}
 	if res, _ := h.do(t, "GET", url+"/healthz", ""); res.StatusCode != http.StatusNotFound {
-		t.Errorf("another door's route: %s", res.Status)
+		t.Errorf("a route of the other listener: %s", res.Status)
 	}
 }
 
@@ -341,8 +341,8 @@ func TestWS_RevokedKeyEndsIt(t *testing.T) {
 	}
 }
 
-// A call that is under way when its key is revoked is answered as a stranger's
-// would be, and then the connection closes.
+// A call whose key is revoked meanwhile is answered like one without a key, and
+// then the connection closes.
 func TestWS_RevokedMidCall(t *testing.T) {
 	h := start(t)
 	id, secret := h.keys.add()
@@ -400,7 +400,7 @@ func TestWS_Authorization(t *testing.T) {
 		{[]string{"X-Api-Key: " + secret}, false},
 		{nil, false},
 	} {
-		h.API.logins.addrs = newLogins().addrs
+		h.API.guesses.addrs = newGuessLimiter().addrs
 		c, _, err := h.dial(t, h.WSURL(), nil, tt.headers...)
 		if err != nil {
 			t.Fatalf("%q: %v", tt.headers, err)
@@ -413,8 +413,7 @@ func TestWS_Authorization(t *testing.T) {
 	}
 }
 
-// TestWS_HalfOpen has a client that stays connected and answers nothing any
-// more.
+// TestWS_HalfOpen has a client that stays connected and stops answering.
 func TestWS_HalfOpen(t *testing.T) {
 	h := start(t, func(c *Config) { c.Limits.Ping = 10 * time.Millisecond })
 	_, secret := h.keys.add()

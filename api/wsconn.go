@@ -17,16 +17,16 @@ import (
 
 // A wsConn is one WebSocket as the SDK sees it. It is its own transport.
 type wsConn struct {
-	c      *websocket.Conn
-	why    context.Context // ends, with a cause, if it is the hub that ends it
-	limits *Limits
-	first  jsonrpc.Message // read before the SDK began to
+	c       *websocket.Conn
+	serving context.Context // cancelled, with a cause, when the hub ends the connection
+	limits  *Limits
+	first   jsonrpc.Message // read before the SDK began
 
 	mu      sync.Mutex
-	calls   map[jsonrpc.ID]bool // read and not yet answered, and whether a stop waits for them
-	sending int                 // answers that are on their way out
-	drained chan struct{}       // not nil when the hub stops; closed when none is left
-	denied  bool                // the key is no longer good
+	calls   map[jsonrpc.ID]bool // read and not yet answered; true if drain waits for it
+	sending int                 // answers being sent
+	drained chan struct{}       // not nil when the hub stops; closed when no call is left
+	denied  bool                // the key was revoked
 	settled sync.Once
 	closed  sync.Once
 }
@@ -42,9 +42,8 @@ func (w *wsConn) Connect(context.Context) (mcp.Connection, error) { return w, ni
 // SessionID implements [mcp.Connection].
 func (w *wsConn) SessionID() string { return "" }
 
-// Read returns the next message that makes sense. One that does not is
-// answered and passed over, and so is a call beyond those that may be under
-// way: the SDK would queue them without end.
+// Read returns the next valid message. It answers an invalid one with an error,
+// and so a call beyond the limit, because the SDK would queue calls without end.
 func (w *wsConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	if m := w.first; m != nil {
 		w.first = nil
@@ -79,22 +78,22 @@ func (w *wsConn) begin(req *jsonrpc.Request) bool {
 	if w.denied || w.drained != nil || len(w.calls) >= w.limits.InFlight {
 		return false
 	}
-	w.calls[req.ID] = req.Method != "subscriptions/listen" // which never ends by itself
+	w.calls[req.ID] = req.Method != "subscriptions/listen" // which has no end
 	return true
 }
 
-// refusal answers a call that is not begun.
+// refusal is the answer to a call that is not started.
 func (w *wsConn) refusal(id json.RawMessage) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.denied {
 		return rpcError(id, http.StatusUnauthorized, "Invalid API key", "")
 	}
-	return rpcError(id, http.StatusTooManyRequests, "Too many calls at a time on this connection, or the hub stops.", "")
+	return rpcError(id, http.StatusTooManyRequests, "Too many calls at a time on this connection, or the hub is stopping.", "")
 }
 
-// deny answers every call under way, and those to come, as it answers a
-// stranger's. What they would have answered is dropped.
+// deny answers running and later calls with "Invalid API key", and drops their
+// results.
 func (w *wsConn) deny() {
 	w.mu.Lock()
 	w.denied = true
@@ -113,12 +112,12 @@ func (w *wsConn) deny() {
 }
 
 // answer sends the answer to a call. The call counts as done before its answer
-// is out, as the client may send the next one as soon as it has it.
+// is sent, because the client may send the next call at once.
 func (w *wsConn) answer(ctx context.Context, id jsonrpc.ID, b []byte) error {
 	w.mu.Lock()
 	if w.denied {
 		w.mu.Unlock()
-		return nil // it was answered
+		return nil // deny has answered it
 	}
 	delete(w.calls, id)
 	w.sending++
@@ -131,8 +130,7 @@ func (w *wsConn) answer(ctx context.Context, id jsonrpc.ID, b []byte) error {
 	return err
 }
 
-// settle tells drain when nothing is left to wait for. It is called with mu
-// held.
+// settle ends drain when no call is left. It is called with mu held.
 func (w *wsConn) settle() {
 	for _, awaited := range w.calls {
 		if awaited {
@@ -144,8 +142,8 @@ func (w *wsConn) settle() {
 	}
 }
 
-// drain takes no more calls and returns when those under way are answered:
-// the SDK drops their answers if it is told to close before.
+// drain accepts no more calls and returns when the running ones are answered.
+// The SDK drops their answers if it is closed before.
 func (w *wsConn) drain() {
 	w.mu.Lock()
 	w.drained = make(chan struct{})
@@ -159,22 +157,22 @@ func (w *wsConn) drain() {
 	}
 }
 
-// gone forgets the calls of a connection that has ended: nobody waits for
+// forgetCalls forgets the calls of a connection that has ended: nobody waits for
 // their answers.
-func (w *wsConn) gone() {
+func (w *wsConn) forgetCalls() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.calls)
 	w.settle()
 }
 
-// reject answers what is no JSON-RPC message.
+// reject answers what is not a JSON-RPC message.
 func (w *wsConn) reject(ctx context.Context, body []byte) error {
 	id, valid := messageID(body)
 	if !valid {
 		return w.send(ctx, rpcError(nil, rpcParse, "Parse error: the message is not JSON.", ""))
 	}
-	return w.send(ctx, rpcError(id, rpcInvalidRequest, "Invalid request: not a JSON-RPC 2.0 message. Batches are not taken here.", ""))
+	return w.send(ctx, rpcError(id, rpcInvalidRequest, "Invalid request: not a JSON-RPC 2.0 message. Batches are not supported here.", ""))
 }
 
 // Write implements [mcp.Connection].
@@ -197,14 +195,14 @@ func (w *wsConn) send(ctx context.Context, b []byte) error {
 
 // Close implements [mcp.Connection].
 func (w *wsConn) Close() error {
-	w.end()
+	w.closeWithReason()
 	return nil
 }
 
-// end says goodbye with the reason.
-func (w *wsConn) end() {
+// closeWithReason closes the connection and tells the client why.
+func (w *wsConn) closeWithReason() {
 	w.closed.Do(func() {
-		switch cause := context.Cause(w.why); {
+		switch cause := context.Cause(w.serving); {
 		case errors.Is(cause, errRevoked):
 			w.c.Close(statusUnauthorized, "key revoked")
 		case errors.Is(cause, errClosing):
@@ -215,8 +213,8 @@ func (w *wsConn) end() {
 	})
 }
 
-// pings finds out that the other side is gone without having said so.
-func (w *wsConn) pings(ended <-chan struct{}) {
+// pingUntil closes the connection if the client stops answering pings.
+func (w *wsConn) pingUntil(ended <-chan struct{}) {
 	tick := time.NewTicker(w.limits.Ping)
 	defer tick.Stop()
 	for {

@@ -120,7 +120,7 @@ func (tc *toolContext) checkMayCall(t *tool) *hearken.Error {
 
 // nameOf is the name of a tool on this caller's server.
 func (tc *toolContext) nameOf(t *tool) string {
-	if tc.caller.Dotted && t.dotted != "" {
+	if dotted(tc.caller) && t.dotted != "" {
 		return t.dotted
 	}
 	return t.Name

@@ -22,10 +22,10 @@ import (
 )
 
 var (
-	withKey   = mcpserver.Caller{Principal: "key_a"}
-	otherKey  = mcpserver.Caller{Principal: "key_b"}
-	loopback  = mcpserver.Caller{Principal: "loopback"}
-	onWS      = mcpserver.Caller{Principal: "key_a", Dotted: true}
+	withKey   = hearken.Caller{Principal: "key_a"}
+	otherKey  = hearken.Caller{Principal: "key_b"}
+	loopback  = hearken.Caller{Principal: "loopback"}
+	onWS      = hearken.Caller{Principal: "key_a", Transport: hearken.TransportWebSocket}
 	morning   = object{"title": "朝ラン", "start": "2026-09-19T07:00:00+09:00", "duration_min": 30}
 	greeting  = object{"to": "Bob", "text": "hello"}
 	noLimit   = -1
@@ -51,7 +51,7 @@ func newActionServer(t *testing.T, change ...func(*mcpserver.Options)) *actionSe
 }
 
 // wire sends one bare call and returns the answer as it is on the wire.
-func (c *actionServer) wire(caller mcpserver.Caller, tool string, args any) string {
+func (c *actionServer) wire(caller hearken.Caller, tool string, args any) string {
 	c.t.Helper()
 	return rawCall(c.t, c.factory.Server(caller), object{"name": tool, "arguments": args})
 }
@@ -72,7 +72,7 @@ type answer struct {
 	}
 }
 
-func (c *actionServer) call(caller mcpserver.Caller, tool string, args any) answer {
+func (c *actionServer) call(caller hearken.Caller, tool string, args any) answer {
 	c.t.Helper()
 	return parse(c.t, c.wire(caller, tool, args))
 }
@@ -110,7 +110,7 @@ func code(text string) string {
 // The spec's own example, and its answer.
 func TestActions_TheContract(t *testing.T) {
 	for _, tool := range []string{"calendar.create", "calendar_create"} {
-		for _, caller := range []mcpserver.Caller{withKey, onWS, local} {
+		for _, caller := range []hearken.Caller{withKey, onWS, local} {
 			c := newActionServer(t)
 			go func() { c.queue.owner(t, c.queue.pending(t), true) }()
 			got := c.call(caller, tool, morning)
@@ -216,16 +216,16 @@ func TestActions_Names(t *testing.T) {
 	plain := []string{"action_cancel", "action_status", "calendar_create", "message_send", "reminder_create"}
 	for _, tt := range []struct {
 		name   string
-		caller mcpserver.Caller
+		caller hearken.Caller
 		want   []string
 	}{
 		{"WebSocket", onWS, dotted},
 		{"HTTP", withKey, plain},
 		{"stdio", local, plain},
 		{"NoKey", loopback, nil},
-		{"NoActions", mcpserver.Caller{Principal: "key_a", Toolsets: []string{"transcription"}}, nil},
-		{"OnlyActions", mcpserver.Caller{Principal: "key_a", Toolsets: []string{"actions"}, Dotted: true}, dotted},
-		{"ReadOnly", mcpserver.Caller{Principal: "key_a", Toolsets: []string{"read"}}, []string{"action_status"}},
+		{"NoActions", hearken.Caller{Principal: "key_a", Toolsets: []string{"transcription"}}, nil},
+		{"OnlyActions", hearken.Caller{Principal: "key_a", Toolsets: []string{"actions"}, Transport: hearken.TransportWebSocket}, dotted},
+		{"ReadOnly", hearken.Caller{Principal: "key_a", Toolsets: []string{"read"}}, []string{"action_status"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			client := connect(t, c.factory.Server(tt.caller))
@@ -261,7 +261,7 @@ func TestActions_WhoMayNot(t *testing.T) {
 			refusals = append(refusals, refusal{principal, tool, code})
 		}
 	})
-	reader := mcpserver.Caller{Principal: "key_r", Toolsets: []string{"read"}}
+	reader := hearken.Caller{Principal: "key_r", Toolsets: []string{"read"}}
 	for _, tool := range []string{"message.send", "message_send"} {
 		got := c.call(loopback, tool, greeting)
 		if got.Error == nil || got.Error.Code != 401 || got.Error.Message != "Invalid API key" || !strings.Contains(got.Error.Data["try"].(string), "hearken keys create") {
@@ -442,7 +442,7 @@ type nopCloser struct{ io.Writer }
 func (nopCloser) Close() error { return nil }
 
 // connect joins a client of a protocol version to a caller's server.
-func (c *actionServer) connect(t *testing.T, caller mcpserver.Caller, version string, opts *mcp.ClientOptions) *mcp.ClientSession {
+func (c *actionServer) connect(t *testing.T, caller hearken.Caller, version string, opts *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	ours, theirs := mcp.NewInMemoryTransports()
 	served, err := c.factory.Server(caller).Connect(t.Context(), ours, nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/hearken-dev/hearken/mcpserver"
 )
 
-var selfApproving = mcpserver.Caller{Principal: "key_a", Approver: hearken.ApproverClient}
+var selfApproving = hearken.Caller{Principal: "key_a", Approver: hearken.ApproverClient}
 
 // generations are the protocol versions of either kind of client: one that is
 // asked by the server, and one that calls again.
@@ -117,7 +117,7 @@ func TestElicitation_NotForAll(t *testing.T) {
 	yes := accept(object{"decision": "allow"})
 	for _, tt := range []struct {
 		name   string
-		caller mcpserver.Caller
+		caller hearken.Caller
 		change func(*mcp.ClientOptions)
 		source hearken.Origin
 	}{
@@ -149,10 +149,10 @@ func TestElicitation_NotForAll(t *testing.T) {
 
 // question makes a call by hand and returns the state that came with the
 // question.
-func (c *actionServer) question(t *testing.T, caller mcpserver.Caller, args object) (state string, retry func(caller mcpserver.Caller, tool string, args object, state string, answer *mcp.ElicitResult) map[string]string) {
+func (c *actionServer) question(t *testing.T, caller hearken.Caller, args object) (state string, retry func(caller hearken.Caller, tool string, args object, state string, answer *mcp.ElicitResult) map[string]string) {
 	t.Helper()
 	clients := map[string]*mcp.ClientSession{}
-	client := func(caller mcpserver.Caller) *mcp.ClientSession {
+	client := func(caller hearken.Caller) *mcp.ClientSession {
 		who := caller.Principal + caller.Approver
 		if clients[who] == nil {
 			var forms []*mcp.ElicitParams
@@ -169,7 +169,7 @@ func (c *actionServer) question(t *testing.T, caller mcpserver.Caller, args obje
 	if !res.NeedsInput() || len(res.InputRequests) != 1 || res.RequestState == "" {
 		t.Fatalf("no question: %+v", res)
 	}
-	return res.RequestState, func(caller mcpserver.Caller, tool string, args object, state string, answer *mcp.ElicitResult) map[string]string {
+	return res.RequestState, func(caller hearken.Caller, tool string, args object, state string, answer *mcp.ElicitResult) map[string]string {
 		t.Helper()
 		params := &mcp.CallToolParams{Name: tool, Arguments: args, RequestState: state}
 		if answer != nil {
@@ -193,7 +193,7 @@ func TestElicitation_StateIsBound(t *testing.T) {
 	same := func(s string) string { return s }
 	for _, tt := range []struct {
 		name   string
-		caller mcpserver.Caller
+		caller hearken.Caller
 		tool   string
 		args   object
 		state  func(string) string
@@ -204,7 +204,7 @@ func TestElicitation_StateIsBound(t *testing.T) {
 		{"AnotherOrder", selfApproving, "calendar.create", reordered, same, ""},
 		{"OtherArguments", selfApproving, "calendar.create", other, same, "approval_mismatch"},
 		{"AnotherTool", selfApproving, "message.send", greeting, same, "approval_mismatch"},
-		{"AnotherKey", mcpserver.Caller{Principal: "key_b", Approver: hearken.ApproverClient}, "calendar.create", morning, same, "approval_mismatch"},
+		{"AnotherKey", hearken.Caller{Principal: "key_b", Approver: hearken.ApproverClient}, "calendar.create", morning, same, "approval_mismatch"},
 		{"NoLongerAllowed", withKey, "calendar.create", morning, same, "approval_mismatch"},
 		{"Forged", selfApproving, "calendar.create", morning, forged(func(s string) string { return strings.Replace(s, "key_a", "key_b", 1) }), "approval_mismatch"},
 		{"Cut", selfApproving, "calendar.create", morning, func(s string) string { return s[:len(s)-2] }, "approval_mismatch"},

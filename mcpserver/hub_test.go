@@ -47,7 +47,7 @@ type testHub struct {
 }
 
 // newTestHub opens a hub whose engine says a line every two seconds.
-func newTestHub(t *testing.T, caller mcpserver.Caller) *testHub {
+func newTestHub(t *testing.T, caller hearken.Caller) *testHub {
 	t.Helper()
 	var script []stttest.Line
 	for i := range 600 {
@@ -57,7 +57,7 @@ func newTestHub(t *testing.T, caller mcpserver.Caller) *testHub {
 }
 
 // newTestHubWith opens a hub whose engine follows a script for each channel.
-func newTestHubWith(t *testing.T, caller mcpserver.Caller, near, far []stttest.Line) *testHub {
+func newTestHubWith(t *testing.T, caller hearken.Caller, near, far []stttest.Line) *testHub {
 	t.Helper()
 	h := &testHub{t: t, engine: stttest.NewScripted("local", near), capture: newFakeCapture()}
 	engine := twoSidedEngine{h.engine, stttest.NewScripted("local", far)}

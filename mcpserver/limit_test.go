@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"pgregory.net/rapid"
 
+	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/mcpserver"
 )
 
@@ -115,7 +116,7 @@ func TestLimit_Flood(t *testing.T) {
 }
 
 // bare connects a client that sends only what the test makes it send.
-func (c *actionServer) bare(t *testing.T, caller mcpserver.Caller) func(method string, params any) error {
+func (c *actionServer) bare(t *testing.T, caller hearken.Caller) func(method string, params any) error {
 	t.Helper()
 	ours, theirs := mcp.NewInMemoryTransports()
 	served, err := c.factory.Server(caller).Connect(t.Context(), ours, &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{
@@ -194,7 +195,7 @@ func TestLimit_Answer(t *testing.T) {
 // The owner's own processes read as much as they like, and act like any key.
 func TestLimit_WithoutAKey(t *testing.T) {
 	c := newActionServer(t, func(o *mcpserver.Options) { o.Limit = 2; o.ActionWait = time.Nanosecond })
-	for _, caller := range []mcpserver.Caller{local, loopback} {
+	for _, caller := range []hearken.Caller{local, loopback} {
 		send := c.bare(t, caller)
 		for range 10 {
 			if err := send("tools/list", nil); err != nil {

@@ -81,22 +81,6 @@ type Options struct {
 	OnRefused func(ctx context.Context, principal, tool string, code hearken.Code)
 }
 
-// A Caller is who a server serves, with the defaults and rights of that caller.
-type Caller struct {
-	Principal string // "local", "loopback" or a key's id
-	Provider  string // the engine of sessions that name none; empty for the hub's
-	Language  string // the language of such sessions; empty for the provider's
-	APIKey    string // the caller's own key for Provider
-	// Toolsets limits the tools; see [CheckToolsets]. Empty is all of them.
-	Toolsets []string
-	// Approver is [hearken.ApproverClient] if the owner lets the user of the
-	// client decide; see [hearken.Key].
-	Approver string
-	// Dotted lists action tools with a dot, such as calendar.create, as the
-	// contract of the WebSocket transport has it. Many clients accept no dots.
-	Dotted bool
-}
-
 // A Factory makes and caches MCP servers. Its methods may be called
 // concurrently.
 type Factory struct {
@@ -110,7 +94,8 @@ type Factory struct {
 	recent *list.List                  // most recently used first
 }
 
-// callerKey is a [Caller] that can be compared.
+// callerKey is a [hearken.Caller] that can be compared. Any change of what the
+// caller may do makes another key, so nobody gets a server with old rights.
 type callerKey struct {
 	principal, provider, language, apiKey, toolsets, approver string
 	dotted                                                    bool
@@ -145,8 +130,8 @@ func (f *Factory) Close() { f.close() }
 
 // Server returns the server for c. Equal callers get the same one, so it is
 // cheap enough to call for each request.
-func (f *Factory) Server(c Caller) *mcp.Server {
-	key := callerKey{c.Principal, c.Provider, c.Language, c.APIKey, strings.Join(c.Toolsets, ","), c.Approver, c.Dotted}
+func (f *Factory) Server(c hearken.Caller) *mcp.Server {
+	key := callerKey{c.Principal, c.Provider, c.Language, c.APIKey, strings.Join(c.Toolsets, ","), c.Approver, dotted(c)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e, ok := f.byKey[key]; ok {
@@ -164,7 +149,12 @@ func (f *Factory) Server(c Caller) *mcp.Server {
 	return s
 }
 
-func (f *Factory) build(c Caller) *mcp.Server {
+// dotted reports whether action tools are listed with a dot, such as
+// calendar.create, as the contract of the WebSocket transport has it. Many other
+// clients accept no dots.
+func dotted(c hearken.Caller) bool { return c.Transport == hearken.TransportWebSocket }
+
+func (f *Factory) build(c hearken.Caller) *mcp.Server {
 	tc := &toolContext{
 		hub: f.opts.Hub, scribe: f.opts.Scribe, actions: f.actions, limiter: f.limiter,
 		caller: c, audioURL: f.opts.AudioURL, log: f.opts.Log,

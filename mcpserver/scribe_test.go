@@ -251,7 +251,7 @@ func TestScribe_BoundedPages(t *testing.T) {
 
 // The toolset can be left out, and then nothing of it is there.
 func TestScribe_Toolset(t *testing.T) {
-	h := newTestHub(t, mcpserver.Caller{Principal: "local", Toolsets: []string{"transcription"}})
+	h := newTestHub(t, hearken.Caller{Principal: "local", Toolsets: []string{"transcription"}})
 	list, err := h.client.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -265,7 +265,7 @@ func TestScribe_Toolset(t *testing.T) {
 	if err != nil || len(resources.Resources) != 0 {
 		t.Errorf("resources: %+v, %v", resources, err)
 	}
-	only := connect(t, h.factory.Server(mcpserver.Caller{Toolsets: []string{"scribe", "read"}}))
+	only := connect(t, h.factory.Server(hearken.Caller{Toolsets: []string{"scribe", "read"}}))
 	if list, err = only.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 6 {
 		t.Errorf("reading the scribe: %d tools, %v", len(list.Tools), err)
 	}

@@ -12,22 +12,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/mcpserver"
 )
 
 func TestFactory_KeepsServers(t *testing.T) {
 	f := mcpserver.New(mcpserver.Options{})
-	a := mcpserver.Caller{Principal: "a", Toolsets: []string{"read"}}
+	a := hearken.Caller{Principal: "a", Toolsets: []string{"read"}}
 	first := f.Server(a)
-	if f.Server(mcpserver.Caller{Principal: "a", Toolsets: []string{"read"}}) != first {
+	if f.Server(hearken.Caller{Principal: "a", Toolsets: []string{"read"}}) != first {
 		t.Error("an equal caller gets another server")
 	}
-	for _, c := range []mcpserver.Caller{
+	for _, c := range []hearken.Caller{
 		{Principal: "b", Toolsets: []string{"read"}},
 		{Principal: "a"},
 		{Principal: "a", Toolsets: []string{"read"}, APIKey: "k"},
 		{Principal: "a", Toolsets: []string{"read"}, Language: "de"},
 		{Principal: "a", Toolsets: []string{"read"}, Provider: "p"},
+		{Principal: "a", Toolsets: []string{"read"}, Approver: hearken.ApproverClient},
+		{Principal: "a", Toolsets: []string{"read"}, Transport: hearken.TransportWebSocket},
 	} {
 		if f.Server(c) == first {
 			t.Errorf("%+v gets the server of %+v", c, a)
@@ -35,7 +38,7 @@ func TestFactory_KeepsServers(t *testing.T) {
 	}
 	// A server in use stays cached; others are dropped.
 	for i := range 1000 {
-		f.Server(mcpserver.Caller{Principal: fmt.Sprint(i), Toolsets: []string{"none"}})
+		f.Server(hearken.Caller{Principal: fmt.Sprint(i), Toolsets: []string{"none"}})
 		if f.Server(a) != first {
 			t.Fatalf("the server was dropped after %d others although it was in use", i)
 		}
@@ -47,7 +50,7 @@ func TestFactory_KeepsServers(t *testing.T) {
 
 func TestServer_Toolsets(t *testing.T) {
 	f := mcpserver.New(mcpserver.Options{})
-	list, err := connect(t, f.Server(mcpserver.Caller{Toolsets: []string{"read"}})).ListTools(t.Context(), nil)
+	list, err := connect(t, f.Server(hearken.Caller{Toolsets: []string{"read"}})).ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

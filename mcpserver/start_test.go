@@ -5,15 +5,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/live"
 )
 
 // A caller's key must never reach an engine that it was not meant for.
 func TestStartRequest(t *testing.T) {
-	pipe := Caller{Principal: "local", Provider: "deepgram", Language: "pt-BR", APIKey: "k"}
+	pipe := hearken.Caller{Principal: "local", Provider: "deepgram", Language: "pt-BR", APIKey: "k"}
 	for _, tt := range []struct {
 		name   string
-		caller Caller
+		caller hearken.Caller
 		in     startIn
 		want   live.StartRequest
 	}{
@@ -21,8 +22,8 @@ func TestStartRequest(t *testing.T) {
 		{"Named", pipe, startIn{Provider: "deepgram"}, live.StartRequest{Provider: "deepgram", Language: "pt-BR", APIKey: "k", Principal: "local"}},
 		{"OtherLanguage", pipe, startIn{Language: "en"}, live.StartRequest{Provider: "deepgram", Language: "en", APIKey: "k", Principal: "local"}},
 		{"OtherProvider", pipe, startIn{Provider: "local"}, live.StartRequest{Provider: "local", Principal: "local"}},
-		{"NoProvider", Caller{Language: "de", APIKey: "k"}, startIn{}, live.StartRequest{Language: "de"}},
-		{"Nothing", Caller{Principal: "p"}, startIn{Title: "t", Model: "m", Vocabulary: []string{"v"}}, live.StartRequest{Principal: "p", Title: "t", Model: "m", Vocabulary: []string{"v"}}},
+		{"NoProvider", hearken.Caller{Language: "de", APIKey: "k"}, startIn{}, live.StartRequest{Language: "de"}},
+		{"Nothing", hearken.Caller{Principal: "p"}, startIn{Title: "t", Model: "m", Vocabulary: []string{"v"}}, live.StartRequest{Principal: "p", Title: "t", Model: "m", Vocabulary: []string{"v"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := &toolContext{caller: tt.caller}

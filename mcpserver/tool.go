@@ -24,7 +24,7 @@ type toolContext struct {
 	scribe   hearken.Scribe // nil if this computer cannot be captured
 	actions  *actionService // nil if there are no actions
 	limiter  *limiter
-	caller   Caller
+	caller   hearken.Caller
 	audioURL func(session, ticket string) string
 	log      *slog.Logger
 }

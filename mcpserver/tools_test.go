@@ -13,10 +13,9 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/mcpserver"
 )
 
-var local = mcpserver.Caller{Principal: "local"}
+var local = hearken.Caller{Principal: "local"}
 
 // The fields of answers that these tests look at.
 type (

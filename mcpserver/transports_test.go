@@ -84,9 +84,7 @@ func newAPIServer(t *testing.T, change ...func(*mcpserver.Options)) *apiServer {
 	s.factory = mcpserver.New(opts)
 	s.api, err = api.New(api.Config{
 		Keys: s.store, WSListen: "127.0.0.1:0",
-		MCP: func(c api.Caller) *mcp.Server {
-			return s.factory.Server(mcpserver.Caller{Principal: c.Principal, Toolsets: c.Toolsets, Approver: c.Approver, Dotted: c.Door == "ws"})
-		},
+		MCP: s.factory.Server,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -341,7 +339,7 @@ func TestTransports_AnswersRace(t *testing.T) {
 		s := newAPIServer(t, func(o *mcpserver.Options) { o.Limit = -1 })
 		key, _ := s.key(hearken.ApproverClient)
 		c := &actionServer{t: t, factory: s.factory}
-		caller := mcpserver.Caller{Principal: key.ID, Approver: key.Approver, Dotted: true}
+		caller := hearken.Caller{Principal: key.ID, Approver: key.Approver, Transport: hearken.TransportWebSocket}
 		args := object{"title": "x", "start": time.Now().AddDate(0, 0, 1).Format(time.RFC3339), "duration_min": 30}
 		state, retry := c.question(t, caller, args)
 		var race sync.WaitGroup
@@ -368,7 +366,7 @@ func TestTransports_ApproverIsTheKeys(t *testing.T) {
 	key, _ := s.key("") // the owner's alone
 	var forms []*mcp.ElicitParams
 	c := &actionServer{t: t, factory: s.factory}
-	client := c.connect(t, mcpserver.Caller{Principal: key.ID, Approver: hearken.ApproverClient}, "2026-07-28", answeringForms(&forms, accept(object{"decision": "allow"}), nil))
+	client := c.connect(t, hearken.Caller{Principal: key.ID, Approver: hearken.ApproverClient}, "2026-07-28", answeringForms(&forms, accept(object{"decision": "allow"}), nil))
 	args := object{"title": "x", "start": time.Now().AddDate(0, 0, 1).Format(time.RFC3339), "duration_min": 30}
 	got := outcomeOf(t, client, &mcp.CallToolParams{Name: "calendar_create", Arguments: args})
 	if got["status"] != "error" || s.calendar.count() != 0 {

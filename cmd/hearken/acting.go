@@ -140,7 +140,7 @@ func (a *App) openDesk(ctx context.Context, m means, opts Options) (err error) {
 		a.setup = rand.Text()
 	}
 	a.page = web.New(web.Config{
-		Desk: a.desk, Owner: a.owner, SetupCode: func() string { return a.setup }, Keys: a.store, Transcripts: a.hub,
+		Queue: a.desk, Owner: a.owner, SetupCode: func() string { return a.setup }, Keys: a.store, Transcripts: a.hub,
 		Audit: a.audit, PublicURL: c.PublicURL, Log: a.log, Now: a.now,
 	})
 	return nil

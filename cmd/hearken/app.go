@@ -22,6 +22,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act"
 	"github.com/hearken-dev/hearken/api"
 	"github.com/hearken-dev/hearken/live"
 	"github.com/hearken-dev/hearken/mcpserver"
@@ -31,9 +32,6 @@ import (
 
 // fallbackLanguage is that of sessions where nobody named one.
 const fallbackLanguage = "en"
-
-// Local is the principal of the owner's own processes on the local socket.
-const Local = "local"
 
 // Options are what tests and short commands want otherwise.
 type Options struct {
@@ -64,11 +62,10 @@ type App struct {
 	scribe    hearken.Scribe // this computer's own sound
 	endScribe func(context.Context) error
 	acting
-	factory  *mcpserver.Factory
-	registry *prometheus.Registry
+	factory *mcpserver.Factory
 
 	sound   *ws.Handler   // takes the sound of sessions
-	served  served        // other services' ways to the hub's engines
+	compat  compatAPIs    // APIs of other services
 	api     *api.API      // set when opened is closed, unless doorErr is
 	opened  chan struct{} // closed when the doors are open, or cannot be
 	doorErr error
@@ -87,7 +84,6 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 	a := &App{
 		cfg: cfg, yield: opts.Yield, log: opts.Log, now: opts.Now, store: opts.Store,
 		opened: make(chan struct{}), ready: make(chan struct{}),
-		registry: prometheus.NewRegistry(),
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
@@ -108,7 +104,7 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 	}()
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.stop = stop
-	a.local = &pipe.Server{Greet: a.greet, Handle: a.serveLocal, Log: a.log}
+	a.local = &pipe.Server{Accept: a.greet, Handle: a.serveLocal, Log: a.log}
 	if !opts.Brief {
 		a.listen(background) // first of all: who comes now waits in line
 	}
@@ -138,7 +134,7 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 		Actions: a.actor(), StateKey: a.stateKey, Limit: cfg.RateLimit, OnLimited: a.limited, OnRefused: a.refused,
 	})
 	a.sound = ws.New(ws.Config{Sessions: a.hub, Principal: sender, Log: a.log})
-	a.served = a.openServed()
+	a.compat = a.openCompat()
 	close(a.ready)
 	if opts.Brief {
 		a.doorErr = errors.New("a short command has no doors")
@@ -163,7 +159,7 @@ func (a *App) Close(ctx context.Context) error {
 	}
 	if a.sound != nil {
 		errs = append(errs, a.sound.Close(ctx)) // senders come back to the next hub
-		errs = append(errs, a.served.listen.Close(ctx))
+		errs = append(errs, a.compat.listen.Close(ctx))
 	}
 	if a.stop != nil {
 		a.stop()
@@ -261,7 +257,8 @@ func (a *App) serveDoors(ctx context.Context) {
 
 func (a *App) openDoors() (*api.API, error) {
 	c := a.cfg
-	a.registry.MustRegister(newCollector(a.hub))
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(newCollector(a.hub))
 	cfg := api.Config{
 		MCP:          a.remoteServer,
 		CheckTicket:  a.hub.CheckTicket,
@@ -275,8 +272,8 @@ func (a *App) openDoors() (*api.API, error) {
 		Origins:      c.Origins,
 		AuthRequired: c.Auth == "required",
 		TLS:          api.TLS{Off: c.TLS == "off", CertFile: c.TLSCert, KeyFile: c.TLSKey, Dir: c.DataDir},
-		Registry:     a.registry,
-		Refused:      a.turnedAway,
+		Registry:     registry,
+		OnRefused:    a.turnedAway,
 		Log:          a.log,
 	}
 	if c.WSListen != "off" {
@@ -284,7 +281,7 @@ func (a *App) openDoors() (*api.API, error) {
 	}
 	doors, err := api.New(cfg)
 	if err == nil {
-		a.served.mount(doors)
+		a.compat.mount(doors)
 		a.mountActing(doors)
 	}
 	return doors, err
@@ -351,14 +348,15 @@ func (a *App) audioURL(session, ticket string) string {
 	return a.api.AudioURL(session, ticket)
 }
 
-// remoteServer is the MCP server of somebody who came in by HTTP. A key limits
-// the hub's toolsets further and never widens them.
-func (a *App) remoteServer(c api.Caller) *mcp.Server {
-	toolsets := a.cfg.Toolsets
+// remoteServer returns the MCP server for a caller over HTTP. A key limits the
+// hub's toolsets further and never widens them.
+func (a *App) remoteServer(c hearken.Caller) *mcp.Server {
 	if len(c.Toolsets) > 0 {
-		toolsets = narrow(toolsets, c.Toolsets)
+		c.Toolsets = narrow(a.cfg.Toolsets, c.Toolsets)
+	} else {
+		c.Toolsets = a.cfg.Toolsets
 	}
-	return a.factory.Server(mcpserver.Caller{Principal: c.Principal, Toolsets: toolsets, Approver: c.Approver, Dotted: c.Door == "ws"})
+	return a.factory.Server(c)
 }
 
 // greet answers a process on the local socket.
@@ -409,13 +407,14 @@ func (keepOpen) Close() error { return nil }
 func (a *App) connect(ctx context.Context, h pipe.Hello) (net.Conn, error) {
 	here, there := net.Pipe()
 	go a.local.ServeConn(context.WithoutCancel(ctx), there)
-	conn, _, err := pipe.Greet(ctx, here, h)
+	conn, _, err := pipe.Handshake(ctx, here, h)
 	return conn, err
 }
 
 // localServer is the MCP server of a process that brought h along.
 func (a *App) localServer(h pipe.Hello) *mcp.Server {
-	return a.factory.Server(mcpserver.Caller{
-		Principal: Local, Provider: h.Provider, Language: h.Language, APIKey: h.APIKey, Toolsets: h.Toolsets,
+	return a.factory.Server(hearken.Caller{
+		Principal: act.Local, Transport: hearken.TransportStdio, Toolsets: h.Toolsets,
+		Provider: h.Provider, Language: h.Language, APIKey: h.APIKey,
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act"
 	"github.com/hearken-dev/hearken/live"
 	"github.com/hearken-dev/hearken/pipe"
 	"github.com/hearken-dev/hearken/store/storetest"
@@ -95,7 +96,7 @@ func TestApp_PortTaken(t *testing.T) {
 	if status, _ := get(t, doors.URL()+"/healthz"); status != http.StatusOK {
 		t.Errorf("the free port answers %d", status)
 	}
-	if holder, ok := pipe.Find(cfg.DataDir); !ok || holder.HTTP != doors.URL() {
+	if holder, ok := pipe.ReadHubInfo(cfg.DataDir); !ok || holder.HTTP != doors.URL() {
 		t.Errorf("the hub is described as %+v", holder)
 	}
 }
@@ -112,7 +113,7 @@ func TestApp_Operations(t *testing.T) {
 	if status, body := get(t, doors.URL()+"/readyz"); status != http.StatusOK {
 		t.Errorf("readyz answers %d %s", status, body)
 	}
-	if _, err := app.hub.Start(t.Context(), live.StartRequest{Principal: Local}); err != nil {
+	if _, err := app.hub.Start(t.Context(), live.StartRequest{Principal: act.Local}); err != nil {
 		t.Fatal(err)
 	}
 	_, metrics := get(t, doors.URL()+"/metrics")
@@ -170,7 +171,7 @@ func TestApp_AnotherStore(t *testing.T) {
 func TestApp_Idle(t *testing.T) {
 	cfg := testConfig(t)
 	app := openApp(t, cfg, Options{})
-	s, err := app.hub.Start(t.Context(), live.StartRequest{Principal: Local})
+	s, err := app.hub.Start(t.Context(), live.StartRequest{Principal: act.Local})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (p *program) join(ctx context.Context, want string) (*client, error) {
 	hello := p.hello()
 	hello.Want, hello.Toolsets = want, nil
 	c := &client{}
-	conn, _, err := pipe.Join(ctx, p.cfg.DataDir, hello, func(ctx context.Context) (err error) {
+	conn, _, err := pipe.DialOrStart(ctx, p.cfg.DataDir, hello, func(ctx context.Context) (err error) {
 		if c.own, err = p.open(ctx, Options{Brief: true}); err != nil {
 			return err
 		}

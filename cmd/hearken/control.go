@@ -28,7 +28,7 @@ type controlRequest struct {
 	PIN      string                `json:"pin,omitempty"`
 	NewPIN   string                `json:"newPin,omitempty"`
 	Approver string                `json:"approver,omitempty"`
-	Verdict  *act.DecisionRequest          `json:"verdict,omitempty"`
+	Verdict  *act.DecisionRequest  `json:"verdict,omitempty"`
 	Actions  *hearken.ActionFilter `json:"actions,omitempty"`
 	Grant    *hearken.Grant        `json:"grant,omitempty"`
 	Contacts []hearken.Contact     `json:"contacts,omitempty"`
@@ -36,7 +36,7 @@ type controlRequest struct {
 
 type controlResult struct {
 	Result json.RawMessage `json:"result,omitempty"`
-	Error  *pipe.Refusal   `json:"error,omitempty"`
+	Error  *pipe.WireError `json:"error,omitempty"`
 }
 
 // maxControl is the longest request: a contact book.
@@ -58,14 +58,14 @@ func (a *App) serveControl(ctx context.Context, conn net.Conn) {
 			res.Result, err = json.Marshal(result)
 		}
 		if err != nil {
-			res.Error = pipe.Refuse(err)
+			res.Error = pipe.NewWireError(err)
 		}
 		if out.Encode(res) != nil {
 			return
 		}
 	}
 	if errors.Is(in.Err(), bufio.ErrTooLong) {
-		_ = out.Encode(controlResult{Error: pipe.Refuse(hearken.Errorf(hearken.Invalid, "The request is longer than %d MB.", maxControl>>20))})
+		_ = out.Encode(controlResult{Error: pipe.NewWireError(hearken.Errorf(hearken.Invalid, "The request is longer than %d MB.", maxControl>>20))})
 	}
 }
 

@@ -7,11 +7,11 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// idle returns when nobody has needed the hub for the given time, or ctx ends.
+// idle returns when nobody has used the hub for limit, or when ctx ends.
 func (a *App) idle(ctx context.Context, limit time.Duration) {
 	tick := time.NewTicker(max(limit/20, 10*time.Millisecond))
 	defer tick.Stop()
-	last, requests := time.Now(), -1.0
+	last, requests := time.Now(), int64(-1)
 	for {
 		select {
 		case <-ctx.Done():
@@ -28,28 +28,19 @@ func (a *App) idle(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// traffic is how many connections the doors have open, and how many requests
-// they have answered so far.
-func (a *App) traffic() (connections, requests float64) {
-	families, err := a.registry.Gather()
-	if err != nil {
-		a.log.Warn("metrics not read", "error", err)
-		return 1, 0 // stay
-	}
-	for _, f := range families {
-		for _, m := range f.GetMetric() {
-			switch f.GetName() {
-			case "hearken_http_connections":
-				connections += m.GetGauge().GetValue()
-			case "hearken_http_requests_total":
-				requests += m.GetCounter().GetValue()
-			}
+// traffic counts the open HTTP connections and the requests answered so far.
+func (a *App) traffic() (connections, requests int64) {
+	select {
+	case <-a.opened:
+		if a.api != nil {
+			return a.api.Traffic()
 		}
+	default:
 	}
-	return connections, requests
+	return 0, 0
 }
 
-// reminds reports whether a reminder is set: nobody else would tell the owner.
+// reminds reports whether a reminder is set: only a running hub can fire it.
 func (a *App) reminds() bool {
 	if a.clock == nil {
 		return false
@@ -58,8 +49,8 @@ func (a *App) reminds() bool {
 	return set
 }
 
-// waits reports whether an action is under way, or waits for its owner, who
-// needs the page for it.
+// waits reports whether an action runs, or waits for the owner, who needs the
+// page to decide.
 func (a *acting) waits(ctx context.Context) bool {
 	if a.desk == nil {
 		return false

@@ -62,9 +62,9 @@ func hubCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: hub up|kill|stop|gone|taken")
 	}
 	dir := ts.Getenv("HEARKEN_DATA_DIR")
-	var holder pipe.Holder
+	var holder pipe.HubInfo
 	if !eventually(func() (ok bool) {
-		holder, ok = pipe.Find(dir)
+		holder, ok = pipe.ReadHubInfo(dir)
 		if args[0] == "gone" {
 			return !ok
 		}
@@ -109,7 +109,7 @@ func shortDir(t *testing.T) string {
 // cannot be done.
 func noHubLeft(t *testing.T, dir string) {
 	t.Helper()
-	holder, ok := pipe.Find(dir)
+	holder, ok := pipe.ReadHubInfo(dir)
 	if !ok || !alive(holder.PID) {
 		return
 	}

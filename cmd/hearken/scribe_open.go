@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act"
 	"github.com/hearken-dev/hearken/scribe"
 	"github.com/hearken-dev/hearken/source/mic"
 	"github.com/hearken-dev/hearken/source/pscribe"
@@ -21,7 +22,7 @@ func (a *App) openScribe(capture func(context.Context) (hearken.Capture, error))
 		if err == nil || c.ScribeBackend == "pscribe" { // without it, each call says what is missing
 			a.scribe = pscribe.New(pscribe.Config{Path: c.PscribePath, Log: a.log})
 			if c.ScribeKeep {
-				k := scribe.Record(a.scribe, scribe.RecorderConfig{Store: a.hub, Principal: Local, Log: a.log})
+				k := scribe.Record(a.scribe, scribe.RecorderConfig{Store: a.hub, Principal: act.Local, Log: a.log})
 				a.scribe, a.endScribe = k, k.Close
 			}
 			return
@@ -37,7 +38,7 @@ func (a *App) openScribe(capture func(context.Context) (hearken.Capture, error))
 		}
 	}
 	s := scribe.New(scribe.Config{
-		Hub: a.hub, Capture: capture, Principal: Local, Handover: filepath.Join(c.DataDir, handoverName), Now: a.now, Log: a.log,
+		Hub: a.hub, Capture: capture, Principal: act.Local, Handover: filepath.Join(c.DataDir, handoverName), Now: a.now, Log: a.log,
 	})
 	a.scribe, a.endScribe = s, s.Close
 	// A hub that a person starts in its place goes on with its capture.

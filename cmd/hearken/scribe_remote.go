@@ -185,7 +185,7 @@ func (p *program) withScribe(ctx context.Context, stays bool, use func(hearken.S
 func (p *program) rejoinScribe(ctx context.Context) (*client, error) {
 	hello := p.hello()
 	hello.Want, hello.Toolsets = pipe.WantControl, nil
-	conn, _, err := pipe.Join(ctx, p.cfg.DataDir, hello, func(context.Context) error {
+	conn, _, err := pipe.DialOrStart(ctx, p.cfg.DataDir, hello, func(context.Context) error {
 		return hearken.Errorf(hearken.Busy, "The hub stopped, and the capture with it.").WithTry("hearken listen, to start a new one")
 	})
 	if err != nil {
@@ -204,7 +204,7 @@ func (p *program) joinScribe(ctx context.Context, stays bool) (*client, error) {
 	if !p.cfg.Spawn {
 		start = func(context.Context) error { return pipe.ErrSpawn }
 	}
-	conn, _, err := pipe.Join(ctx, p.cfg.DataDir, hello, start)
+	conn, _, err := pipe.DialOrStart(ctx, p.cfg.DataDir, hello, start)
 	if errors.Is(err, pipe.ErrSpawn) {
 		return nil, hearken.Errorf(hearken.NotFound, "No hub is running that could capture: %w.", err).WithTry("hearken serve in another terminal")
 	}

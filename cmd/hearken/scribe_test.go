@@ -155,7 +155,7 @@ func TestRemoteScribe(t *testing.T) {
 				res.Result, err = json.Marshal(out)
 			}
 			if err != nil {
-				res.Error = pipe.Refuse(err)
+				res.Error = pipe.NewWireError(err)
 			}
 			if enc.Encode(res) != nil {
 				return

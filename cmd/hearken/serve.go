@@ -28,7 +28,7 @@ func (c *serveCmd) Run(ctx context.Context, p *program, g *grammar) error {
 		return p.stdio(ctx)
 	}
 	frugal()
-	app, err := p.succeed(ctx, Options{}, func(ctx context.Context) bool { return !p.replace(ctx) })
+	app, err := p.takeOver(ctx, Options{}, func(ctx context.Context) bool { return !p.replace(ctx) })
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (p *program) detached(ctx context.Context) error {
 	// From its first moment on it makes room when it is asked to.
 	ctx, yield := context.WithCancel(ctx)
 	defer yield()
-	app, err := p.succeed(ctx, Options{Late: true, Yield: yield}, func(ctx context.Context) bool { return pipe.Answers(ctx, p.cfg.DataDir) })
+	app, err := p.takeOver(ctx, Options{Late: true, Yield: yield}, func(ctx context.Context) bool { return pipe.Reachable(ctx, p.cfg.DataDir) })
 	pipe.Report(report, err)
 	if err != nil {
 		return exitCode(1) // told already
@@ -168,9 +168,9 @@ func (p *program) replace(ctx context.Context) bool {
 	return hearken.CodeOf(err) == ""
 }
 
-// succeed opens the hub, and waits for one that is just ending: its directory
-// is free as soon as its last words are written. A hub that stays is an error.
-func (p *program) succeed(ctx context.Context, opts Options, stays func(context.Context) bool) (*App, error) {
+// takeOver opens the hub, and waits for one that is just ending: it releases the
+// directory as soon as its sessions are stored. A hub that stays is an error.
+func (p *program) takeOver(ctx context.Context, opts Options, stays func(context.Context) bool) (*App, error) {
 	within, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)

@@ -63,10 +63,10 @@ func (p *place) connect(transport mcp.Transport) *mcp.ClientSession {
 }
 
 // hub is the hub of the place, with its doors open.
-func (p *place) hub() pipe.Holder {
+func (p *place) hub() pipe.HubInfo {
 	p.Helper()
-	var h pipe.Holder
-	if !eventually(func() (ok bool) { h, ok = pipe.Find(p.data); return ok && h.HTTP != "" }) {
+	var h pipe.HubInfo
+	if !eventually(func() (ok bool) { h, ok = pipe.ReadHubInfo(p.data); return ok && h.HTTP != "" }) {
 		p.Fatalf("no hub: %+v", h)
 	}
 	return h
@@ -286,7 +286,7 @@ func TestStarters(t *testing.T) {
 			cmd := exec.Command("hearken", "--stdio")
 			cmd.Env, cmd.Stdin = p.env, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 			out, err := cmd.CombinedOutput()
-			holder, _ := pipe.Find(p.data)
+			holder, _ := pipe.ReadHubInfo(p.data)
 			if err != nil || !bytes.Contains(out, []byte(`"id":1`)) {
 				t.Errorf("%v: %s", err, out)
 			}

@@ -14,22 +14,22 @@ import (
 	"github.com/hearken-dev/hearken/pipe"
 )
 
-// brought are the settings that a process brings along to the hub in its
-// hello. A hub that it starts must not take them for everybody's.
-var brought = []string{"transcription-provider", "deepgram-api-key", "default-language", "toolsets"}
+// clientSettings are sent to the hub in the hello. A hub that this process
+// starts must not apply them to other clients.
+var clientSettings = []string{"transcription-provider", "deepgram-api-key", "default-language", "toolsets"}
 
-// stdio is MCP on standard input and output: a thin pipe to the hub.
+// stdio serves MCP on standard input and output by relaying it to the hub.
 func (p *program) stdio(ctx context.Context) error {
 	if !p.cfg.Spawn {
-		return p.within(ctx, errors.New("HEARKEN_SPAWN is false"))
+		return p.serveInProcess(ctx, errors.New("HEARKEN_SPAWN is false"))
 	}
 	dial := func(ctx context.Context) (net.Conn, error) {
-		conn, _, err := pipe.Join(ctx, p.cfg.DataDir, p.hello(), p.spawn)
+		conn, _, err := pipe.DialOrStart(ctx, p.cfg.DataDir, p.hello(), p.spawn)
 		return conn, err
 	}
 	conn, err := dial(ctx)
 	if errors.Is(err, pipe.ErrSpawn) {
-		return p.within(ctx, err)
+		return p.serveInProcess(ctx, err)
 	}
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (p *program) stdio(ctx context.Context) error {
 	relay := &pipe.Relay{Dial: dial, Log: p.log}
 	err = relay.Run(ctx, conn, p.stdin, p.stdout)
 	if ctx.Err() != nil {
-		return nil // told to end is how an agent's server ends
+		return nil // being told to stop is how an agent ends its server
 	}
 	return err
 }
@@ -48,18 +48,18 @@ func (p *program) spawn(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", pipe.ErrSpawn, err)
 	}
-	args, env := p.offspring()
+	args, env := p.hubCommand()
 	return pipe.Spawn(ctx, p.cfg.DataDir, path, args, env)
 }
 
-// offspring is the command line and the environment of the hub: what this
-// process was given, without what is its own.
-func (p *program) offspring() (args, env []string) {
+// hubCommand returns the arguments and the environment of the hub to start:
+// this process's own, without its client settings.
+func (p *program) hubCommand() (args, env []string) {
 	args = []string{"serve", "--detached", "--data-dir=" + p.cfg.DataDir, "--key-dir=" + p.cfg.KeyDir}
 	values := reflect.ValueOf(p.cfg).Elem()
 	drop := []string{"TRANSPORT"}
 	for _, s := range settings() {
-		if slices.Contains(brought, s.name) {
+		if slices.Contains(clientSettings, s.name) {
 			drop = append(drop, s.env, s.env+"_FILE")
 		} else if p.flags[s.name] && !slices.Contains([]string{"data-dir", "key-dir", "transport"}, s.name) {
 			args = append(args, "--"+s.name+"="+show(values.Field(s.index).Interface()))
@@ -76,11 +76,11 @@ func (p *program) offspring() (args, env []string) {
 	return args, env
 }
 
-// within serves in this process, where no other may be started. Others can
-// still join until it ends.
-func (p *program) within(ctx context.Context, why error) error {
+// serveInProcess runs the hub in this process, where no other process may be
+// started. Other processes can join it until it ends.
+func (p *program) serveInProcess(ctx context.Context, reason error) error {
 	relay := &pipe.Relay{Log: p.log, Dial: func(context.Context) (net.Conn, error) {
-		return nil, hearken.Errorf(hearken.Busy, "The hub ended.").WithTry("starting this again")
+		return nil, hearken.Errorf(hearken.Busy, "The hub ended.").WithTry("start this command again")
 	}}
 	conn, _, err := pipe.Dial(ctx, p.cfg.DataDir, p.hello())
 	if err == nil {
@@ -93,7 +93,7 @@ func (p *program) within(ctx context.Context, why error) error {
 	if err != nil {
 		return err
 	}
-	p.log.Warn("the hub runs within this process and ends with it", "why", why)
+	p.log.Warn("the hub runs in this process and ends with it", "reason", reason)
 	if conn, err = app.connect(ctx, p.hello()); err == nil {
 		err = relay.Run(ctx, conn, p.stdin, p.stdout)
 	}

@@ -32,7 +32,7 @@ func (c *versionCmd) hub(ctx context.Context, p *program) error {
 	hello.Want = pipe.WantControl
 	conn, hub, err := pipe.Dial(ctx, p.cfg.DataDir, hello)
 	if errors.Is(err, pipe.ErrNoHub) {
-		if h, ok := pipe.Find(p.cfg.DataDir); ok && pipe.Alive(h.PID) {
+		if h, ok := pipe.ReadHubInfo(p.cfg.DataDir); ok && pipe.Alive(h.PID) {
 			fmt.Fprintf(p.stdout, "the hub is starting or stopping (process %d)\n", h.PID)
 			return nil
 		}

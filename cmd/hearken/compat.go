@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/api"
+	"github.com/hearken-dev/hearken/live"
+	"github.com/hearken-dev/hearken/source/file"
+	"github.com/hearken-dev/hearken/source/listen"
+	"github.com/hearken-dev/hearken/source/upload"
+)
+
+// compatAPIs are the APIs of other services that the hub offers with its own
+// engines.
+type compatAPIs struct {
+	listen *listen.Handler // Deepgram's
+	upload *upload.Handler // OpenAI's
+}
+
+// openCompat makes the handlers. How far a client may send ahead of the engine
+// depends on the size of the spool.
+func (a *App) openCompat() compatAPIs {
+	ahead := min(2*time.Minute, time.Duration(a.cfg.SpoolSeconds)*time.Second/2)
+	names := a.engines.names()
+	engines := make([]upload.Engine, len(names))
+	for i, name := range names {
+		translates := name == "openai" && (a.cfg.OpenaiAPIKey != "" || a.cfg.OpenaiBaseURL != "")
+		engines[i] = upload.Engine{Name: name, Translates: translates}
+	}
+	return compatAPIs{
+		listen: listen.New(listen.Config{
+			Sessions: listenSessions{a.hub}, Principal: sender, Providers: names, Version: versionString(), Ahead: ahead, Log: a.log,
+		}),
+		upload: upload.New(upload.Config{
+			Sessions: uploadSessions{a.hub}, Principal: sender, Engines: engines, Decode: decodeFile, Read: a.allSegments, Ahead: ahead,
+			MaxBytes: int64(a.cfg.UploadMaxMB) << 20, TempDir: filepath.Join(a.cfg.DataDir, "uploads"), Log: a.log,
+		}),
+	}
+}
+
+// allSegments returns all entries of a session.
+func (a *App) allSegments(ctx context.Context, id string) (all []hearken.Segment, err error) {
+	err = a.hub.Segments(ctx, id, true, func(batch []hearken.Segment) error {
+		all = append(all, batch...)
+		return nil
+	})
+	return all, err
+}
+
+// mount adds the handlers to the API. Programs made for those services send
+// keys of those services, which a hub on this computer ignores.
+func (c compatAPIs) mount(server *api.API) {
+	server.Mount("/v1/listen", c.listen, api.Access{Stream: true, AnyKey: true, Refuse: listen.Refuse})
+	for _, route := range upload.Routes {
+		server.Mount(route, c.upload, api.Access{Stream: true, AnyKey: true, Refuse: upload.WriteError})
+	}
+	// Other routes of those services do not exist here, with or without a key.
+	server.Mount("/v1/", c.upload, api.Access{AnyKey: true, Refuse: upload.WriteError})
+}
+
+// names lists the engines by name, the default one first.
+func (e *engines) names() []string {
+	names := slices.Clone(e.chain)
+	for _, p := range e.providers {
+		if !slices.Contains(names, p.Name()) {
+			names = append(names, p.Name())
+		}
+	}
+	return names
+}
+
+func decodeFile(ctx context.Context, path string, sink func(channels ...[]int16) error) error {
+	src, err := file.Open(path, file.Options{})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return src.Read(ctx, sink)
+}
+
+type listenSessions struct{ *live.Hub }
+
+func (s listenSessions) Start(ctx context.Context, r listen.Request) (*hearken.Session, error) {
+	return s.Hub.Start(ctx, live.StartRequest{
+		Provider: r.Provider, Model: r.Model, Language: r.Language, Title: r.Title,
+		Vocabulary: r.Vocabulary, Endpointing: r.Endpointing, Principal: r.Principal,
+	})
+}
+
+type uploadSessions struct{ *live.Hub }
+
+func (s uploadSessions) Start(ctx context.Context, r upload.Request) (string, error) {
+	info, err := s.Hub.Start(ctx, live.StartRequest{
+		Provider: r.Provider, Model: r.Model, Language: r.Language, Title: r.Title,
+		Vocabulary: r.Vocabulary, Translate: r.Translate, Recorded: true, Principal: r.Principal,
+	})
+	if err != nil {
+		return "", err
+	}
+	return info.ID, nil
+}
