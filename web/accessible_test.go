@@ -68,13 +68,13 @@ func pageAccessible(t *testing.T, start starter) {
 		}
 	}
 	b.is(`document.querySelector("input")`)
-	check("door")
+	check("sign-in")
 	for _, a := range append(past(t), far, newAction(t, "hello")) {
-		h.desk.put(a)
+		h.queue.put(a)
 	}
-	h.desk.change(func() {
-		h.desk.paused, h.desk.problem = true, hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written.")
-		h.desk.grants = []hearken.Grant{{ID: "grn_1", Principal: "key_laptop", Tool: hearken.MessageSend, Target: "email:bob@example.org", PerDay: 5, ExpiresAt: time.Now().Add(time.Hour)}}
+	h.queue.change(func() {
+		h.queue.paused, h.queue.problem = true, hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written.")
+		h.queue.grants = []hearken.Grant{{ID: "grn_1", Principal: "key_laptop", Tool: hearken.MessageSend, Target: "email:bob@example.org", PerDay: 5, ExpiresAt: time.Now().Add(time.Hour)}}
 	})
 	b.signIn(pin)
 	b.is(`document.querySelectorAll(".card .yes").length >= 2`)
@@ -95,7 +95,7 @@ func pageAccessible(t *testing.T, start starter) {
 	b.is(`document.activeElement.matches(".card .yes") && document.activeElement.getAttribute("aria-disabled") === "false"`)
 	b.do(chromedp.KeyEvent("\r"))
 	b.is(`document.querySelectorAll(".card").length === 1`)
-	if got := h.desk.decisions(); len(got) != 1 || !got[0].Allow {
+	if got := h.queue.decisions(); len(got) != 1 || !got[0].Allow {
 		t.Errorf("%+v", got)
 	}
 }

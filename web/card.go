@@ -7,14 +7,14 @@ import (
 	"github.com/hearken-dev/hearken/act"
 )
 
-// Why a card warns: what the words behind an action are not.
+// Why a card has a warning: who said the words behind the action.
 const (
-	warnFar  = "far"  // the other side said them
-	warnEcho = "echo" // the other side said them, and the microphone heard it
-	warnNone = "none" // nobody said them
+	warnFar  = "far"  // the other side
+	warnEcho = "echo" // the other side, heard by the microphone
+	warnNone = "none" // nobody
 )
 
-// A card is an action with what a person needs besides to decide about it.
+// A card is an action with everything that the owner needs to decide.
 type card struct {
 	*hearken.Action
 	KeyName string  `json:"keyName,omitempty"`
@@ -22,15 +22,15 @@ type card struct {
 	Warning string  `json:"warning,omitempty"`
 	When    *moment `json:"when,omitempty"`
 	End     *moment `json:"end,omitempty"` // of an appointment
-	// Schedule says in words how a reminder repeats, with its next times.
-	Schedule string  `json:"schedule,omitempty"`
-	Before   *before `json:"before,omitempty"`
-	// Undo says that the owner may take it back, or stop it.
+	// Schedule describes how a reminder repeats, with its next times.
+	Schedule string    `json:"schedule,omitempty"`
+	Before   *previous `json:"before,omitempty"`
+	// Undo is set if the owner can undo the action, or stop it.
 	Undo bool `json:"undo,omitempty"`
 }
 
-func (h *Handler) card(a *hearken.Action, n names) card {
-	c := card{Action: a, KeyName: n[a.Principal], Failure: a.FailureMessage(), Warning: warning(a.Evidence), Undo: undoable(a)}
+func (h *Handler) card(a *hearken.Action, names keyNames) card {
+	c := card{Action: a, KeyName: names[a.Principal], Failure: a.FailureMessage(), Warning: warning(a.Evidence), Undo: undoable(a)}
 	switch {
 	case a.Appointment != nil:
 		start, end := momentOf(a.Appointment.Start, a.Appointment.Zone), momentOf(a.Appointment.Start.Add(a.Appointment.Duration), a.Appointment.Zone)
@@ -45,7 +45,7 @@ func (h *Handler) card(a *hearken.Action, n names) card {
 	return c
 }
 
-// warning is the worst thing about the words behind an action.
+// warning returns the most serious warning about the words behind an action.
 func warning(list []hearken.Evidence) string {
 	if len(list) == 0 {
 		return warnNone
@@ -64,24 +64,24 @@ func warning(list []hearken.Evidence) string {
 	return worst
 }
 
-// undoable reports whether a button to take an action back makes sense. What
-// was sent to somebody cannot be taken back.
+// undoable reports whether the page offers to undo an action. A message that was
+// sent cannot be undone.
 func undoable(a *hearken.Action) bool {
 	return a.State == hearken.ActionApproved || (a.State == hearken.ActionDone && a.Tool != hearken.MessageSend)
 }
 
-// A moment is a time as people read it, in the zone that it was meant in.
+// A moment is a time as people read it, in its own time zone.
 type moment struct {
 	At     time.Time `json:"at"`
 	Day    string    `json:"day"`
 	Clock  string    `json:"clock"`
 	Zone   string    `json:"zone"`   // IANA name
-	Offset string    `json:"offset"` // "CET, UTC+01:00": also what tells the two hours of an autumn night apart
+	Offset string    `json:"offset"` // "CET, UTC+01:00"; distinguishes the repeated hour when summer time ends
 }
 
 func momentOf(t time.Time, zone string) moment {
-	if place, err := time.LoadLocation(zone); err == nil {
-		t = t.In(place)
+	if loc, err := time.LoadLocation(zone); err == nil {
+		t = t.In(loc)
 	} else {
 		t, zone = t.UTC(), "UTC"
 	}

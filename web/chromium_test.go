@@ -59,7 +59,7 @@ type tab struct {
 
 // newTab opens the page in a tab, which fails the test for every script error
 // and every breach of the page's policy.
-func newTab(t *testing.T, browser context.Context, h *house) *tab {
+func newTab(t *testing.T, browser context.Context, h *testPage) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
 	b := &tab{t: t, ctx: ctx, url: h.URL + "/approvals"}
@@ -74,7 +74,7 @@ func newTab(t *testing.T, browser context.Context, h *house) *tab {
 			if err != nil {
 				return
 			}
-			// That an answer was an error or did not come is part of the tests.
+			// Failed requests are part of the tests.
 			if m.Source != "network" && (m.IsException() || m.Type == "error" || m.Type == "warning") {
 				t.Errorf("console: %s", m)
 			}
@@ -95,7 +95,7 @@ func (b *tab) do(steps ...step) {
 	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
-		b.shoot("failed")
+		b.screenshotPage("failed")
 		text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.body.innerText"))
 		b.t.Fatalf("%v; the page says:\n%s", err, text)
 	}
@@ -107,7 +107,7 @@ func (b *tab) is(expression string, args ...any) {
 	b.do(chromedp.Poll[chromedp.Void](fmt.Sprintf(expression, args...), chromedp.WithPollingInterval(30*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second)))
 }
 
-// eval is what an expression is now.
+// eval returns the value of an expression.
 func eval[T any](b *tab, expression string, args ...any) T {
 	b.t.Helper()
 	out, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](fmt.Sprintf(expression, args...)))
@@ -134,11 +134,12 @@ func (b *tab) signIn(pin string) {
 	b.do(chromedp.WaitVisible(input), chromedp.SendKeys(input, pin+"\r"))
 }
 
-// shoot keeps a picture of the whole page, and look one of what is in sight.
-func (b *tab) shoot(name string) { b.keep(name, chromedp.FullScreenshot(100)) }
-func (b *tab) look(name string)  { b.keep(name, chromedp.CaptureScreenshot()) }
+// screenshotPage saves a picture of the whole page, screenshotView one of the
+// visible part.
+func (b *tab) screenshotPage(name string) { b.save(name, chromedp.FullScreenshot(100)) }
+func (b *tab) screenshotView(name string) { b.save(name, chromedp.CaptureScreenshot()) }
 
-func (b *tab) keep(name string, picture chromedp.Action[[]byte]) {
+func (b *tab) save(name string, picture chromedp.Action[[]byte]) {
 	b.t.Helper()
 	dir := os.Getenv("HEARKEN_SCREENSHOTS")
 	if dir == "" {
@@ -155,18 +156,18 @@ func (b *tab) keep(name string, picture chromedp.Action[[]byte]) {
 	}
 }
 
-// narrow makes the tab as wide as a small phone, and checks that nothing
-// stands out to the right.
+// narrow makes the tab as narrow as a phone, and checks that nothing overflows
+// to the right.
 func (b *tab) narrow(width int64) {
 	b.t.Helper()
 	b.do(chromedp.EmulateViewport(width, 780, chromedp.EmulateMobile, chromedp.EmulatePortrait))
 	if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > int(width) {
-		b.shoot("too-wide")
+		b.screenshotPage("too-wide")
 		b.t.Errorf("at %d pixels the page is %d wide: %s", width, wide, eval[string](b, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + "." + e.className).slice(0, 8).join(" ")`))
 	}
 }
 
-// dark makes the tab one of an owner who likes it dark and still.
+// dark sets the preferences for a dark scheme and reduced motion.
 func (b *tab) dark() {
 	b.t.Helper()
 	params := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}, {Name: "prefers-reduced-motion", Value: "reduce"}}}

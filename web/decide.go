@@ -8,12 +8,11 @@ import (
 	"github.com/hearken-dev/hearken/act"
 )
 
-// maxReason bounds why an owner says no, in bytes.
+// maxReason bounds the reason for a denial, in bytes.
 const maxReason = 1000
 
-// A verdict is what the page sends for an action: what was seen, and what is
-// to become of it.
-type verdict struct {
+// A decisionRequest is the owner's decision about the action with a digest.
+type decisionRequest struct {
 	Digest string `json:"digest"`
 	Allow  bool   `json:"allow"`
 	Reason string `json:"reason"`
@@ -23,29 +22,29 @@ type verdict struct {
 	} `json:"grant"`
 }
 
-// A decided is the answer: the action as it now is, and whether this page or
-// somebody before it decided.
-type decided struct {
+// A decisionResponse is the action after the request. Decided is false if somebody
+// else had decided before.
+type decisionResponse struct {
 	Action  card `json:"action"`
 	Decided bool `json:"decided"`
 }
 
-// decide says yes or no to the action that the page showed.
+// decide allows or denies the action that the page showed.
 func (h *Handler) decide(w http.ResponseWriter, r *http.Request) {
-	var in verdict
-	if !read(w, r, &in) {
+	var in decisionRequest
+	if !decode(w, r, &in) {
 		return
 	}
 	v := act.DecisionRequest{ID: r.PathValue("id"), Digest: in.Digest, Allow: in.Allow, By: "owner", From: fromPage, Reason: in.Reason}
 	switch {
 	case in.Digest == "":
-		refuse(w, hearken.Errorf(hearken.ApprovalMismatch, "A decision names the digest of what was seen."))
+		refuse(w, hearken.Errorf(hearken.ApprovalMismatch, "The decision lacks the digest of the action."))
 		return
 	case len(in.Reason) > maxReason:
-		refuse(w, hearken.Errorf(hearken.Invalid, "A reason has at most %d bytes.", maxReason))
+		refuse(w, hearken.Errorf(hearken.Invalid, "The reason is longer than %d bytes.", maxReason))
 		return
 	case in.Grant != nil && !in.Allow:
-		refuse(w, hearken.Errorf(hearken.Invalid, "What is denied cannot be allowed from now on."))
+		refuse(w, hearken.Errorf(hearken.Invalid, "A denial cannot come with a grant."))
 		return
 	case in.Grant != nil && (in.Grant.Hours < 1 || in.Grant.Hours > 30*24 || in.Grant.PerDay < 1 || in.Grant.PerDay > 1000):
 		refuse(w, hearken.Errorf(hearken.Invalid, "A grant lasts 1 hour to 30 days and covers 1 to 1000 actions a day."))
@@ -53,27 +52,27 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) {
 	case in.Grant != nil:
 		v.Grant = &act.GrantBounds{For: time.Duration(in.Grant.Hours) * time.Hour, PerDay: in.Grant.PerDay}
 	}
-	a, ok, err := h.cfg.Desk.Decide(r.Context(), v)
+	a, ok, err := h.cfg.Queue.Decide(r.Context(), v)
 	if err != nil {
 		h.fail(w, r, err)
 		return
 	}
-	respond(w, http.StatusOK, decided{Action: h.card(a, h.names(r.Context())), Decided: ok})
+	respond(w, http.StatusOK, decisionResponse{Action: h.card(a, h.keyNames(r.Context())), Decided: ok})
 }
 
-// cancel stops an action that has not happened yet, or takes it back.
+// cancel stops an action that has not run yet, or undoes it.
 func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) {
-	a, err := h.cfg.Desk.Cancel(r.Context(), "", r.PathValue("id"))
+	a, err := h.cfg.Queue.Cancel(r.Context(), "", r.PathValue("id"))
 	if err != nil {
 		h.fail(w, r, err)
 		return
 	}
-	respond(w, http.StatusOK, decided{Action: h.card(a, h.names(r.Context())), Decided: true})
+	respond(w, http.StatusOK, decisionResponse{Action: h.card(a, h.keyNames(r.Context())), Decided: true})
 }
 
 // revoke ends a grant.
 func (h *Handler) revoke(w http.ResponseWriter, r *http.Request) {
-	g, err := h.cfg.Desk.RevokeGrant(r.Context(), r.PathValue("id"))
+	g, err := h.cfg.Queue.RevokeGrant(r.Context(), r.PathValue("id"))
 	if err != nil {
 		h.fail(w, r, err)
 		return
@@ -81,19 +80,19 @@ func (h *Handler) revoke(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, g)
 }
 
-// pause stops all actions, or lets them go on.
+// pause pauses or resumes all actions.
 func (h *Handler) pause(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Paused bool `json:"paused"`
 	}
-	if !read(w, r, &in) {
+	if !decode(w, r, &in) {
 		return
 	}
-	if err := h.cfg.Desk.Pause(r.Context(), in.Paused, fromPage); err != nil {
+	if err := h.cfg.Queue.Pause(r.Context(), in.Paused, fromPage); err != nil {
 		h.fail(w, r, err)
 		return
 	}
 	respond(w, http.StatusOK, struct {
 		Paused bool `json:"paused"`
-	}{h.cfg.Desk.Paused()})
+	}{h.cfg.Queue.Paused()})
 }

@@ -11,17 +11,17 @@ import (
 
 const (
 	// heartbeat keeps proxies from closing a quiet stream, and lets the hub
-	// notice a browser that is gone.
+	// notice that a browser has gone.
 	heartbeat = 20 * time.Second
 	// settle is how long a stream waits after a change, so that many changes
 	// at once are sent as one.
 	settle = 50 * time.Millisecond
 )
 
-// events sends the inbox, and again whenever something in it has changed,
-// until the owner signs out or the hub stops.
+// events sends the inbox now and after every change, until the owner signs out
+// or the hub stops.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
-	s := who(r.Context())
+	s := sessionFrom(r.Context())
 	ctx, cancel := context.WithDeadlineCause(r.Context(), time.Now().Add(s.expires.Sub(h.cfg.Now())), errSignedOut)
 	defer cancel()
 	defer context.AfterFunc(s.ended, cancel)()
@@ -29,21 +29,21 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Accel-Buffering", "no")
 	st := &stream{w: w, flush: http.NewResponseController(w)}
 	for {
-		changes := h.cfg.Desk.Changes() // asked for before looking, so that none is missed
+		changes := h.cfg.Queue.Changes() // before reading, so that no change is missed
 		in, err := h.inbox(ctx)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			h.log.Error("look at the desk", "error", err)
+			h.log.Error("cannot read the queue", "error", err)
 			err = st.send("trouble", failureOf(err))
 		default:
 			err = st.inbox(h.cfg.Now(), in)
 		}
 		if err == nil {
-			err = h.wait(ctx, st, changes)
+			err = h.waitForChange(ctx, st, changes)
 		}
 		if s.ended.Err() != nil || !h.cfg.Now().Before(s.expires) {
-			_ = st.send("signedout", struct{}{}) // the last word; nobody may be there
+			_ = st.send("signedout", struct{}{}) // the browser may have gone
 			return
 		}
 		if err != nil || ctx.Err() != nil {
@@ -52,8 +52,8 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wait returns a moment after the next change, or with an error.
-func (h *Handler) wait(ctx context.Context, st *stream, changes <-chan struct{}) error {
+// waitForChange returns shortly after the next change, or with an error.
+func (h *Handler) waitForChange(ctx context.Context, st *stream, changes <-chan struct{}) error {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for {
@@ -83,8 +83,8 @@ type stream struct {
 	last  []byte // the inbox as it was last sent
 }
 
-// inbox sends an inbox unless the browser has it, with the hub's own time, by
-// which the page counts down.
+// inbox sends an inbox unless the browser already has it, with the hub's time,
+// which the page's countdowns use.
 func (s *stream) inbox(now time.Time, in *inbox) error {
 	data, err := json.Marshal(in)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *stream) send(event string, v any) error {
 	return s.write(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", event, data))
 }
 
-// beat is a comment, which browsers pass over.
+// beat sends a comment, which browsers ignore.
 func (s *stream) beat() error { return s.write([]byte(":\n\n")) }
 
 func (s *stream) write(b []byte) error {

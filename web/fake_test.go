@@ -14,26 +14,25 @@ import (
 	"github.com/hearken-dev/hearken/live"
 )
 
-// A fakeDesk holds actions in memory, where a test can put them and make
-// things go wrong.
-type fakeDesk struct {
+// A fakeQueue holds actions in memory and can be made to fail.
+type fakeQueue struct {
 	mu       sync.Mutex
 	actions  []hearken.Action // newest first
 	grants   []hearken.Grant
 	verdicts []act.DecisionRequest // those that decided
 	paused   bool
 	problem  error
-	broken   error  // what every question is answered with
-	quiet    bool   // nobody is told of changes
-	during   func() // called once while somebody looks, after the actions were read
+	broken   error  // returned by every method
+	quiet    bool   // do not announce changes
+	during   func() // called once by Actions, after it has read them
 	changes  chan struct{}
 }
 
-func newDesk(actions ...hearken.Action) *fakeDesk {
-	return &fakeDesk{actions: actions, changes: make(chan struct{})}
+func newQueue(actions ...hearken.Action) *fakeQueue {
+	return &fakeQueue{actions: actions, changes: make(chan struct{})}
 }
 
-func (d *fakeDesk) change(do func()) {
+func (d *fakeQueue) change(do func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	do()
@@ -44,11 +43,11 @@ func (d *fakeDesk) change(do func()) {
 	d.changes = make(chan struct{})
 }
 
-func (d *fakeDesk) put(a hearken.Action) {
+func (d *fakeQueue) put(a hearken.Action) {
 	d.change(func() { d.actions = slices.Insert(d.actions, 0, a) })
 }
 
-func (d *fakeDesk) find(id string) *hearken.Action {
+func (d *fakeQueue) find(id string) *hearken.Action {
 	for i := range d.actions {
 		if d.actions[i].ID == id {
 			return &d.actions[i]
@@ -57,19 +56,19 @@ func (d *fakeDesk) find(id string) *hearken.Action {
 	return nil
 }
 
-func (d *fakeDesk) state(id string) hearken.ActionState {
+func (d *fakeQueue) state(id string) hearken.ActionState {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.find(id).State
 }
 
-func (d *fakeDesk) decisions() []act.DecisionRequest {
+func (d *fakeQueue) decisions() []act.DecisionRequest {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.verdicts)
 }
 
-func (d *fakeDesk) Decide(_ context.Context, v act.DecisionRequest) (out *hearken.Action, decided bool, err error) {
+func (d *fakeQueue) Decide(_ context.Context, v act.DecisionRequest) (out *hearken.Action, decided bool, err error) {
 	d.change(func() {
 		a := d.find(v.ID)
 		switch {
@@ -100,7 +99,7 @@ func (d *fakeDesk) Decide(_ context.Context, v act.DecisionRequest) (out *hearke
 	return out, decided, err
 }
 
-func (d *fakeDesk) Cancel(_ context.Context, principal, id string) (out *hearken.Action, err error) {
+func (d *fakeQueue) Cancel(_ context.Context, principal, id string) (out *hearken.Action, err error) {
 	d.change(func() {
 		a := d.find(id)
 		switch {
@@ -117,7 +116,7 @@ func (d *fakeDesk) Cancel(_ context.Context, principal, id string) (out *hearken
 	return out, err
 }
 
-func (d *fakeDesk) Actions(_ context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
+func (d *fakeQueue) Actions(_ context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var list []hearken.Action
@@ -129,7 +128,7 @@ func (d *fakeDesk) Actions(_ context.Context, f hearken.ActionFilter) ([]hearken
 	return list, d.broken
 }
 
-func (d *fakeDesk) Grants(context.Context) ([]hearken.Grant, error) {
+func (d *fakeQueue) Grants(context.Context) ([]hearken.Grant, error) {
 	d.mu.Lock()
 	during := d.during
 	d.during = nil
@@ -142,7 +141,7 @@ func (d *fakeDesk) Grants(context.Context) ([]hearken.Grant, error) {
 	return slices.Clone(d.grants), nil
 }
 
-func (d *fakeDesk) RevokeGrant(_ context.Context, id string) (out *hearken.Grant, err error) {
+func (d *fakeQueue) RevokeGrant(_ context.Context, id string) (out *hearken.Grant, err error) {
 	d.change(func() {
 		for i := range d.grants {
 			if d.grants[i].ID == id {
@@ -159,24 +158,24 @@ func (d *fakeDesk) RevokeGrant(_ context.Context, id string) (out *hearken.Grant
 	return out, err
 }
 
-func (d *fakeDesk) Pause(_ context.Context, paused bool, _ string) error {
+func (d *fakeQueue) Pause(_ context.Context, paused bool, _ string) error {
 	d.change(func() { d.paused = paused })
 	return nil
 }
 
-func (d *fakeDesk) Paused() bool {
+func (d *fakeQueue) Paused() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.paused
 }
 
-func (d *fakeDesk) Changes() <-chan struct{} {
+func (d *fakeQueue) Changes() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.changes
 }
 
-func (d *fakeDesk) Problem() error {
+func (d *fakeQueue) Problem() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.problem
@@ -228,7 +227,7 @@ func (fakeKeys) Keys(context.Context) ([]hearken.Key, error) {
 	return []hearken.Key{{ID: "key_laptop", Name: "laptop"}}, nil
 }
 
-// A fakeAudit remembers.
+// A fakeAudit remembers its records.
 type fakeAudit struct {
 	mu      sync.Mutex
 	records []hearken.AuditRecord
@@ -281,7 +280,7 @@ var callAt = time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC)
 
 var errDisk = errors.New("disk is gone")
 
-// newAction makes a message that waits, as the desk would.
+// newAction makes a pending message, as the queue would.
 func newAction(t testing.TB, text string) hearken.Action {
 	t.Helper()
 	id := hearken.NewActionID(hearken.MessageSend)

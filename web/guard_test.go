@@ -17,9 +17,9 @@ import (
 // The page behind the hub's real guard: open to a browser without a key, shut
 // to other names and other sites, and its streams end with the hub.
 func TestHandler_Mounted(t *testing.T) {
-	h := &house{desk: newDesk(), owner: &fakeOwner{pin: pin}}
-	door, err := api.New(api.Config{
-		MCP: func(api.Caller) *mcp.Server {
+	h := &testPage{queue: newQueue(), owner: &fakeOwner{pin: pin}}
+	server, err := api.New(api.Config{
+		MCP: func(hearken.Caller) *mcp.Server {
 			return mcp.NewServer(&mcp.Implementation{Name: "hub", Version: "1"}, nil)
 		},
 		Keys: fakeKeys{}, AuthRequired: true,
@@ -27,25 +27,25 @@ func TestHandler_Mounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.page = web.New(web.Config{Desk: h.desk, Owner: h.owner})
+	h.page = web.New(web.Config{Queue: h.queue, Owner: h.owner})
 	for _, r := range h.page.Routes() {
-		door.Mount(r.Pattern, r.Handler, api.Access{Open: true, Stream: r.Stream})
+		server.Mount(r.Pattern, r.Handler, api.Access{Open: true, Stream: r.Stream})
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- door.Serve(ctx) }()
-	h.Server = &httptest.Server{URL: door.URL()}
-	v := h.visitor(t)
+	go func() { served <- server.Serve(ctx) }()
+	h.Server = &httptest.Server{URL: server.URL()}
+	v := h.newClient(t)
 	v.login()
 	a := newAction(t, "hello")
-	h.desk.put(a)
+	h.queue.put(a)
 	events, end := v.follow(t.Context())
 	defer end()
 	if in := inboxOf(t, next(t, events)); len(in.Pending) != 1 {
 		t.Errorf("%+v", in)
 	}
 	v.want(200, "POST", "actions/"+a.ID+"/decision", map[string]any{"digest": a.Digest, "allow": true}, nil)
-	if got := h.desk.state(a.ID); got != hearken.ActionDone {
+	if got := h.queue.state(a.ID); got != hearken.ActionDone {
 		t.Error(got)
 	}
 

@@ -8,82 +8,82 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// maxRecent is how many actions that were decided the page shows.
+// maxRecent is how many decided actions the page shows.
 const maxRecent = 30
 
 // An inbox is everything that the page shows.
 type inbox struct {
 	Paused  bool     `json:"paused"`
-	Problem *failure `json:"problem"` // why nothing can be done now, besides a pause
+	Problem *failure `json:"problem"` // why no action can run now, other than a pause
 	Pending []card   `json:"pending"` // newest first
 	Recent  []card   `json:"recent"`  // latest first
-	Grants  []grant  `json:"grants"`  // those that hold, newest first
+	Grants  []grant  `json:"grants"`  // valid ones, newest first
 }
 
-// A grant, with the name of the key that it is for.
+// A grant is a grant with the name of its key.
 type grant struct {
 	hearken.Grant
 	KeyName string `json:"keyName,omitempty"`
 }
 
-// names are the keys' names by their ids.
-type names map[string]string
+// keyNames maps the ids of keys to their names.
+type keyNames map[string]string
 
-func (h *Handler) names(ctx context.Context) names {
-	n := names{}
+func (h *Handler) keyNames(ctx context.Context) keyNames {
+	names := keyNames{}
 	if h.cfg.Keys == nil {
-		return n
+		return names
 	}
 	keys, err := h.cfg.Keys.Keys(ctx)
 	if err != nil {
-		h.log.Warn("keys of the page", "error", err)
+		h.log.Warn("cannot read the names of keys", "error", err)
 	}
 	for _, k := range keys {
-		n[k.ID] = k.Name
+		names[k.ID] = k.Name
 	}
-	return n
+	return names
 }
 
-// inbox looks at the desk.
+// inbox reads the queue.
 func (h *Handler) inbox(ctx context.Context) (*inbox, error) {
-	in := &inbox{Paused: h.cfg.Desk.Paused(), Pending: []card{}, Recent: []card{}, Grants: []grant{}}
-	if err := h.cfg.Desk.Problem(); err != nil && hearken.CodeOf(err) != hearken.ActionsPaused {
+	in := &inbox{Paused: h.cfg.Queue.Paused(), Pending: []card{}, Recent: []card{}, Grants: []grant{}}
+	if err := h.cfg.Queue.Problem(); err != nil && hearken.CodeOf(err) != hearken.ActionsPaused {
 		in.Problem = failureOf(err)
 	}
-	n := h.names(ctx)
-	pending, err := h.cfg.Desk.Actions(ctx, hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}})
+	names := h.keyNames(ctx)
+	pending, err := h.cfg.Queue.Actions(ctx, hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}})
 	if err != nil {
 		return nil, err
 	}
 	for i := range pending {
-		c := h.card(&pending[i], n)
-		if c.Before, err = h.before(ctx, &pending[i]); err != nil {
+		c := h.card(&pending[i], names)
+		if c.Before, err = h.previous(ctx, &pending[i]); err != nil {
 			return nil, err
 		}
 		in.Pending = append(in.Pending, c)
 	}
-	recent, err := h.cfg.Desk.Actions(ctx, hearken.ActionFilter{States: decidedStates, Limit: maxRecent})
+	recent, err := h.cfg.Queue.Actions(ctx, hearken.ActionFilter{States: decidedStates, Limit: maxRecent})
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(recent, func(a, b hearken.Action) int { return changedAt(&b).Compare(changedAt(&a)) })
 	for i := range recent {
-		in.Recent = append(in.Recent, h.card(&recent[i], n))
+		in.Recent = append(in.Recent, h.card(&recent[i], names))
 	}
-	grants, err := h.cfg.Desk.Grants(ctx)
+	grants, err := h.cfg.Queue.Grants(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, g := range slices.Backward(grants) {
 		if g.RevokedAt == nil && h.cfg.Now().Before(g.ExpiresAt) {
-			in.Grants = append(in.Grants, grant{g, n[g.Principal]})
+			in.Grants = append(in.Grants, grant{g, names[g.Principal]})
 		}
 	}
 	return in, nil
 }
 
-// decidedStates are all but pending, and allowedStates those that somebody
-// said yes to.
+// decidedStates are all states but pending; allowedStates are those of actions
+// that were allowed.
 var (
 	allowedStates = []hearken.ActionState{
 		hearken.ActionApproved, hearken.ActionExecuting, hearken.ActionDone,
@@ -92,7 +92,7 @@ var (
 	decidedStates = append(slices.Clone(allowedStates), hearken.ActionDenied, hearken.ActionExpired, hearken.ActionCancelled)
 )
 
-// changedAt is when something last happened to an action.
+// changedAt is when the state of an action last changed.
 func changedAt(a *hearken.Action) time.Time {
 	at := a.CreatedAt
 	if a.Decision != nil {

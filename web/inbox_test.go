@@ -15,7 +15,7 @@ import (
 	"github.com/hearken-dev/hearken/act"
 )
 
-// An inbox as the browser reads it; what the tests do not look at is left out.
+// An inbox is the part of the inbox that tests check.
 type inbox struct {
 	Paused          bool
 	Problem         *struct{ Message string }
@@ -52,13 +52,13 @@ func ids(list []card) string {
 func TestEvents(t *testing.T) {
 	h := open(t, nil)
 	first, second := newAction(t, "one"), newAction(t, "two")
-	h.desk.put(first)
+	h.queue.put(first)
 	v := h.signedIn(t)
 	events, end := v.follow(t.Context())
 	if in := inboxOf(t, next(t, events)); ids(in.Pending) != first.ID || in.Pending[0].KeyName != "laptop" {
 		t.Errorf("at first: %+v", in)
 	}
-	h.desk.put(second)
+	h.queue.put(second)
 	if in := inboxOf(t, next(t, events)); ids(in.Pending) != second.ID+" "+first.ID {
 		t.Errorf("the newest is not first: %s", ids(in.Pending))
 	}
@@ -66,15 +66,15 @@ func TestEvents(t *testing.T) {
 	if in := inboxOf(t, next(t, events)); ids(in.Pending) != second.ID || ids(in.Recent) != first.ID || in.Recent[0].Undo {
 		t.Errorf("after a decision: %+v", in)
 	}
-	h.desk.change(func() { h.desk.problem = hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written.") })
+	h.queue.change(func() { h.queue.problem = hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written.") })
 	if in := inboxOf(t, next(t, events)); in.Problem == nil || in.Problem.Message != "The audit cannot be written." {
 		t.Errorf("a problem: %+v", in.Problem)
 	}
-	h.desk.change(func() { h.desk.problem = nil; h.desk.broken = errDisk })
+	h.queue.change(func() { h.queue.problem = nil; h.queue.broken = errDisk })
 	if e := next(t, events); e.name != "trouble" || strings.Contains(e.data, "disk") {
-		t.Errorf("a broken desk: %+v", e)
+		t.Errorf("a broken queue: %+v", e)
 	}
-	h.desk.change(func() { h.desk.broken = nil })
+	h.queue.change(func() { h.queue.broken = nil })
 	next(t, events)
 	end()
 	for range events { // ends, or the test does not
@@ -89,19 +89,19 @@ func TestEvents_OnlyNews(t *testing.T) {
 	defer end()
 	next(t, events)
 	for range 3 {
-		h.desk.change(func() {})
+		h.queue.change(func() {})
 	}
-	h.desk.put(newAction(t, "news"))
+	h.queue.put(newAction(t, "news"))
 	if in := inboxOf(t, next(t, events)); len(in.Pending) != 1 {
 		t.Errorf("something without news was sent: %+v", in)
 	}
 }
 
-// What changes while the desk is being looked at is sent, too.
+// A change while the queue is being read is sent, too.
 func TestEvents_NoneMissed(t *testing.T) {
 	h := open(t, nil)
 	a := newAction(t, "meanwhile")
-	h.desk.during = func() { h.desk.put(a) }
+	h.queue.during = func() { h.queue.put(a) }
 	events, end := h.signedIn(t).follow(t.Context())
 	defer end()
 	if in := inboxOf(t, next(t, events)); len(in.Pending) != 0 {
@@ -116,8 +116,8 @@ func TestDecide(t *testing.T) {
 	h := open(t, nil)
 	v := h.signedIn(t)
 	grantable, refused := newAction(t, "one"), newAction(t, "two")
-	h.desk.put(grantable)
-	h.desk.put(refused)
+	h.queue.put(grantable)
+	h.queue.put(refused)
 	var out struct {
 		Action  card
 		Decided bool
@@ -136,7 +136,7 @@ func TestDecide(t *testing.T) {
 		{ID: grantable.ID, Digest: grantable.Digest, Allow: true, By: "owner", From: "page", Grant: &act.GrantBounds{For: 720 * time.Hour, PerDay: 3}},
 		{ID: refused.ID, Digest: refused.Digest, By: "owner", From: "page", Reason: "not now"},
 	}
-	if diff := cmp.Diff(want, h.desk.decisions()); diff != "" {
+	if diff := cmp.Diff(want, h.queue.decisions()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -145,7 +145,7 @@ func TestDecide_Refused(t *testing.T) {
 	h := open(t, nil)
 	v := h.signedIn(t)
 	a := newAction(t, "one")
-	h.desk.put(a)
+	h.queue.put(a)
 	path := "actions/" + a.ID + "/decision"
 	for name, tt := range map[string]struct {
 		status int
@@ -169,17 +169,17 @@ func TestDecide_Refused(t *testing.T) {
 			v.want(tt.status, "POST", tt.path, tt.body, nil)
 		})
 	}
-	if got := h.desk.decisions(); len(got) != 0 {
+	if got := h.queue.decisions(); len(got) != 0 {
 		t.Errorf("decided: %+v", got)
 	}
 }
 
-// Of many pages that decide at the same time one does, and every other learns
-// what it was.
+// If many pages decide at the same time, one decision counts and the other pages
+// learn which.
 func TestDecide_Race(t *testing.T) {
 	h := open(t, nil)
 	a := newAction(t, "one")
-	h.desk.put(a)
+	h.queue.put(a)
 	v := h.signedIn(t)
 	var decided atomic.Int32
 	var states sync.Map
@@ -204,7 +204,7 @@ func TestDecide_Race(t *testing.T) {
 	all.Wait()
 	n := 0
 	states.Range(func(any, any) bool { n++; return true })
-	if decided.Load() != 1 || n != 1 || len(h.desk.decisions()) != 1 {
+	if decided.Load() != 1 || n != 1 || len(h.queue.decisions()) != 1 {
 		t.Errorf("%d decided, %d states seen", decided.Load(), n)
 	}
 }
@@ -216,9 +216,9 @@ func TestCancelRevokePause(t *testing.T) {
 	sent.State, event.State = hearken.ActionDone, hearken.ActionDone
 	event.ID, event.Tool, event.Message = hearken.NewActionID(hearken.CalendarCreate), hearken.CalendarCreate, nil
 	event.Appointment = &hearken.Appointment{Title: "Contract", Start: callAt, Zone: "Europe/Berlin", Duration: 30 * time.Minute}
-	h.desk.put(sent)
-	h.desk.put(event)
-	h.desk.grants = []hearken.Grant{
+	h.queue.put(sent)
+	h.queue.put(event)
+	h.queue.grants = []hearken.Grant{
 		{ID: "grn_1", Principal: "key_laptop", ExpiresAt: time.Now().Add(time.Hour)},
 		{ID: "grn_over", ExpiresAt: time.Now().Add(-time.Hour)},
 	}
@@ -237,16 +237,16 @@ func TestCancelRevokePause(t *testing.T) {
 	v.want(200, "POST", "pause", map[string]bool{"paused": true}, nil)
 	for in = inboxOf(t, next(t, events)); !in.Paused; in = inboxOf(t, next(t, events)) {
 	}
-	if len(in.Grants) != 0 || h.desk.state(event.ID) != hearken.ActionUndone {
+	if len(in.Grants) != 0 || h.queue.state(event.ID) != hearken.ActionUndone {
 		t.Errorf("%+v", in)
 	}
 	v.want(200, "POST", "pause", map[string]bool{"paused": false}, nil)
-	if h.desk.Paused() {
+	if h.queue.Paused() {
 		t.Error("still paused")
 	}
 }
 
-// What a card says besides the action itself.
+// What a card contains besides the action itself.
 func TestCard(t *testing.T) {
 	earlier, now := newAction(t, "the old text"), newAction(t, "the new text")
 	earlier.State, earlier.Decision = hearken.ActionDone, &hearken.Decision{Allow: true, By: "owner", At: callAt}
@@ -263,7 +263,7 @@ func TestCard(t *testing.T) {
 	meeting.Appointment = &hearken.Appointment{Title: "Night", Start: time.Date(2026, 10, 25, 1, 30, 0, 0, time.UTC), Zone: "Europe/Berlin", Duration: 30 * time.Minute}
 	h := open(t, nil)
 	for _, a := range []hearken.Action{earlier, now, far, echo, none, unheard, meeting} {
-		h.desk.put(a)
+		h.queue.put(a)
 	}
 	v := h.signedIn(t)
 	events, end := v.follow(t.Context())

@@ -10,7 +10,7 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// past is one action for each thing that can have become of it.
+// past returns one action for each possible outcome.
 func past(t *testing.T) []hearken.Action {
 	var list []hearken.Action
 	for i, state := range []hearken.ActionState{
@@ -47,8 +47,8 @@ func pagePast(t *testing.T, start starter) {
 	b.is(`document.querySelectorAll(".past").length === %d`, len(list))
 	text := eval[string](b, `document.querySelector(".rows").innerText`)
 	for _, want := range []string{
-		"On its way", "Undone", "Expired", "Denied", "Unknown", "Failed", "Done", "The mail server knows no such mailbox.", "Nobody can say whether it happened.",
-		"allowed at a terminal", "allowed by a grant", "Put “Contract with Bob” into the calendar", "Undo", "Stop it",
+		"On its way", "Undone", "Expired", "Denied", "Unknown", "Failed", "Done", "The mail server knows no such mailbox.", "It is not known whether this happened.",
+		"allowed at a terminal", "allowed by a grant", "Add “Contract with Bob” to the calendar", "Undo", "Stop",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the past does not say %q:\n%s", want, text)
@@ -60,10 +60,10 @@ func pagePast(t *testing.T, start starter) {
 	b.do(chromedp.Click(chromedp.CSS(".past.done summary")))
 	b.is(`document.querySelector(".past.done details").innerText.includes("Friday, 20 November 2026, 15:00")`)
 	b.is(`document.querySelector(".past.done details").innerText.includes("45 min · until 15:45")`)
-	b.shoot("open")
+	b.screenshotPage("open")
 	b.press(".past.done button")
 	b.is(`document.querySelectorAll(".past.undone").length === 2 && document.querySelector(".past.undone details[open]")`)
-	if got := h.desk.state(list[0].ID); got != hearken.ActionUndone {
+	if got := h.queue.state(list[0].ID); got != hearken.ActionUndone {
 		t.Errorf("undone: %s", got)
 	}
 }
@@ -78,19 +78,19 @@ func pageNarrow(t *testing.T, start starter) {
 	reminder.Tool, reminder.Message, reminder.Connector, reminder.Target = hearken.ReminderCreate, nil, "builtin", "builtin"
 	reminder.Reminder = &hearken.Reminder{At: time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC), Zone: "Europe/Berlin", Note: "Water the plants", Repeat: "FREQ=WEEKLY;BYDAY=FR"}
 	h, b := signedIn(t, start, append(past(t), long, far, reminder)...)
-	h.desk.change(func() {
-		h.desk.grants = []hearken.Grant{{ID: "grn_1", Principal: "key_laptop", Tool: hearken.MessageSend, Target: long.Target, PerDay: 5, ExpiresAt: time.Now().Add(time.Hour)}}
+	h.queue.change(func() {
+		h.queue.grants = []hearken.Grant{{ID: "grn_1", Principal: "key_laptop", Tool: hearken.MessageSend, Target: long.Target, PerDay: 5, ExpiresAt: time.Now().Add(time.Hour)}}
 	})
 	b.is(`document.querySelector(".grant")`)
 	b.do(js(`document.querySelectorAll("details").forEach(d => d.open = true)`))
 	b.narrow(360)
-	b.shoot("360")
+	b.screenshotPage("360")
 	b.narrow(320)
 	b.do(js(`document.querySelectorAll("details").forEach(d => d.open = false)`))
 	b.narrow(360)
-	b.look("360-top")
+	b.screenshotView("360-top")
 	b.do(js(`document.querySelector(".card.warned").scrollIntoView()`))
-	b.look("360-warned")
+	b.screenshotView("360-warned")
 	b.do(js(`document.querySelector(".past").scrollIntoView()`))
-	b.look("360-past")
+	b.screenshotView("360-past")
 }

@@ -15,13 +15,13 @@ import (
 // TestPage lets a real browser do what an owner does.
 func TestPage(t *testing.T) {
 	browser := chromium(t)
-	for name, test := range map[string]func(t *testing.T, start func(func(*web.Config, *house)) (*house, *tab)){
+	for name, test := range map[string]func(t *testing.T, start func(func(*web.Config, *testPage)) (*testPage, *tab)){
 		"SignIn": pageSignIn, "Setup": pageSetup, "Card": pageCard, "Deceit": pageDeceit, "Decide": pageDecide, "Grant": pageGrant,
 		"Armed": pageArmed, "Race": pageRace, "Live": pageLive, "Pause": pagePause, "Reload": pageReload, "Past": pagePast,
 		"Narrow": pageNarrow, "Lost": pageLost, "Accessible": pageAccessible, "LongText": pageLongText, "Late": pageLate,
 	} {
 		t.Run(name, func(t *testing.T) {
-			test(t, func(change func(*web.Config, *house)) (*house, *tab) {
+			test(t, func(change func(*web.Config, *testPage)) (*testPage, *tab) {
 				h := open(t, change)
 				t.Cleanup(h.CloseClientConnections)
 				return h, newTab(t, browser, h)
@@ -30,14 +30,14 @@ func TestPage(t *testing.T) {
 	}
 }
 
-type starter = func(func(*web.Config, *house)) (*house, *tab)
+type starter = func(func(*web.Config, *testPage)) (*testPage, *tab)
 
 // signedIn opens the page with some actions and signs in.
-func signedIn(t *testing.T, start starter, actions ...hearken.Action) (*house, *tab) {
+func signedIn(t *testing.T, start starter, actions ...hearken.Action) (*testPage, *tab) {
 	t.Helper()
-	h, b := start(func(_ *web.Config, h *house) {
+	h, b := start(func(_ *web.Config, h *testPage) {
 		for _, a := range actions {
-			h.desk.put(a)
+			h.queue.put(a)
 		}
 	})
 	b.signIn(pin)
@@ -59,28 +59,28 @@ func pageSignIn(t *testing.T, start starter) {
 	_, b := start(nil)
 	b.signIn("wrong")
 	b.is(`document.querySelector("[role=alert]")?.textContent === "Wrong PIN."`)
-	b.shoot("wrong")
+	b.screenshotPage("wrong")
 	b.do(js(`document.querySelector("input").value = ""`))
 	b.signIn(pin)
 	b.is(`document.querySelector("h1")?.textContent === "Approvals"`)
-	b.shoot("nothing")
+	b.screenshotPage("nothing")
 	if got := eval[string](b, `document.cookie`); got != "" {
 		t.Errorf("scripts can read the cookie: %s", got)
 	}
 	if got := eval[int](b, `localStorage.length + sessionStorage.length`); got != 0 {
-		t.Error("something is kept in the browser's storage")
+		t.Error("the browser's storage is not empty")
 	}
 	b.press(".tools button:last-child")
 	b.is(`document.querySelector("input[type=password]")`)
 }
 
 func pageSetup(t *testing.T, start starter) {
-	h, b := start(func(cfg *web.Config, h *house) {
+	h, b := start(func(cfg *web.Config, h *testPage) {
 		h.owner.pin = ""
 		cfg.SetupCode = func() string { return "the-code" }
 	})
 	b.is(`document.querySelector(".command")?.textContent === "hearken pin"`)
-	b.shoot("none")
+	b.screenshotPage("none")
 	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(b.url+"#setup=the-code"))
 	b.is(`document.querySelectorAll("input[type=password]").length === 2`)
 	if got := eval[string](b, `location.href`); strings.Contains(got, "the-code") {
@@ -88,7 +88,7 @@ func pageSetup(t *testing.T, start starter) {
 	}
 	b.do(chromedp.SendKeys(chromedp.CSS(`form p:nth-of-type(1) input`), "something"), chromedp.SendKeys(chromedp.CSS(`form p:nth-of-type(2) input`), "else\r"))
 	b.is(`document.querySelector("[role=alert]")?.textContent.includes("not the same")`)
-	b.shoot("set")
+	b.screenshotPage("set")
 	b.do(js(`document.querySelectorAll("input").forEach(i => i.value = "")`))
 	b.do(chromedp.SendKeys(chromedp.CSS(`form p:nth-of-type(1) input`), "something"), chromedp.SendKeys(chromedp.CSS(`form p:nth-of-type(2) input`), "something\r"))
 	b.is(`document.querySelector(".inbox")`)
@@ -105,21 +105,21 @@ func pageCard(t *testing.T, start starter) {
 	text := eval[string](b, `document.querySelector(".card").innerText`)
 	for _, want := range []string{
 		"Send an email to Bob Novák", "bob@example.org", "in your contact book", "I'll send the contract on Friday.\n\nBest,", "Claude Code", "laptop",
-		"You", "Tell Bob Novák that I'll send the contract on Friday.", " min ", "Allow once", "Deny", "Allow such actions", "Different from the last one",
+		"You", "Tell Bob Novák that I'll send the contract on Friday.", " min ", "Allow once", "Deny", "Allow similar actions", "Different from the last one",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the card does not say %q:\n%s", want, text)
 		}
 	}
-	b.shoot("light")
+	b.screenshotPage("light")
 	b.dark()
-	b.shoot("dark")
+	b.screenshotPage("dark")
 	b.press(".quote a")
 	b.is(`document.querySelector("dialog .here")?.textContent.includes("Tell Bob")`)
 	if got := eval[bool](b, `document.querySelector("dialog b") !== null`); got {
 		t.Error("a transcript was read as HTML")
 	}
-	b.shoot("around")
+	b.screenshotPage("around")
 	b.press("dialog button")
 	b.is(`!document.querySelector("dialog") && document.activeElement.matches(".quote a")`)
 	link := eval[string](b, `document.querySelector(".quote a").href`)
@@ -127,7 +127,7 @@ func pageCard(t *testing.T, start starter) {
 	b.is(`document.querySelector("dialog .here")?.textContent.includes("Tell Bob") && !location.hash`)
 }
 
-// What is written to deceive is shown for what it is.
+// Text that is meant to deceive is made visible.
 func pageDeceit(t *testing.T, start starter) {
 	a := newAction(t, "Pay \u202eevil\u202c now<script>alert(1)</script><img src=x onerror=alert(2)>\u200b\u0007 👨‍👩‍👧")
 	a.Message.Name = "Bob <b>Novák</b>\u2066"
@@ -141,22 +141,22 @@ func pageDeceit(t *testing.T, start starter) {
 	text := eval[string](b, `document.querySelector(".card").innerText`)
 	for _, want := range []string{
 		"<script>alert(1)</script><img src=x onerror=alert(2)>", "U+202E", "U+202C", "U+200B", "U+0007", "👨‍👩‍👧", "Bob <b>Novák</b>", "xn--exmple-4nf.org", "not in your contact book",
-		"came from the other side of the call", "The domain mixes alphabets.", "Other side", "And <b>wire</b> the money.", "nobody was heard saying it", "never allowed this kind",
+		"came from the other side of the call", "The domain mixes alphabets.", "Them", "And <b>wire</b> the money.", "not found in what was said", "never allowed this kind",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the card does not say %q:\n%s", want, text)
 		}
 	}
-	if got := eval[int](b, `document.querySelectorAll(".card script, .card img, .card b, .such").length`); got != 0 {
+	if got := eval[int](b, `document.querySelectorAll(".card script, .card img, .card b, .similar").length`); got != 0 {
 		t.Errorf("%d elements of somebody else, or a grant for what the other side said", got)
 	}
 	const unseen = `[...document.body.textContent].filter(c => "\u202e\u202c\u200b\u0007\u2066".includes(c)).length`
 	if got := eval[int](b, unseen); got != 0 {
 		t.Errorf("%d hidden characters are on the page", got)
 	}
-	b.shoot("light")
+	b.screenshotPage("light")
 	b.dark()
-	b.shoot("dark")
+	b.screenshotPage("dark")
 	b.press(".card .no")
 	b.is(`document.querySelector(".past.denied") && document.querySelector(".notice").textContent.includes("Novák</b>U+2066")`)
 	if got := eval[int](b, unseen); got != 0 {
@@ -175,28 +175,28 @@ func pageDecide(t *testing.T, start starter) {
 	b.press(`.card details.more:last-of-type .no`)
 	b.is(`document.querySelectorAll(".card").length === 0 && document.querySelector(".past.denied")`)
 	b.is(`!document.querySelector(".nothing").hidden && document.title === "Approvals · Hearken"`)
-	got := h.desk.decisions()
+	got := h.queue.decisions()
 	if len(got) != 2 || got[0].ID != yes.ID || !got[0].Allow || got[0].Grant != nil || got[1].Allow || got[1].Reason != "not today" {
 		t.Errorf("%+v", got)
 	}
-	b.shoot("after")
+	b.screenshotPage("after")
 }
 
 func pageGrant(t *testing.T, start starter) {
 	a := newAction(t, "yes")
 	h, b := signedIn(t, start, a)
-	b.do(chromedp.Click(chromedp.CSS(`.such summary`)), chromedp.SetValue(chromedp.CSS(`.such select`), "720"), chromedp.SetValue(chromedp.CSS(`.such input`), "0"))
-	b.press(`.such .yes`)
-	b.is(`document.activeElement.matches(".such input:invalid")`)
-	b.do(chromedp.SetValue(chromedp.CSS(`.such input`), "3"))
-	b.shoot("open")
-	b.press(`.such .yes`)
+	b.do(chromedp.Click(chromedp.CSS(`.similar summary`)), chromedp.SetValue(chromedp.CSS(`.similar select`), "720"), chromedp.SetValue(chromedp.CSS(`.similar input`), "0"))
+	b.press(`.similar .yes`)
+	b.is(`document.activeElement.matches(".similar input:invalid")`)
+	b.do(chromedp.SetValue(chromedp.CSS(`.similar input`), "3"))
+	b.screenshotPage("open")
+	b.press(`.similar .yes`)
 	b.is(`document.querySelector(".grant")`)
-	got := h.desk.decisions()
+	got := h.queue.decisions()
 	if len(got) != 1 || got[0].Grant == nil || got[0].Grant.For != 720*time.Hour || got[0].Grant.PerDay != 3 {
 		t.Errorf("%+v", got)
 	}
-	b.shoot("made")
+	b.screenshotPage("made")
 	b.press(`.grant button`)
 	b.is(`!document.querySelector(".grant")`)
 }
@@ -206,7 +206,7 @@ func pageGrant(t *testing.T, start starter) {
 func pageArmed(t *testing.T, start starter) {
 	h, b := signedIn(t, start, newAction(t, "one"))
 	b.is(`document.querySelector(".card .yes").getAttribute("aria-disabled") === "false"`)
-	// What watches for the second card clicks everything as soon as it is there.
+	// The script clicks everything as soon as the second card appears.
 	b.do(js(`void new MutationObserver((_, o) => {
 		if (document.querySelectorAll(".card").length < 2) return;
 		o.disconnect();
@@ -215,38 +215,38 @@ func pageArmed(t *testing.T, start starter) {
 		buttons.forEach(b => b.click());
 	}).observe(document.body, {childList: true, subtree: true})`))
 	second := newAction(t, "two")
-	h.desk.put(second)
+	h.queue.put(second)
 	b.is(`window.early`)
 	if got := eval[string](b, `window.early.join(" ")`); got != "true true true true" {
 		t.Errorf("buttons that may not be pressed yet: %s", got)
 	}
 	b.is(`document.querySelector("[data-id='%s'] .yes").getAttribute("aria-disabled") === "false"`, second.ID)
-	if got := h.desk.decisions(); len(got) != 0 {
+	if got := h.queue.decisions(); len(got) != 0 {
 		t.Errorf("clicks that came too early decided: %+v", got)
 	}
 	b.press(chromedp.CSS(`[data-id="` + second.ID + `"] .yes`))
 	b.is(`document.querySelectorAll(".card").length === 1`)
-	b.shoot("one-left")
+	b.screenshotPage("one-left")
 }
 
-// Two tabs decide about the same action; the second learns that it was late.
-// It also has to ask for the PIN, which the first tab alone was told.
+// Two tabs decide about the same action; the second learns that it was too late.
+// It also has to ask for the PIN, which was entered only in the first tab.
 func pageRace(t *testing.T, start starter) {
 	a := newAction(t, "one")
 	h, first := signedIn(t, start, a)
 	second := newTab(t, first.ctx, h)
 	second.is(`document.querySelector(".card .no")?.getAttribute("aria-disabled") === "false"`)
-	h.desk.mu.Lock()
-	h.desk.quiet = true // so that the second tab still shows it
-	h.desk.mu.Unlock()
+	h.queue.mu.Lock()
+	h.queue.quiet = true // so that the second tab still shows it
+	h.queue.mu.Unlock()
 	first.press(".card .yes")
 	first.is(`document.querySelector(".notice").textContent.startsWith("Allowed: ")`)
 	second.press(".card .no")
 	second.is(`document.querySelector("dialog.ask")?.innerText.includes("Deny: Send an email to Bob Novák")`)
-	second.shoot("pin-again")
+	second.screenshotPage("pin-again")
 	second.do(chromedp.SendKeys(chromedp.CSS(`dialog input`), pin+"\r"))
 	second.is(`document.querySelector(".notice").textContent === "It had already been allowed on this page."`)
-	if got := h.desk.decisions(); len(got) != 1 || !got[0].Allow {
+	if got := h.queue.decisions(); len(got) != 1 || !got[0].Allow {
 		t.Errorf("%+v", got)
 	}
 }
@@ -254,14 +254,14 @@ func pageRace(t *testing.T, start starter) {
 func pageLive(t *testing.T, start starter) {
 	h, b := signedIn(t, start)
 	a := newAction(t, "news")
-	h.desk.put(a)
+	h.queue.put(a)
 	b.is(`document.querySelector(".card")?.dataset.id === %q && document.title.startsWith("(1)")`, a.ID)
 	b.is(`document.querySelector(".unseen").textContent.startsWith("New: Send an email to Bob Novák")`)
 	first := eval[string](b, `document.querySelector(".left").textContent`)
 	b.is(`document.querySelector(".left").textContent !== %q`, first)
 	// Somebody else decides while the owner's focus is in the card.
 	b.do(chromedp.Focus(chromedp.CSS(".card .no")))
-	h.desk.change(func() { h.desk.find(a.ID).State = hearken.ActionCancelled })
+	h.queue.change(func() { h.queue.find(a.ID).State = hearken.ActionCancelled })
 	b.is(`!document.querySelector(".card") && document.activeElement.id === "waiting" && document.querySelector(".notice").textContent.includes("decided elsewhere")`)
 }
 
@@ -271,11 +271,11 @@ func pageLate(t *testing.T, start starter) {
 	a.ExpiresAt = time.Now().Add(2 * time.Second)
 	h, b := signedIn(t, start, a)
 	b.is(`document.querySelector(".left.soon")`)
-	b.is(`document.querySelector(".card.over .left")?.textContent === "time is over"`)
+	b.is(`document.querySelector(".card.over .left")?.textContent === "time is up"`)
 	b.do(js(`document.querySelectorAll(".card button").forEach(b => b.click())`))
-	h.desk.change(func() { h.desk.find(a.ID).State = hearken.ActionExpired })
+	h.queue.change(func() { h.queue.find(a.ID).State = hearken.ActionExpired })
 	b.is(`!document.querySelector(".card") && document.querySelector(".notice").textContent.startsWith("Too late")`)
-	if got := h.desk.decisions(); len(got) != 0 {
+	if got := h.queue.decisions(); len(got) != 0 {
 		t.Errorf("decided too late: %+v", got)
 	}
 }
@@ -284,14 +284,14 @@ func pagePause(t *testing.T, start starter) {
 	h, b := signedIn(t, start, newAction(t, "one"))
 	b.press(".pause")
 	b.is(`!document.querySelector(".paused-banner").hidden && document.querySelector(".pause").textContent === "Resume actions"`)
-	if !h.desk.Paused() {
+	if !h.queue.Paused() {
 		t.Error("not paused")
 	}
-	h.desk.change(func() {
-		h.desk.problem = hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written: no space is left.").WithTry("hearken audit verify")
+	h.queue.change(func() {
+		h.queue.problem = hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written: no space is left.").WithTry("hearken audit verify")
 	})
 	b.is(`document.querySelector(".problem").textContent.includes("no space is left. Try: hearken audit verify")`)
-	b.shoot("paused")
+	b.screenshotPage("paused")
 	b.press(".pause")
 	b.is(`document.querySelector(".paused-banner").hidden`)
 }
@@ -306,7 +306,7 @@ func pageReload(t *testing.T, start starter) {
 	b.is(`document.querySelector("dialog.ask")`)
 	b.press("dialog .quiet")
 	b.is(`!document.querySelector("dialog") && !document.querySelector(".busy")`)
-	if got := h.desk.decisions(); len(got) != 0 {
+	if got := h.queue.decisions(); len(got) != 0 {
 		t.Errorf("decided without the PIN: %+v", got)
 	}
 	b.press(".card .yes")
@@ -317,34 +317,34 @@ func pageReload(t *testing.T, start starter) {
 	b.is(`document.querySelector(".past.done") && !document.querySelector(".card")`)
 }
 
-// The hub goes away and comes back as another one: nobody is signed in there.
+// The hub is replaced by another one, where nobody is signed in.
 func pageLost(t *testing.T, start starter) {
 	h, b := signedIn(t, start, newAction(t, "one"))
 	address := h.Listener.Addr().String()
 	h.CloseClientConnections()
 	h.Close()
 	b.is(`!document.querySelector(".offline").hidden`)
-	b.shoot("away")
+	b.screenshotPage("away")
 	b.press(".card .yes")
 	b.is(`document.querySelector(".notice.bad")?.textContent.includes("did not answer")`)
-	again := openAt(t, address)
-	t.Cleanup(again.CloseClientConnections)
+	second := openAt(t, address)
+	t.Cleanup(second.CloseClientConnections)
 	b.is(`document.querySelector("input[type=password]") && document.body.innerText.includes("You were signed out.")`)
 }
 
 func pageLongText(t *testing.T, start starter) {
 	h, b := signedIn(t, start, newAction(t, strings.Repeat("word ", 1000)+"THE END"))
 	b.press(".card .yes")
-	b.is(`document.querySelector(".card").innerText.includes("Show all of the text before you allow it.")`)
-	if got := h.desk.decisions(); len(got) != 0 {
+	b.is(`document.querySelector(".card").innerText.includes("Show the whole text before you allow it.")`)
+	if got := h.queue.decisions(); len(got) != 0 {
 		t.Errorf("allowed what was not shown: %+v", got)
 	}
-	b.shoot("cut")
+	b.screenshotPage("cut")
 	b.do(chromedp.Click(chromedp.CSS(".card .facts button")))
 	b.is(`document.querySelector(".card .text").textContent.endsWith("THE END")`)
 	b.press(".card .yes")
 	b.is(`!document.querySelector(".card")`)
-	if diff := cmp.Diff(1, len(h.desk.decisions())); diff != "" {
+	if diff := cmp.Diff(1, len(h.queue.decisions())); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// maxBody bounds what the page sends: a PIN, or a reason.
+// maxBody bounds what the page sends, such as a PIN or a reason.
 const maxBody = 16 << 10
 
-// read takes a request's body apart, or answers that it cannot.
-func read(w http.ResponseWriter, r *http.Request, into any) bool {
+// decode reads a request's JSON body, or answers that it cannot.
+func decode(w http.ResponseWriter, r *http.Request, into any) bool {
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		refuse(w, hearken.Errorf(hearken.Invalid, "The request cannot be read: %w.", err))
+		refuse(w, hearken.Errorf(hearken.Invalid, "Cannot read the request: %w.", err))
 		return false
 	}
 	return true
@@ -26,7 +26,7 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 func respond(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // a browser that has gone needs no answer
+	_ = json.NewEncoder(w).Encode(v) // the browser may have gone
 }
 
 // A failure is an error as the page shows it.
@@ -47,8 +47,8 @@ func refuse(w http.ResponseWriter, err error) {
 	respond(w, statusOf(hearken.CodeOf(err)), map[string]*failure{"error": failureOf(err)})
 }
 
-// fail answers an error of the hub. One without words for people is logged,
-// as nobody sees it otherwise.
+// fail answers with an error of the hub. The page does not show the text of an
+// internal error, so fail logs it.
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if hearken.CodeOf(err) == "" && !errors.Is(err, context.Canceled) {
 		h.log.Error("page request failed", "path", r.URL.Path, "error", err)
@@ -73,5 +73,5 @@ func statusOf(code hearken.Code) int {
 	case "", hearken.RepositoryError:
 		return http.StatusInternalServerError
 	}
-	return http.StatusConflict // the action is not what the page thought
+	return http.StatusConflict // the action has changed since the page showed it
 }

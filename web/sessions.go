@@ -14,20 +14,20 @@ import (
 
 const (
 	sessionFor  = 12 * time.Hour
-	maxSessions = 32 // of browsers that knew the PIN; the oldest goes first
+	maxSessions = 32 // signed-in browsers; the oldest is signed out first
 )
 
 // A session is one browser in which the owner typed the PIN.
 type session struct {
 	key     [32]byte // SHA-256 of the cookie
 	cookie  string
-	token   string // what changes must carry; see the package's comment
+	token   string // required for changes; see the package's comment
 	expires time.Time
 	ended   context.Context
 	end     context.CancelFunc
 }
 
-// sessions are in memory alone: a restart signs everybody out.
+// sessions are only in memory: a restart signs everybody out.
 type sessions struct {
 	now func() time.Time
 
@@ -37,7 +37,7 @@ type sessions struct {
 
 // open begins a session.
 func (s *sessions) open() *session {
-	// rand.Text has at least 128 bits; two of them are the 256 that are wanted.
+	// rand.Text has at least 128 bits; two have 256.
 	n := &session{cookie: rand.Text() + rand.Text(), token: rand.Text() + rand.Text(), expires: s.now().Add(sessionFor)}
 	n.key = sha256.Sum256([]byte(n.cookie))
 	n.ended, n.end = context.WithCancel(context.Background())
@@ -52,8 +52,8 @@ func (s *sessions) open() *session {
 	return n
 }
 
-// of is the session that a request belongs to; nil if there is none.
-func (s *sessions) of(r *http.Request) *session {
+// find returns the session of a request; nil if there is none.
+func (s *sessions) find(r *http.Request) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sweep()
@@ -68,7 +68,7 @@ func (s *sessions) of(r *http.Request) *session {
 	return nil
 }
 
-// sweep drops the sessions that are over.
+// sweep removes expired sessions.
 func (s *sessions) sweep() {
 	s.all = slices.DeleteFunc(s.all, func(n *session) bool {
 		over := !s.now().Before(n.expires)
@@ -95,8 +95,8 @@ func (s *sessions) endAll() {
 	s.all = nil
 }
 
-// cookieName has the port in it: cookies do not keep ports apart, and two hubs
-// on one computer would sign each other's owners out.
+// cookieName contains the port. Cookies are shared by all ports of a host, so two
+// hubs on one computer would sign each other's owners out.
 func cookieName(r *http.Request) string {
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
 		return "hearken_owner_" + port
@@ -104,8 +104,8 @@ func cookieName(r *http.Request) string {
 	return "hearken_owner"
 }
 
-// cookie is what the browser keeps of a session until it is closed; an empty
-// value removes it. How long it works is for the hub to say.
+// cookie makes the cookie of a session, which the browser holds until it is
+// closed. An empty value removes it. The hub decides how long it is valid.
 func (h *Handler) cookie(r *http.Request, value string) *http.Cookie {
 	c := &http.Cookie{
 		Name: cookieName(r), Value: value, Path: "/approvals",

@@ -8,30 +8,31 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// maxWrongCodes is how many wrong setup codes the page takes until the hub is
-// started again. The terminal always works.
+// maxWrongCodes is how many wrong setup codes the page accepts until the hub
+// restarts. The terminal always works.
 const maxWrongCodes = 10
 
-// signedIn is what the page learns when its owner typed the PIN.
+// signedIn is the answer to a correct PIN.
 type signedIn struct {
 	Token string `json:"token"`
 }
 
-// me says where a visitor stands. It never tells the token.
+// me reports whether a PIN is set and whether this browser is signed in. It never
+// reveals the token.
 func (h *Handler) me(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, struct {
-		PIN      bool `json:"pin"` // whether there is one
+		PIN      bool `json:"pin"` // a PIN is set
 		SignedIn bool `json:"signedIn"`
-	}{h.cfg.Owner.HasPIN(), h.sessions.of(r) != nil})
+	}{h.cfg.Owner.HasPIN(), h.sessions.find(r) != nil})
 }
 
-// login takes the PIN. A browser that is signed in already keeps its session,
-// so that its other tabs do too, and this one gets the token.
+// login checks the PIN. A browser that is already signed in keeps its session, for
+// its other tabs, and this tab gets the token.
 func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		PIN string `json:"pin"`
 	}
-	if !read(w, r, &in) {
+	if !decode(w, r, &in) {
 		return
 	}
 	if !h.cfg.Owner.HasPIN() {
@@ -39,15 +40,17 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := h.cfg.Owner.Check(in.PIN); err != nil {
-		h.wrong.tell(r.Context(), err)
+		h.audit.refused(r.Context(), err)
 		h.fail(w, r, err)
 		return
 	}
-	h.welcome(w, r)
+	h.startSession(w, r)
 }
 
-func (h *Handler) welcome(w http.ResponseWriter, r *http.Request) {
-	s := h.sessions.of(r)
+// startSession answers with the token of the browser's session, and opens one if
+// there is none.
+func (h *Handler) startSession(w http.ResponseWriter, r *http.Request) {
+	s := h.sessions.find(r)
 	if s == nil {
 		s = h.sessions.open()
 		http.SetCookie(w, h.cookie(r, s.cookie))
@@ -59,33 +62,33 @@ func errNoPIN() error {
 	return hearken.Errorf(hearken.Unauthorized, "No PIN is set yet.").WithTry("hearken pin")
 }
 
-// A setup counts wrong codes and lets one visitor at a time set the PIN.
+// A setup counts wrong codes and lets one request at a time set the PIN.
 type setup struct {
 	mu    sync.Mutex
 	wrong int
 }
 
-// setPIN sets the first PIN for whoever has the code from the owner's
-// terminal. A later one is set at the terminal.
+// setPIN sets the first PIN, with the code from the owner's terminal. Later PINs
+// are set in the terminal.
 func (h *Handler) setPIN(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Code string `json:"code"`
 		PIN  string `json:"pin"`
 	}
-	if !read(w, r, &in) {
+	if !decode(w, r, &in) {
 		return
 	}
 	h.setup.mu.Lock()
 	defer h.setup.mu.Unlock()
 	code := h.cfg.SetupCode()
 	if h.cfg.Owner.HasPIN() || code == "" || h.setup.wrong >= maxWrongCodes {
-		refuse(w, hearken.Errorf(hearken.Forbidden, "A PIN cannot be set here any more.").WithTry("hearken pin"))
+		refuse(w, hearken.Errorf(hearken.Forbidden, "You can no longer set a PIN here.").WithTry("hearken pin"))
 		return
 	}
 	if subtle.ConstantTimeCompare([]byte(in.Code), []byte(code)) != 1 {
 		h.setup.wrong++
-		err := hearken.Errorf(hearken.Unauthorized, "That is not the code that the hub printed.").WithTry("hearken pin")
-		h.wrong.tell(r.Context(), err)
+		err := hearken.Errorf(hearken.Unauthorized, "This is not the code that the hub printed.").WithTry("hearken pin")
+		h.audit.refused(r.Context(), err)
 		refuse(w, err)
 		return
 	}
@@ -93,12 +96,12 @@ func (h *Handler) setPIN(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, err)
 		return
 	}
-	h.wrong.append(r.Context(), hearken.AuditRecord{Type: hearken.AuditOwner, State: "pin_set", By: "owner", From: fromPage})
-	h.welcome(w, r)
+	h.audit.append(r.Context(), hearken.AuditRecord{Type: hearken.AuditOwner, State: "pin_set", By: "owner", From: fromPage})
+	h.startSession(w, r)
 }
 
 func (h *Handler) logout(w http.ResponseWriter, r *http.Request) {
-	h.sessions.close(who(r.Context()))
+	h.sessions.close(sessionFrom(r.Context()))
 	http.SetCookie(w, h.cookie(r, ""))
 	respond(w, http.StatusOK, struct{}{})
 }

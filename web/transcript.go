@@ -9,11 +9,11 @@ import (
 	"github.com/hearken-dev/hearken/live"
 )
 
-// around is how many entries before and after the words are shown.
-const around = 8
+// contextLines is how many entries are shown before and after the words.
+const contextLines = 8
 
-// A said is one entry of a transcript, as the page shows it.
-type said struct {
+// A transcriptLine is one entry of a transcript, as the page shows it.
+type transcriptLine struct {
 	Line   int            `json:"line"`
 	Source hearken.Origin `json:"source"`
 	Echo   bool           `json:"echo,omitempty"`
@@ -26,26 +26,26 @@ func (h *Handler) transcript(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	line, err := strconv.Atoi(r.URL.Query().Get("line"))
 	if err != nil || line < 1 {
-		refuse(w, hearken.Errorf(hearken.Invalid, "A line is a number from 1 on."))
+		refuse(w, hearken.Errorf(hearken.Invalid, "line must be a number of at least 1."))
 		return
 	}
 	if h.cfg.Transcripts == nil || !hearken.ValidID(id) {
 		refuse(w, hearken.Errorf(hearken.SessionNotFound, "There is no such session."))
 		return
 	}
-	page, err := h.cfg.Transcripts.Read(r.Context(), live.ReadRequest{Session: id, From: max(0, line-1-around), Limit: 2*around + 1})
+	page, err := h.cfg.Transcripts.Read(r.Context(), live.ReadRequest{Session: id, From: max(0, line-1-contextLines), Limit: 2*contextLines + 1})
 	if err != nil {
 		h.fail(w, r, err)
 		return
 	}
 	out := struct {
-		Title     string    `json:"title"`
-		StartedAt time.Time `json:"startedAt"`
-		Lines     []said    `json:"lines"`
-	}{page.Session.Title, page.Session.StartedAt, []said{}}
+		Title     string           `json:"title"`
+		StartedAt time.Time        `json:"startedAt"`
+		Lines     []transcriptLine `json:"lines"`
+	}{page.Session.Title, page.Session.StartedAt, []transcriptLine{}}
 	for _, s := range page.Segments {
 		if s.Spoken() && s.Status != hearken.Translated {
-			out.Lines = append(out.Lines, said{s.Line, s.Origin, s.Echo, s.Text, s.Timestamp})
+			out.Lines = append(out.Lines, transcriptLine{s.Line, s.Origin, s.Echo, s.Text, s.Timestamp})
 		}
 	}
 	respond(w, http.StatusOK, out)

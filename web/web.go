@@ -1,12 +1,11 @@
-// Package web is the hub's page: where its owner sees what agents want done,
-// and allows or refuses it.
+// Package web is the approvals page, where the owner sees what agents want to do
+// and allows or denies it.
 //
-// The page lies under /approvals and signs its owner in by itself, with the
-// owner's PIN; an agent's key opens nothing here. A browser shows everything
-// it is given to whoever can lay hands on its profile, and sends a cookie to
-// every port of this computer. So the cookie only lets the page look; what
-// changes anything needs a token that exists in the page's memory alone, and
-// that only the PIN brings there.
+// The page is at /approvals and has its own sign-in, with the owner's PIN; keys
+// of agents are useless here. Whoever has access to a browser's profile can read
+// its cookies, and a browser sends them to every port of this computer. So the
+// cookie only lets the page read. Every change needs a token, which exists only
+// in the page's memory and which only the PIN brings there.
 package web
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/hearken-dev/hearken/live"
 )
 
-// A Queue is where actions are dealt with; see [act.Queue].
+// A Queue holds the actions; see [act.Queue].
 type Queue interface {
 	Decide(ctx context.Context, v act.DecisionRequest) (a *hearken.Action, decided bool, err error)
 	Cancel(ctx context.Context, principal, id string) (*hearken.Action, error)
@@ -34,33 +33,33 @@ type Queue interface {
 	Problem() error
 }
 
-// An Owner knows the person's PIN; see [owner.Owner].
+// An Owner checks and sets the PIN; see [owner.Owner].
 type Owner interface {
 	HasPIN() bool
 	SetPIN(old, new string) error
 	Check(pin string) error
 }
 
-// Transcripts are the sessions that the words behind an action stand in; see
+// Transcripts reads the sessions that the words behind an action come from; see
 // [live.Hub].
 type Transcripts interface {
 	Read(ctx context.Context, req live.ReadRequest) (*live.Page, error)
 }
 
-// Config is what a [Handler] is made of. Desk and Owner are required.
+// Config configures a [Handler]. Queue and Owner are required.
 type Config struct {
-	Desk  Queue
+	Queue Queue
 	Owner Owner
-	// SetupCode is the code that the hub printed on the owner's terminal, with
-	// which the page may set the first PIN; empty if there is none.
+	// SetupCode returns the code that the hub printed in the owner's terminal and
+	// that lets the page set the first PIN; empty if there is none.
 	SetupCode func() string
-	// Keys name who asks for actions; nil shows ids.
+	// Keys supplies the names of keys; nil shows ids.
 	Keys interface {
 		Keys(ctx context.Context) ([]hearken.Key, error)
 	}
-	// Transcripts show what was said around the words; nil shows the words.
+	// Transcripts supplies what was said around the words; nil shows none of it.
 	Transcripts Transcripts
-	// Audit is told of wrong PINs and of a PIN that was set here; may be nil.
+	// Audit records wrong PINs and a PIN that was set here; may be nil.
 	Audit hearken.Audit
 	// PublicURL is where a proxy serves the hub; may be empty.
 	PublicURL string
@@ -75,11 +74,11 @@ type Handler struct {
 	log      *slog.Logger
 	sessions sessions
 	setup    setup
-	wrong    wrong
+	audit    pageAudit
 	mux      *http.ServeMux
 }
 
-// A Route is a pattern to mount, as [http.ServeMux] has them.
+// A Route is a pattern of [http.ServeMux] and its handler.
 type Route struct {
 	Pattern string
 	Handler http.Handler
@@ -100,24 +99,24 @@ func New(cfg Config) *Handler {
 	cfg.PublicURL = strings.TrimSuffix(cfg.PublicURL, "/")
 	h := &Handler{cfg: cfg, log: cfg.Log, mux: http.NewServeMux()}
 	h.sessions.now = cfg.Now
-	h.wrong = wrong{audit: cfg.Audit, log: cfg.Log, now: cfg.Now}
-	h.files()
+	h.audit = pageAudit{audit: cfg.Audit, log: cfg.Log, now: cfg.Now}
+	h.serveFiles()
 	h.mux.HandleFunc("GET /approvals/api/me", h.me)
-	h.mux.Handle("POST /approvals/api/login", h.samePage(h.unread(h.login)))
-	h.mux.Handle("POST /approvals/api/setup", h.samePage(h.unread(h.setPIN)))
-	h.mux.Handle("POST /approvals/api/logout", h.signed(h.logout))
-	h.mux.Handle("GET /approvals/api/events", h.seen(h.events))
-	h.mux.Handle("GET /approvals/api/sessions/{id}", h.seen(h.transcript))
-	h.mux.Handle("POST /approvals/api/actions/{id}/decision", h.signed(h.decide))
-	h.mux.Handle("POST /approvals/api/actions/{id}/cancel", h.signed(h.cancel))
-	h.mux.Handle("POST /approvals/api/grants/{id}/revoke", h.signed(h.revoke))
-	h.mux.Handle("POST /approvals/api/pause", h.signed(h.pause))
+	h.mux.Handle("POST /approvals/api/login", h.samePage(h.requirePrivate(h.login)))
+	h.mux.Handle("POST /approvals/api/setup", h.samePage(h.requirePrivate(h.setPIN)))
+	h.mux.Handle("POST /approvals/api/logout", h.requireToken(h.logout))
+	h.mux.Handle("GET /approvals/api/events", h.requireSession(h.events))
+	h.mux.Handle("GET /approvals/api/sessions/{id}", h.requireSession(h.transcript))
+	h.mux.Handle("POST /approvals/api/actions/{id}/decision", h.requireToken(h.decide))
+	h.mux.Handle("POST /approvals/api/actions/{id}/cancel", h.requireToken(h.cancel))
+	h.mux.Handle("POST /approvals/api/grants/{id}/revoke", h.requireToken(h.revoke))
+	h.mux.Handle("POST /approvals/api/pause", h.requireToken(h.pause))
 	return h
 }
 
-// Routes are what to mount, open to visitors without a key: the page asks for
-// the PIN itself. Host and Origin are checked by whoever mounts them, and once
-// more here for everything that changes something.
+// Routes returns what to mount, open to requests without a key: the page itself
+// asks for the PIN. Whoever mounts them checks Host and Origin; every change
+// checks Origin again.
 func (h *Handler) Routes() []Route {
 	return []Route{
 		{Pattern: "/approvals", Handler: h},
@@ -126,11 +125,11 @@ func (h *Handler) Routes() []Route {
 	}
 }
 
-// SignOut ends every session, as a new PIN should.
+// SignOut ends every session. It is called after the PIN has changed.
 func (h *Handler) SignOut() { h.sessions.endAll() }
 
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	secure(w.Header())
+	setSecurityHeaders(w.Header())
 	h.mux.ServeHTTP(w, r)
 }

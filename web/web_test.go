@@ -20,8 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Every answer, of files and of the API, keeps the page from being framed,
-// cached or talked into running what it did not bring.
+// Every response has headers that prevent framing, caching and foreign scripts.
 func TestHandler_Headers(t *testing.T) {
 	h := open(t, nil)
 	for path, kind := range map[string]string{
@@ -77,11 +76,11 @@ func TestHandler_NothingInline(t *testing.T) {
 
 func TestSignIn(t *testing.T) {
 	h := open(t, nil)
-	v := h.visitor(t)
+	v := h.newClient(t)
 	var me struct{ PIN, SignedIn bool }
 	v.want(200, "GET", "me", nil, &me)
 	if !me.PIN || me.SignedIn {
-		t.Errorf("a stranger is %+v", me)
+		t.Errorf("a browser that is not signed in: %+v", me)
 	}
 	if got := v.want(401, "POST", "login", map[string]string{"pin": "wrong"}, nil); got != "unauthorized: Wrong PIN." {
 		t.Errorf("a wrong PIN: %s", got)
@@ -106,11 +105,10 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// The words of whoever limits guesses are shown, and the audit is not filled
-// by them.
+// The page shows why guesses are limited, and they do not fill the audit.
 func TestSignIn_Limited(t *testing.T) {
 	h := open(t, nil)
-	v := h.visitor(t)
+	v := h.newClient(t)
 	for range 5 {
 		v.want(401, "POST", "login", map[string]string{"pin": "guess"}, nil)
 	}
@@ -128,7 +126,7 @@ func TestSignIn_Limited(t *testing.T) {
 func TestSignIn_SecondTab(t *testing.T) {
 	h := open(t, nil)
 	a := newAction(t, "hello")
-	h.desk.put(a)
+	h.queue.put(a)
 	v := h.signedIn(t)
 	first := v.token
 	v.token = ""
@@ -156,13 +154,13 @@ func TestSignOut(t *testing.T) {
 	v.want(401, "POST", "pause", map[string]bool{"paused": true}, nil)
 	v.want(401, "GET", "events", nil, nil)
 
-	again := h.signedIn(t)
+	second := h.signedIn(t)
 	h.page.SignOut()
-	again.want(401, "POST", "pause", map[string]bool{"paused": true}, nil)
+	second.want(401, "POST", "pause", map[string]bool{"paused": true}, nil)
 }
 
-// After twelve hours the session is over, and so is the stream, which said
-// something now and then until then.
+// After twelve hours the session and its stream end. Until then the stream sends
+// heartbeats.
 func TestSession_Expires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := openInMemory()
@@ -184,13 +182,13 @@ func TestSession_Expires(t *testing.T) {
 	})
 }
 
-// What changes anything needs the page's own origin, the session and the
-// token; a key opens nothing.
+// Every change needs the page's own origin, the session and the token. A key is
+// useless.
 func TestChanges_Refused(t *testing.T) {
 	h := open(t, nil)
 	a := newAction(t, "hello")
-	h.desk.put(a)
-	h.desk.grants = []hearken.Grant{{ID: "grn_1", ExpiresAt: time.Now().Add(time.Hour)}}
+	h.queue.put(a)
+	h.queue.grants = []hearken.Grant{{ID: "grn_1", ExpiresAt: time.Now().Add(time.Hour)}}
 	changes := map[string]any{
 		"actions/" + a.ID + "/decision": map[string]any{"digest": a.Digest, "allow": true},
 		"actions/" + a.ID + "/cancel":   struct{}{},
@@ -201,22 +199,22 @@ func TestChanges_Refused(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		status int
-		change func(v *visitor)
+		change func(v *apiClient)
 	}{
-		{"Stranger", 401, func(v *visitor) { v.client.Jar = nil }},
-		{"Key", 401, func(v *visitor) { v.client.Jar = nil; v.header.Set("Authorization", "Bearer hk_something") }},
-		{"NoToken", 403, func(v *visitor) { v.token = "" }},
-		{"WrongToken", 403, func(v *visitor) { v.token = "guess" }},
-		{"TokenOfAnother", 403, func(v *visitor) { v.token = h.signedIn(t).token }},
-		{"NoOrigin", 403, func(v *visitor) { v.header["Origin"] = nil }},
-		{"OtherOrigin", 403, func(v *visitor) { v.header.Set("Origin", "http://127.0.0.1:1") }},
-		{"NullOrigin", 403, func(v *visitor) { v.header.Set("Origin", "null") }},
-		{"OtherScheme", 403, func(v *visitor) { v.header.Set("Origin", strings.Replace(h.URL, "http", "https", 1)) }},
-		{"TwoOrigins", 403, func(v *visitor) { v.header["Origin"] = []string{h.URL, h.URL} }},
-		{"SameSite", 403, func(v *visitor) { v.header.Set("Sec-Fetch-Site", "same-site") }},
-		{"CrossSite", 403, func(v *visitor) { v.header.Set("Sec-Fetch-Site", "cross-site") }},
-		{"Typed", 403, func(v *visitor) { v.header.Set("Sec-Fetch-Site", "none") }},
-		{"Form", 400, func(v *visitor) { v.header.Set("Content-Type", "text/plain") }},
+		{"Stranger", 401, func(v *apiClient) { v.client.Jar = nil }},
+		{"Key", 401, func(v *apiClient) { v.client.Jar = nil; v.header.Set("Authorization", "Bearer hk_something") }},
+		{"NoToken", 403, func(v *apiClient) { v.token = "" }},
+		{"WrongToken", 403, func(v *apiClient) { v.token = "guess" }},
+		{"TokenOfAnother", 403, func(v *apiClient) { v.token = h.signedIn(t).token }},
+		{"NoOrigin", 403, func(v *apiClient) { v.header["Origin"] = nil }},
+		{"OtherOrigin", 403, func(v *apiClient) { v.header.Set("Origin", "http://127.0.0.1:1") }},
+		{"NullOrigin", 403, func(v *apiClient) { v.header.Set("Origin", "null") }},
+		{"OtherScheme", 403, func(v *apiClient) { v.header.Set("Origin", strings.Replace(h.URL, "http", "https", 1)) }},
+		{"TwoOrigins", 403, func(v *apiClient) { v.header["Origin"] = []string{h.URL, h.URL} }},
+		{"SameSite", 403, func(v *apiClient) { v.header.Set("Sec-Fetch-Site", "same-site") }},
+		{"CrossSite", 403, func(v *apiClient) { v.header.Set("Sec-Fetch-Site", "cross-site") }},
+		{"Typed", 403, func(v *apiClient) { v.header.Set("Sec-Fetch-Site", "none") }},
+		{"Form", 400, func(v *apiClient) { v.header.Set("Content-Type", "text/plain") }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for path, body := range changes {
@@ -237,15 +235,15 @@ func TestChanges_Refused(t *testing.T) {
 			}
 		}
 	})
-	if h.desk.state(a.ID) != hearken.ActionPending || h.desk.Paused() || h.desk.grants[0].RevokedAt != nil {
-		t.Error("something was changed all the same")
+	if h.queue.state(a.ID) != hearken.ActionPending || h.queue.Paused() || h.queue.grants[0].RevokedAt != nil {
+		t.Error("something was changed anyway")
 	}
 }
 
-// Looking needs the session.
+// Reading needs the session.
 func TestLooking_Refused(t *testing.T) {
 	h := open(t, nil)
-	v := h.visitor(t)
+	v := h.newClient(t)
 	v.header.Set("Authorization", "Bearer hk_something")
 	for _, path := range []string{"events", "sessions/" + callID + "?line=1"} {
 		v.want(401, "GET", path, nil, nil)
@@ -255,8 +253,8 @@ func TestLooking_Refused(t *testing.T) {
 // Behind a proxy the page's origin is the public one, and the cookie is for
 // TLS only.
 func TestSignIn_PublicURL(t *testing.T) {
-	h := open(t, func(cfg *web.Config, _ *house) { cfg.PublicURL = "https://hearken.example.org/" })
-	v := h.visitor(t)
+	h := open(t, func(cfg *web.Config, _ *testPage) { cfg.PublicURL = "https://hearken.example.org/" })
+	v := h.newClient(t)
 	v.header.Set("Origin", "https://hearken.example.org")
 	res := v.send("POST", "login", map[string]string{"pin": pin})
 	res.Body.Close()
@@ -267,7 +265,7 @@ func TestSignIn_PublicURL(t *testing.T) {
 	v.want(403, "POST", "login", map[string]string{"pin": pin}, nil)
 }
 
-// A PIN does not cross a network in clear.
+// A PIN is not accepted over an unencrypted network connection.
 func TestSignIn_Clear(t *testing.T) {
 	h := openInMemory()
 	for host, want := range map[string]int{
@@ -287,11 +285,11 @@ func TestSignIn_Clear(t *testing.T) {
 
 func TestSetup(t *testing.T) {
 	code := "the-code"
-	h := open(t, func(cfg *web.Config, h *house) {
+	h := open(t, func(cfg *web.Config, h *testPage) {
 		h.owner.pin = ""
 		cfg.SetupCode = func() string { return code }
 	})
-	v := h.visitor(t)
+	v := h.newClient(t)
 	if got := v.want(401, "POST", "login", map[string]string{"pin": ""}, nil); !strings.Contains(got, "No PIN is set yet") {
 		t.Errorf("without a PIN: %s", got)
 	}
@@ -313,14 +311,14 @@ func TestSetup(t *testing.T) {
 	}
 }
 
-// Without a code there is nothing to guess, and with one not for long.
+// Without a code there is nothing to guess; with one, guesses are limited.
 func TestSetup_Guesses(t *testing.T) {
 	code := ""
-	h := open(t, func(cfg *web.Config, h *house) {
+	h := open(t, func(cfg *web.Config, h *testPage) {
 		h.owner.pin = ""
 		cfg.SetupCode = func() string { return code }
 	})
-	v := h.visitor(t)
+	v := h.newClient(t)
 	v.want(403, "POST", "setup", map[string]string{"code": "", "pin": pin}, nil)
 	code = "the-code"
 	for range 10 {

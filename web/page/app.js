@@ -1,5 +1,5 @@
-// The approvals page. It begins with who is there: nobody yet, somebody to
-// sign in, or the owner.
+// The approvals page. It starts with the PIN setup, the sign-in form or the
+// inbox, depending on whether a PIN is set and the owner is signed in.
 import { showSession } from "./evidence.js";
 import { change, forget, me, onNeedPIN } from "./hub.js";
 import { showInbox } from "./inbox.js";
@@ -11,16 +11,16 @@ const root = document.getElementById("page");
 mountNotice(document.body);
 onNeedPIN(askPIN);
 
-// The code from the terminal comes in the fragment, which is sent to nobody,
-// and goes from the address at once.
-// So does a session that a link was opened with.
-const asked = new URLSearchParams(location.hash.slice(1));
-const setupCode = asked.get("setup");
+// The setup code from the terminal, or the session that a link points to, comes
+// in the fragment, which is not sent to any server. It is removed from the
+// address at once.
+const params = new URLSearchParams(location.hash.slice(1));
+const setupCode = params.get("setup");
 if (location.hash) history.replaceState(null, "", location.pathname);
 
 function inbox() {
   const stop = showInbox(root, {
-    onSignedOut: () => door(words.signIn.expired),
+    onSignedOut: () => signInForm(words.signIn.expired),
     signOut: async () => {
       try {
         if (!(await change("logout"))) return;
@@ -31,29 +31,29 @@ function inbox() {
         }
       }
       stop();
-      door();
+      signInForm();
     },
   });
-  if (asked.get("session")) showSession(asked.get("session"), Number(asked.get("line")));
-  asked.delete("session");
+  if (params.get("session")) showSession(params.get("session"), Number(params.get("line")));
+  params.delete("session");
 }
 
-function door(said) {
+function signInForm(message) {
   forget();
-  showSignIn(root, { said, onSignedIn: inbox });
+  showSignIn(root, { message, onSignedIn: inbox });
 }
 
 async function begin() {
-  let who;
+  let state;
   try {
-    who = await me();
+    state = await me();
   } catch (e) {
     notice(e.message, true);
     setTimeout(begin, 3000);
     return;
   }
-  if (who.signedIn) inbox();
-  else if (who.pin) door();
+  if (state.signedIn) inbox();
+  else if (state.pin) signInForm();
   else if (setupCode) showSetPIN(root, setupCode, inbox);
   else showNoPIN(root, begin);
 }

@@ -1,8 +1,8 @@
-// Buttons that cannot be pressed by accident: one works only after it has
-// stood still before a person's eyes for half a second. A card that pushes
-// itself under a finger that is about to press another one does nothing.
+// Buttons that cannot be pressed by accident: a button works only after it has
+// been visible in the same place for half a second. So a new card that moves
+// under a finger which is about to press another button does nothing.
 
-const after = 500; // milliseconds
+const delay = 500; // milliseconds
 const buttons = new Map(); // button -> {seen, timer}
 
 const observer = new IntersectionObserver((entries) => {
@@ -18,10 +18,10 @@ function restart(button, state) {
   clearTimeout(state.timer);
   button.setAttribute("aria-disabled", "true");
   if (!state.seen || document.visibilityState !== "visible") return;
-  state.timer = setTimeout(() => button.setAttribute("aria-disabled", "false"), after);
+  state.timer = setTimeout(() => button.setAttribute("aria-disabled", "false"), delay);
 }
 
-// arm has a button do something when it is pressed, once it may be.
+// arm calls press when a button is clicked that has been visible long enough.
 export function arm(button, press) {
   button.setAttribute("aria-disabled", "true");
   button.addEventListener("click", () => {
@@ -32,8 +32,8 @@ export function arm(button, press) {
   return button;
 }
 
-// moved says that things have moved on the page: all buttons wait anew.
-export function moved() {
+// rearm makes all buttons wait again, because the page's layout has changed.
+export function rearm() {
   for (const [button, state] of buttons) {
     if (button.isConnected) {
       restart(button, state);
@@ -45,4 +45,4 @@ export function moved() {
   }
 }
 
-document.addEventListener("visibilitychange", moved);
+document.addEventListener("visibilitychange", rearm);

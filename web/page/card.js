@@ -1,18 +1,18 @@
-// A card: an action that waits for its owner.
+// A card: a pending action.
 import { arm } from "./arm.js";
 import { el, field, newID } from "./dom.js";
 import { evidence } from "./evidence.js";
 import { facts } from "./facts.js";
-import { address, reveal, said } from "./text.js";
+import { address, isolated, reveal } from "./text.js";
 import { localText, secondsUntil } from "./times.js";
 import { words } from "./words.js";
 
-// makeCard shows an action. decide is called with what the owner wants.
+// makeCard shows an action. It calls decide with the owner's decision.
 export function makeCard(a, decide) {
   const heading = newID("what");
   const left = el("span", { class: "left", role: "timer", "aria-live": "off" });
-  const first = el("p", { class: "hint", hidden: true }, words.showAllFirst);
-  const list = facts(a, () => { first.hidden = true; });
+  const showAllHint = el("p", { class: "hint", hidden: true }, words.showAllFirst);
+  const list = facts(a, () => { showAllHint.hidden = true; });
   const history = el("div", { class: "history" });
   const node = el("article", { class: a.warning ? "card warned" : "card", "aria-labelledby": heading, "data-id": a.id },
     el("header", {}, el("span", { class: "kind" }, words.kind(a)), left),
@@ -26,7 +26,7 @@ export function makeCard(a, decide) {
   const send = async (verdict) => {
     if (busy || card.isOver()) return;
     if (verdict.allow && !list.whole()) {
-      first.hidden = false;
+      showAllHint.hidden = false;
       return;
     }
     busy = true;
@@ -38,7 +38,7 @@ export function makeCard(a, decide) {
       node.classList.remove("busy");
     }
   };
-  node.append(buttons(a, send, heading), first);
+  node.append(buttons(a, send, heading), showAllHint);
 
   const card = {
     node,
@@ -51,9 +51,9 @@ export function makeCard(a, decide) {
       left.classList.toggle("soon", seconds < 60);
       node.classList.toggle("over", seconds <= 0);
     },
-    // update takes what may change while an action waits: what came before it.
+    // update shows what may change while an action is pending: the previous one.
     update(next) {
-      history.replaceChildren(before(next));
+      history.replaceChildren(previous(next));
     },
   };
   card.update(a);
@@ -61,10 +61,10 @@ export function makeCard(a, decide) {
   return card;
 }
 
-// warning tells where the words came from if not from the owner, and whatever
-// else the hub finds odd.
+// warning shows who said the words if it was not the owner, and what else the
+// hub finds suspicious.
 function warning(a) {
-  const cautions = (a.cautions ?? []).map((c) => el("li", {}, said(c)));
+  const cautions = (a.cautions ?? []).map((c) => el("li", {}, isolated(c)));
   if (!a.warning && !cautions.length) return "";
   return el("div", { class: a.warning ? "warning" : "caution", role: "note" },
     el("strong", {}, a.warning ? words.warning[a.warning] : words.caution),
@@ -72,8 +72,8 @@ function warning(a) {
     cautions.length ? el("ul", {}, cautions) : "");
 }
 
-// before says how the action differs from the last one like it.
-function before(a) {
+// previous shows how an action differs from the last one like it.
+function previous(a) {
   if (!a.before) return el("p", { class: "first" }, words.beforeFirst);
   const at = localText(a.before.at);
   if (!a.before.differs.length) return el("p", { class: "muted" }, words.beforeSame(at));
@@ -92,20 +92,20 @@ function buttons(a, send, heading) {
     el("div", { class: "buttons" },
       button(words.allow, "yes", () => send({ allow: true })),
       button(words.deny, "no", deny)),
-    a.grantable ? such(a, send, button) : "",
+    a.grantable ? allowSimilar(a, send, button) : "",
     el("details", { class: "more" }, el("summary", {}, words.reason),
       field(words.reasonLabel, reason),
       el("p", { class: "buttons" }, button(words.deny, "no", deny))));
 }
 
-// such lets the owner allow actions like this one within bounds.
-function such(a, send, button) {
+// allowSimilar lets the owner also allow similar actions, within limits.
+function allowSimilar(a, send, button) {
   const hours = el("select", {}, Object.entries(words.hours).map(([h, label]) => el("option", { value: h, selected: h === "24" }, label)));
   const perDay = el("input", { type: "number", min: "1", max: "1000", step: "1", value: "20", inputmode: "numeric", required: true });
-  return el("details", { class: "more such" }, el("summary", {}, words.such),
-    el("p", {}, said(words.suchLead(a)), " ", address(a.target), " ", words.suchBounds),
-    el("div", { class: "row" }, field(words.suchUntil, hours), field(words.suchPerDay, perDay)),
-    el("p", { class: "buttons" }, button(words.suchButton, "yes", () => {
+  return el("details", { class: "more similar" }, el("summary", {}, words.similar),
+    el("p", {}, isolated(words.similarLead(a)), " ", address(a.target), " ", words.similarBounds),
+    el("div", { class: "row" }, field(words.similarUntil, hours), field(words.similarPerDay, perDay)),
+    el("p", { class: "buttons" }, button(words.similarButton, "yes", () => {
       if (!perDay.reportValidity()) return;
       send({ allow: true, grant: { hours: Number(hours.value), perDay: Number(perDay.value) } });
     })));

@@ -1,8 +1,8 @@
-// Building elements. Text goes in as text and is never read as HTML; the
-// page's policy has the browser refuse anything else.
+// Building elements. Text is always added as text and never parsed as HTML; the
+// page's security policy makes the browser refuse anything else.
 
-// el makes an element. What is in attrs becomes attributes, except for
-// functions, which listen for the event of that name.
+// el makes an element. attrs become attributes, except for functions, which
+// become listeners for the event of that name.
 export function el(tag, attrs = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attrs)) {

@@ -1,16 +1,15 @@
-// The words behind an action: who said them, when, and what stands around
-// them.
+// The words behind an action: who said them, when, and their context.
 import { el } from "./dom.js";
-import { reveal, said } from "./text.js";
+import { isolated, reveal } from "./text.js";
 import { clockText, local } from "./times.js";
 import { words } from "./words.js";
 import { transcript } from "./hub.js";
 import { notice } from "./notice.js";
 
-const side = (e) => (e.echo ? words.echo : e.source === "S" ? words.other : words.you);
+const side = (e) => (e.echo ? words.echo : e.source === "S" ? words.them : words.you);
 const isFar = (e) => e.echo || e.source === "S";
 
-// evidence shows what was heard; what was said once stands there once.
+// evidence shows the words behind an action, each quote once.
 export function evidence(list) {
   if (!list?.length) return "";
   const quotes = new Map();
@@ -23,8 +22,8 @@ export function evidence(list) {
     const key = `${e.session}/${e.segment}/${e.quote}/${e.source}/${e.echo}`;
     quotes.set(key, [...(quotes.get(key) ?? []), e]);
   }
-  return el("section", { class: "heard", "aria-label": words.heard },
-    el("p", { class: "heard-title" }, words.heard),
+  return el("section", { class: "evidence", "aria-label": words.evidence },
+    el("p", { class: "evidence-title" }, words.evidence),
     [...quotes.values()].map(quote),
     missing.map((e) => el("p", { class: "missing" }, el("span", { class: "label" }, words.arg(e.arg)), " ", words.notHeard)));
 }
@@ -41,12 +40,12 @@ function quote(same) {
       e.session && e.line ? [" · ", around(e)] : ""));
 }
 
-// around is a link to the session, which opens here.
+// around is a link that shows the session in a dialog.
 function around(e) {
   return el("a", {
     href: `#session=${encodeURIComponent(e.session)}&line=${e.line}`,
     click: (event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return; // in a tab of its own
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return; // opens a new tab
       event.preventDefault();
       showSession(e.session, e.line, event.currentTarget);
     },
@@ -63,7 +62,7 @@ export async function showSession(session, line, from) {
     return;
   }
   const dialog = el("dialog", { class: "around", "aria-labelledby": "around-title", close: () => { dialog.remove(); from?.focus(); } },
-    el("h2", { id: "around-title" }, said(words.aroundTitle(t.title))),
+    el("h2", { id: "around-title" }, isolated(words.aroundTitle(t.title))),
     el("ol", { class: "lines" }, t.lines.map((l) =>
       el("li", { class: (l.source === "S" || l.echo ? "far" : "") + (l.line === line ? " here" : ""), "aria-current": l.line === line ? "true" : false },
         el("span", { class: "who" }, `${side(l)} · ${clockText(l.at)}`),

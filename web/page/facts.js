@@ -1,13 +1,13 @@
-// What an action is, as a list of facts: the same for one that waits and for
-// one that is over.
+// The facts of an action as a list, for pending and for past ones.
 import { el, fact } from "./dom.js";
-import { address, block, said } from "./text.js";
+import { address, block, isolated } from "./text.js";
 import { moment } from "./times.js";
 import { words } from "./words.js";
 
 const lines = (list) => list.map((line, i) => el("span", { class: i ? "line muted" : "line" }, line));
 
-// facts returns the list, and whether all of every text is shown in it.
+// facts returns the list, and a function that reports whether it shows every
+// text in full.
 export function facts(a, onWhole) {
   let cut = 0;
   const text = (value) => {
@@ -22,10 +22,10 @@ export function facts(a, onWhole) {
 function message(a, text) {
   const m = a.message;
   const to = [
-    m.name && el("span", { class: "line strong" }, said(m.name)),
+    m.name && el("span", { class: "line strong" }, isolated(m.name)),
     el("span", { class: "line" }, ...address(m.address).filter(Boolean)),
     el("span", { class: m.known ? "line muted" : "line doubt" }, m.known ? words.known : words.unknown,
-      m.to && m.to !== m.address && m.to !== m.name ? [" · ", said(words.asAsked(m.to))] : ""),
+      m.to && m.to !== m.address && m.to !== m.name ? [" · ", isolated(words.asAsked(m.to))] : ""),
   ];
   return [fact(words.to, ...to.filter(Boolean)), fact(words.text, text(m.text))];
 }
@@ -35,8 +35,8 @@ function appointment(a, text) {
   return [
     fact(words.when, lines(moment(a.when))),
     fact(words.length, el("span", {}, words.minutes(e.duration / 6e10), el("span", { class: "muted" }, " · ", words.until(until(a.when, a.end))))),
-    e.location && fact(words.place, said(e.location)),
-    fact(words.calendar, said(words.connector(a.connector))),
+    e.location && fact(words.place, isolated(e.location)),
+    fact(words.calendar, isolated(words.connector(a.connector))),
     e.description && fact(words.description, text(e.description)),
     [...e.title].length > 80 && fact(words.arg("title"), text(e.title)),
   ].filter(Boolean);
@@ -53,20 +53,20 @@ function reminder(a, text) {
   ].filter(Boolean);
 }
 
-// repeats is how a reminder comes again: the hub's words for its rule, its next
-// times, and the rule itself.
+// repeats shows how a reminder repeats: the hub's description of its rule, its
+// next times, and the rule itself.
 function repeats(a) {
   const [rule, next = ""] = a.schedule.split("; next: ");
   return [
-    el("span", { class: "line" }, said(rule)),
-    next && el("ul", { class: "times", "aria-label": words.next }, next.split(", ").map((t) => el("li", {}, said(t)))),
-    el("span", { class: "line muted" }, said(a.reminder.repeat, "code")),
+    el("span", { class: "line" }, isolated(rule)),
+    next && el("ul", { class: "times", "aria-label": words.next }, next.split(", ").map((t) => el("li", {}, isolated(t)))),
+    el("span", { class: "line muted" }, isolated(a.reminder.repeat, "code")),
   ].filter(Boolean);
 }
 
-// asker says who wants it: the name that the owner gave the key, and what the
-// client calls itself, which anybody may.
+// asker shows who asks: the name that the owner gave the key, and the name that
+// the client gives itself, which proves nothing.
 function asker(a) {
   const key = a.key === "local" ? words.local : words.key(a.keyName, a.key);
-  return fact(words.askedBy, a.client ? [el("span", { class: "strong" }, said(a.client)), " · "] : "", said(key));
+  return fact(words.askedBy, a.client ? [el("span", { class: "strong" }, isolated(a.client)), " · "] : "", isolated(key));
 }

@@ -1,18 +1,16 @@
-// Talking to the hub. The token that changes need is here and nowhere else:
-// not in a cookie, not in the browser's storage. A tab that was opened anew
-// has none and asks for the PIN.
+// Requests to the hub. The token that changes need exists only here, not in a
+// cookie or the browser's storage. A new tab has none and asks for the PIN.
 import { words } from "./words.js";
 
 const base = "/approvals/api/";
 let token = "";
-let askPIN = async () => false; // set by whoever can show a form
+let askPIN = async () => false; // set by the code that can show a form
 
 export const onNeedPIN = (ask) => { askPIN = ask; };
-export const hasToken = () => token !== "";
 export const forget = () => { token = ""; };
 
-// A Refusal is what the hub said no with.
-export class Refusal extends Error {
+// A Refusal is an error answer of the hub.
+class Refusal extends Error {
   constructor(status, error) {
     super(error.message + (error.try ? words.tried(error.try) : ""));
     this.status = status;
@@ -47,28 +45,28 @@ export async function setPIN(code, pin) {
   ({ token } = await call("POST", "setup", { code, pin }));
 }
 
-// change sends something that changes something, and asks for the PIN first
-// where this tab has not got it, saying what it is for. It returns undefined
-// if the owner would not.
+// change sends a request that changes something. If this tab has no token it
+// first asks for the PIN and says what for. It returns undefined if the owner
+// does not enter the PIN.
 export async function change(path, body = {}, what = "") {
   if (!token && !(await askPIN(what))) return undefined;
   try {
     return await call("POST", path, body);
   } catch (e) {
     if (e.status !== 403 || e.code !== "forbidden") throw e;
-    token = ""; // another session has taken its place
+    token = ""; // it belongs to an old session
     if (!(await askPIN(what))) return undefined;
     return call("POST", path, body);
   }
 }
 
-// follow tells of the inbox as long as it is signed in.
+// follow calls onInbox with every new inbox while the owner is signed in.
 export function follow({ onInbox, onLost, onSignedOut, onTrouble }) {
-  let source, lost, again, ended = false;
+  let source, lost, retry, ended = false;
   const end = () => {
     ended = true;
     clearTimeout(lost);
-    clearTimeout(again);
+    clearTimeout(retry);
     source?.close();
   };
   const found = () => {
@@ -88,11 +86,11 @@ export function follow({ onInbox, onLost, onSignedOut, onTrouble }) {
     source.addEventListener("open", found);
     source.addEventListener("error", async () => {
       lost ??= setTimeout(() => onLost(true), 1500);
-      if (source.readyState !== EventSource.CLOSED || ended) return; // it tries again by itself
+      if (source.readyState !== EventSource.CLOSED || ended) return; // the browser retries
       try {
         if (!(await me()).signedIn) { end(); onSignedOut(); return; }
-      } catch { /* the hub is away */ }
-      if (!ended) again = setTimeout(open, 2000);
+      } catch { /* the hub does not answer */ }
+      if (!ended) retry = setTimeout(open, 2000);
     });
   };
   open();

@@ -1,7 +1,7 @@
-// The page of a signed-in owner: what waits, what was decided, what is
-// allowed. It takes whole inboxes and changes only what has changed, so that
-// nothing moves under a person's hand.
-import { arm, moved } from "./arm.js";
+// The page of a signed-in owner: pending actions, recent decisions and grants.
+// It receives the whole inbox and updates only what has changed, so that nothing
+// moves under the owner's hand.
+import { arm, rearm } from "./arm.js";
 import { makeCard } from "./card.js";
 import { el } from "./dom.js";
 import { change, follow } from "./hub.js";
@@ -17,7 +17,7 @@ export function showInbox(root, { onSignedOut, signOut }) {
   const cards = new Map(); // by id
   let first = true, paused = false;
 
-  // attempt runs a change, says what came of it, and tells whether it was made.
+  // attempt makes a change, shows errors, and returns whether it was made.
   const attempt = async (path, body, what, done) => {
     try {
       const answer = await change(path, body, what);
@@ -28,14 +28,14 @@ export function showInbox(root, { onSignedOut, signOut }) {
       return false;
     }
   };
-  const mine = new Set(); // what is decided here needs no other word
+  const mine = new Set(); // actions decided here, which need no further notice
   const decide = async (a, verdict) => {
     const line = words.what(a);
-    const what = verdict.grant ? words.allowSuch(line) : verdict.allow ? words.allowIt(line) : words.denyIt(line);
+    const what = verdict.grant ? words.allowSimilar(line) : verdict.allow ? words.allowIt(line) : words.denyIt(line);
     mine.add(a.id);
     const made = await attempt(`actions/${a.id}/decision`, { digest: a.digest, ...verdict }, what, ({ action, decided }) => {
       if (!decided) notice(words.elsewhere(action), true);
-      else notice(verdict.grant ? words.allowedSuch(line) : verdict.allow ? words.allowed(line) : words.denied(line));
+      else notice(verdict.grant ? words.allowedSimilar(line) : verdict.allow ? words.allowed(line) : words.denied(line));
     });
     if (!made) mine.delete(a.id);
   };
@@ -119,11 +119,11 @@ export function showInbox(root, { onSignedOut, signOut }) {
       ].some(Boolean);
       showRows("recent", inbox.recent, (a) => makePast(a, undo));
       showRows("grants", inbox.grants, (g) => makeGrant(g, revoke));
-      if (shifted) moved();
+      if (shifted) rearm();
       first = false;
       view.node.setAttribute("aria-busy", "false");
     },
-    onLost(lost) { if (banner(view.offline, lost ? words.offline : "")) moved(); },
+    onLost(lost) { if (banner(view.offline, lost ? words.offline : "")) rearm(); },
     onTrouble(failure) { notice(failure.message, true); },
     onSignedOut() { stop(); onSignedOut(); },
   });
@@ -136,7 +136,7 @@ export function showInbox(root, { onSignedOut, signOut }) {
   return stop;
 }
 
-// makeView is the frame that inboxes are shown in.
+// makeView builds the frame that shows the inbox.
 function makeView(signOut) {
   const v = {
     title: el("h1", { tabindex: "-1" }, words.page),

@@ -1,15 +1,15 @@
-// What has just happened: a line at the foot of the page, and a word for
-// screen readers where eyes can see it anyway.
+// Notices about what has just happened: a line at the foot of the page, and
+// announcements for screen readers of what others can see.
 import { el } from "./dom.js";
 import { reveal } from "./text.js";
 
 const bar = el("p", { class: "notice", role: "status", "aria-live": "polite" });
-const voice = el("p", { class: "unseen", role: "status", "aria-live": "polite" });
+const announcer = el("p", { class: "unseen", role: "status", "aria-live": "polite" });
 let timer;
 
-export function mountNotice(parent) { parent.append(bar, voice); }
+export function mountNotice(parent) { parent.append(bar, announcer); }
 
-// notice says something. It goes by itself, bad news later.
+// notice shows a message that disappears after a while, later if it is bad.
 export function notice(text, bad = false) {
   clearTimeout(timer);
   bar.classList.toggle("bad", bad);
@@ -18,9 +18,9 @@ export function notice(text, bad = false) {
   timer = setTimeout(() => bar.classList.remove("shown"), bad ? 30000 : 5000);
 }
 
-// announce tells screen readers of a new card. What the line at the foot says
-// is old then, and must not cover it.
+// announce tells screen readers about a new card. It hides the notice, which is
+// old by then and must not cover the card.
 export function announce(text) {
   bar.classList.remove("shown");
-  voice.replaceChildren(reveal(text));
+  announcer.replaceChildren(reveal(text));
 }

@@ -1,5 +1,4 @@
-// Where the owner types the PIN: at the door, for the first time, and again in
-// a tab that was opened anew.
+// The PIN forms: to sign in, to set the first PIN, and to unlock a new tab.
 import { el, field } from "./dom.js";
 import { login, me, setPIN } from "./hub.js";
 import { reveal } from "./text.js";
@@ -7,10 +6,10 @@ import { words } from "./words.js";
 
 const w = words.signIn;
 
-// pinInput asks browsers not to keep it: what they keep can be read from disk.
+// pinInput asks browsers not to store the PIN: it could be read from disk.
 const pinInput = () => el("input", { type: "password", autocomplete: "one-time-code", autocapitalize: "none", spellcheck: "false", required: true, maxlength: "200" });
 
-// form is a form that sends itself once at a time and shows what went wrong.
+// form makes a form that is sent once at a time and shows errors.
 function form(fields, label, send, ...more) {
   const error = el("p", { class: "error", role: "alert" });
   const button = el("button", { type: "submit", class: "yes" }, label);
@@ -37,16 +36,16 @@ function form(fields, label, send, ...more) {
 }
 
 function frame(title, ...content) {
-  return el("main", { class: "door" },
+  return el("main", { class: "sign-in" },
     el("div", { class: "panel" },
       el("p", { class: "brand" }, el("img", { src: "/approvals/icon.svg", alt: "", width: "40", height: "40" }), words.app),
       el("h1", {}, title), ...content));
 }
 
 // showSignIn asks for the PIN.
-export function showSignIn(root, { said, onSignedIn }) {
+export function showSignIn(root, { message, onSignedIn }) {
   const pin = pinInput();
-  root.replaceChildren(frame(w.title, el("p", { class: "lead" }, w.lead), said ? el("p", { class: "hint", role: "status" }, said) : "",
+  root.replaceChildren(frame(w.title, el("p", { class: "lead" }, w.lead), message ? el("p", { class: "hint", role: "status" }, message) : "",
     form([field(w.pin, pin)], w.button, async () => {
       await login(pin.value);
       onSignedIn();
@@ -54,7 +53,7 @@ export function showSignIn(root, { said, onSignedIn }) {
   pin.focus();
 }
 
-// showNoPIN says where the first PIN is set.
+// showNoPIN says how to set the first PIN.
 export function showNoPIN(root, onSet) {
   root.replaceChildren(frame(w.noPin, el("p", { class: "lead" }, w.noPinLead), el("p", {}, el("code", { class: "command" }, w.noPinCommand)), el("p", { class: "lead" }, w.noPinThen),
     form([], w.again, async () => { if ((await me()).pin) onSet(); })));
@@ -72,8 +71,8 @@ export function showSetPIN(root, code, onSignedIn) {
   pin.focus();
 }
 
-// askPIN asks in a dialog, which says what happens then, and tells whether the
-// PIN was given.
+// askPIN asks for the PIN in a dialog that says what it is for. It resolves to
+// whether the owner entered it.
 export function askPIN(what) {
   return new Promise((resolve) => {
     const pin = pinInput(), from = document.activeElement;

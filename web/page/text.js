@@ -1,24 +1,24 @@
-// Showing what others wrote, so that it cannot deceive: characters that turn,
-// hide or replace others are shown by their number.
+// Shows text from others so that it cannot deceive: characters that are
+// invisible or reorder text are shown by their code points.
 import { el } from "./dom.js";
 import { words } from "./words.js";
 
-// What is invisible or changes the order of what is around it: control and
-// format characters, private ones, line separators, fillers that look like
-// nothing, and variation selectors other than the two for emoji.
+// Characters that are invisible or reorder text: control and format characters,
+// private ones, line separators, blank fillers, and variation selectors other
+// than the two for emoji.
 const hidden =
   /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0d\u{e0100}-\u{e01ef}]/u;
 const emoji = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f/u;
 
-// isHidden tells whether a character must be made visible. Line breaks and
-// tabs show by themselves, and a joiner between two emoji makes one of them.
+// isHidden reports whether a character must be made visible. Line breaks and
+// tabs are visible as they are, and a joiner between two emoji joins them.
 function isHidden(chars, i) {
   const c = chars[i];
   if (c === "\n" || c === "\t" || !hidden.test(c)) return false;
   return !(c === "\u200d" && emoji.test(chars[i - 1] ?? "") && emoji.test(chars[i + 1] ?? ""));
 }
 
-// reveal makes text into nodes.
+// reveal turns text into nodes and makes hidden characters visible.
 export function reveal(text) {
   const out = document.createDocumentFragment();
   const chars = [...String(text).replaceAll("\r\n", "\n")];
@@ -37,22 +37,23 @@ export function reveal(text) {
   return out;
 }
 
-// said is text of others in a line, kept apart from what stands around it.
-export const said = (text, className) => el("bdi", { class: className }, reveal(text));
+// isolated is text from others within a line; its direction does not affect the
+// rest of the line.
+export const isolated = (text, className) => el("bdi", { class: className }, reveal(text));
 
-// address is an address letter by letter from left to right, and under it the
-// letters that a look-alike domain really has.
+// address shows an address strictly from left to right, and under it the ASCII
+// form of a domain that has other letters, which may look like another domain.
 export function address(text) {
-  const plain = inPlainLetters(text);
+  const plain = asciiAddress(text);
   return [
     el("bdo", { dir: "ltr", class: "address" }, reveal(text)),
-    plain && el("span", { class: "plain-letters" }, `${words.plain}: `, el("bdo", { dir: "ltr", class: "address" }, plain)),
+    plain && el("span", { class: "ascii-address" }, `${words.plain}: `, el("bdo", { dir: "ltr", class: "address" }, plain)),
   ];
 }
 
-// inPlainLetters is an e-mail address with its domain as the network writes
-// it, if that is another way than it is written here.
-export function inPlainLetters(text) {
+// asciiAddress is an email address with its domain in ASCII (punycode); empty if
+// the domain is ASCII already.
+function asciiAddress(text) {
   const at = text.lastIndexOf("@");
   if (at < 0) return "";
   const domain = text.slice(at + 1);
@@ -64,10 +65,10 @@ export function inPlainLetters(text) {
   }
 }
 
-const clip = 3000; // characters that are shown without asking
+const clip = 3000; // characters that are shown at first
 
-// block is a text with its own lines. A long one is cut until it is asked
-// for; whole says whether all of it is shown.
+// block shows a text with its line breaks. A long text is cut until the owner
+// asks for all of it; whole reports whether all of it is shown.
 export function block(text, onWhole = () => {}) {
   const box = el("div", { class: "text", dir: "auto", tabindex: "-1" });
   const chars = [...text];

@@ -7,7 +7,7 @@ const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-dig
 const day = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-// local is a time on this computer's clock.
+// local is a time in this computer's time zone.
 export function local(text) {
   const node = document.createElement("time");
   const t = new Date(text);
@@ -19,8 +19,8 @@ export function local(text) {
 export const localText = (text) => short.format(new Date(text));
 export const clockText = (text) => clock.format(new Date(text));
 
-// moment is a time in the zone that it was meant in, and on this computer's
-// clock where that shows another hour.
+// moment is a time in its own time zone, and in this computer's zone if that
+// differs.
 export function moment(m) {
   const t = new Date(m.at);
   const lines = [`${m.day}, ${m.clock}`, `${m.zone} (${m.offset})`];
@@ -35,7 +35,7 @@ function dayText(t) {
   return `${p.weekday}, ${p.day} ${p.month} ${p.year}`;
 }
 
-// The hub's clock counts, not this computer's.
+// Countdowns use the hub's clock, not this computer's.
 let ahead = 0;
 export const setNow = (now) => { ahead = new Date(now) - Date.now(); };
 export const secondsUntil = (text) => Math.ceil((new Date(text) - Date.now() - ahead) / 1000);

@@ -1,22 +1,22 @@
-// All words of the page.
+// All texts of the page.
 
 const tools = {
   "message.send": { kind: "Message", may: "may send messages to" },
-  "calendar.create": { kind: "Calendar", may: "may put appointments into the calendar" },
+  "calendar.create": { kind: "Calendar", may: "may add appointments to the calendar" },
   "reminder.create": { kind: "Reminder", may: "may set reminders through" },
 };
 const platforms = { email: "email", sms: "SMS", ntfy: "ntfy message", webhook: "webhook call" };
 const sent = { email: "an email", sms: "an SMS", ntfy: "an ntfy message", webhook: "a webhook call" };
 const args = {
-  to: "Recipient", text: "Text", title: "Title", note: "Note", when: "Time", duration: "Length",
-  location: "Place", description: "Description", repeat: "Repeats", key: "Asked by", connector: "Through",
+  to: "Recipient", text: "Text", title: "Title", note: "Note", when: "Time", duration: "Duration",
+  location: "Location", description: "Description", repeat: "Repeats", key: "Asked by", connector: "Through",
   time: "Time", start: "Time", reason: "Reason",
 };
-const froms = { page: "on this page", terminal: "at a terminal", elicitation: "in the client", file: "by a PIN file", grant: "", policy: "" };
+const froms = { page: "on this page", terminal: "at a terminal", elicitation: "in the client", file: "with a PIN file", grant: "", policy: "" };
 
 const connectors = { builtin: "Hearken’s own", caldav: "CalDAV", email: "email", sms: "SMS" };
 
-// short cuts a text for a headline; all of it stands below.
+// short cuts a text for a headline; the whole text follows below it.
 const short = (text) => {
   const chars = [...text.replace(/\s+/g, " ").trim()];
   return chars.length > 80 ? chars.slice(0, 79).join("") + "…" : chars.join("");
@@ -30,23 +30,23 @@ export const words = {
 
   signIn: {
     title: "Your agents’ actions",
-    lead: "Type your PIN to see what they want to do, and to decide.",
+    lead: "Enter your PIN to see what they want to do and to decide.",
     pin: "PIN",
     button: "Sign in",
     checking: "Checking…",
     noPin: "No PIN is set yet",
-    noPinLead: "Your PIN proves that it's you, not a program running as you. Set it in a terminal:",
+    noPinLead: "Your PIN proves that it’s you, not a program running as you. Set it in a terminal:",
     noPinCommand: "hearken pin",
     noPinThen: "Then come back to this page.",
-    again: "Look again",
+    again: "Check again",
     setTitle: "Choose your PIN",
-    setLead: "It is asked whenever something is to happen in your name. Six characters or more; nobody can read it back to you.",
-    repeat: "The same again",
+    setLead: "You need it whenever an agent wants to act in your name. Use six characters or more. It cannot be shown again.",
+    repeat: "Repeat the PIN",
     setButton: "Set the PIN",
-    unequal: "The two are not the same.",
-    unlock: "Your PIN, please",
-    unlockLead: "This tab was opened anew. Before it changes anything it needs your PIN.",
-    unlockButton: "Go on",
+    unequal: "The two PINs are not the same.",
+    unlock: "Enter your PIN",
+    unlockLead: "This tab is new. It needs your PIN before it changes anything.",
+    unlockButton: "Continue",
     cancel: "Not now",
     expired: "You were signed out.",
   },
@@ -54,19 +54,19 @@ export const words = {
   signOut: "Sign out",
   pause: "Pause all actions",
   resume: "Resume actions",
-  paused: "All actions are paused. Nothing is carried out until you resume, not even what you allow now.",
-  offline: "The hub does not answer. What stands here may be old; trying again…",
+  paused: "All actions are paused. Nothing runs until you resume, not even what you allow now.",
+  offline: "The hub does not answer. This page may be out of date. Trying again…",
   pausedNow: "All actions are paused.",
-  resumedNow: "Actions go on.",
+  resumedNow: "Actions are resumed.",
 
   waiting: "Waiting for you",
-  nothing: "Nothing waits for you.",
-  nothingMore: "When an agent wants to send, plan or remind, its card appears here by itself.",
-  recent: "Recently",
-  noRecent: "Nothing has been decided yet.",
+  nothing: "Nothing is waiting for you.",
+  nothingMore: "When an agent wants to send a message, add an appointment or set a reminder, it appears here.",
+  recent: "Recent",
+  noRecent: "No decisions yet.",
   grants: "Allowed without asking",
-  noGrants: "Nothing. Everything asks you first.",
-  arrived: (line, n) => `New: ${line}. ${plural(n, "action waits", "actions wait")} for you.`,
+  noGrants: "Nothing. Every action asks you first.",
+  arrived: (line, n) => `New: ${line}. ${plural(n, "action is", "actions are")} waiting for you.`,
 
   kind: (a) => {
     const kind = tools[a.tool]?.kind ?? a.tool;
@@ -74,30 +74,29 @@ export const words = {
   },
   what: (a) => {
     if (a.message) return `Send ${sent[a.message.platform] ?? a.message.platform + " message"} to ${short(a.message.name || a.message.address)}`;
-    if (a.event) return `Put “${short(a.event.title)}” into the calendar`;
-    if (a.reminder) return a.reminder.repeat ? `Remind you again and again: “${short(a.reminder.note)}”` : `Remind you: “${short(a.reminder.note)}”`;
+    if (a.event) return `Add “${short(a.event.title)}” to the calendar`;
+    if (a.reminder) return a.reminder.repeat ? `Remind you repeatedly: “${short(a.reminder.note)}”` : `Remind you: “${short(a.reminder.note)}”`;
     return a.tool;
   },
   left: (seconds) => {
-    if (seconds <= 0) return "time is over";
+    if (seconds <= 0) return "time is up";
     const m = Math.floor(seconds / 60), s = seconds % 60;
     if (m >= 60) return `${Math.floor(m / 60)} h ${m % 60} min left`;
     return m ? `${m} min ${String(s).padStart(2, "0")} s left` : `${s} s left`;
   },
 
   to: "To",
-  through: "Through",
   when: "When",
   until: (m) => `until ${m}`,
   here: (clock, zone) => `${clock} on this computer (${zone})`,
   repeats: "Repeats",
   next: "Next times",
-  length: "Length",
+  length: "Duration",
   minutes: (n) => {
     const h = Math.floor(n / 60), m = Math.round(n % 60);
     return [h && `${h} h`, (m || !h) && `${m} min`].filter(Boolean).join(" ");
   },
-  place: "Place",
+  place: "Location",
   calendar: "Calendar",
   connector: (name) => connectors[name] ?? name,
   description: "Description",
@@ -107,11 +106,11 @@ export const words = {
   key: (name, id) => (name ? `key “${name}”` : id),
   known: "in your contact book",
   unknown: "not in your contact book",
-  asAsked: (to) => `asked for as “${to}”`,
-  plain: "in plain letters",
-  empty: "(nothing)",
+  asAsked: (to) => `requested as “${to}”`,
+  plain: "actual address",
+  empty: "(empty)",
   showAll: (n) => `Show all ${n.toLocaleString("en")} characters`,
-  showAllFirst: "Show all of the text before you allow it.",
+  showAllFirst: "Show the whole text before you allow it.",
   hidden: (name) => `hidden character ${name}`,
 
   warning: {
@@ -120,25 +119,25 @@ export const words = {
     none: "Nobody was heard saying this",
   },
   warningMore: {
-    far: "Somebody else may want this. You can allow it only once.",
-    echo: "The words are an echo from your loudspeaker. You can allow it only once.",
-    none: "No words for it were found in any call. You can allow it only once.",
+    far: "Someone else may want this, not you. You can allow it only once.",
+    echo: "Your microphone picked them up from your loudspeaker. You can allow it only once.",
+    none: "The agent asks for this, but it was not said in any call. You can allow it only once.",
   },
-  caution: "Warning",
+  caution: "Check this first",
 
-  heard: "What was said",
+  evidence: "What was said",
   arg: (name) => args[name] ?? name,
   you: "You",
-  other: "Other side",
-  echo: "Other side, as an echo",
-  notHeard: "nobody was heard saying it",
+  them: "Them",
+  echo: "Them, as an echo",
+  notHeard: "not found in what was said",
   speaker: (n) => `speaker ${n + 1}`,
   cover: (part) => `${Math.round(part * 100)} % of the words`,
-  around: "what was said around it",
+  around: "show the context",
   aroundTitle: (title) => title || "What was said",
   close: "Close",
 
-  beforeFirst: "You have never allowed this kind of action to this target.",
+  beforeFirst: "You have never allowed this kind of action for this target.",
   before: (time) => `Different from the last one you allowed here (${time}):`,
   beforeSame: (time) => `The same as the last one you allowed here (${time}).`,
   was: "was",
@@ -146,20 +145,20 @@ export const words = {
   allow: "Allow once",
   deny: "Deny",
   reason: "Deny with a reason…",
-  reasonLabel: "Reason, if you like (the agent is not told)",
-  such: "Allow such actions…",
-  suchLead: (a) => `From now on ${words.grant(a)}`,
-  suchBounds: "without asking, as long as the words were said on your side of a call.",
-  suchUntil: "For",
-  suchPerDay: "At most per day",
-  suchButton: "Allow this and such actions",
+  reasonLabel: "Reason (optional; the agent does not see it)",
+  similar: "Allow similar actions…",
+  similarLead: (a) => `From now on ${words.grant(a)}`,
+  similarBounds: "without asking you, as long as the words come from your side of a call.",
+  similarUntil: "For",
+  similarPerDay: "At most per day",
+  similarButton: "Allow this and similar actions",
   hours: { 1: "1 hour", 24: "24 hours", 720: "30 days" },
 
   allowIt: (line) => `Allow: ${line}`,
-  allowSuch: (line) => `Allow, and such actions from now on: ${line}`,
+  allowSimilar: (line) => `Allow this and similar actions: ${line}`,
   denyIt: (line) => `Deny: ${line}`,
   allowed: (line) => `Allowed: ${line}`,
-  allowedSuch: (line) => `Allowed, and such actions from now on: ${line}`,
+  allowedSimilar: (line) => `Allowed, and similar actions from now on: ${line}`,
   denied: (line) => `Denied: ${line}`,
   elsewhere: (a) => {
     if (a.state === "expired") return words.tooLate;
@@ -167,11 +166,11 @@ export const words = {
     const d = a.decision;
     return `It had already been ${d?.allow ? "allowed" : "denied"} ${froms[d?.from] ?? "elsewhere"}.`.replace(" .", ".");
   },
-  tooLate: "Too late: the time to decide is over, so it was denied.",
-  gone: "It was decided elsewhere or cancelled.",
+  tooLate: "Too late. The time to decide ran out, which counts as no.",
+  gone: "It was decided elsewhere, or cancelled.",
 
   state: {
-    approved: "On its way", executing: "Being done", done: "Done", failed: "Failed", unknown: "Unknown",
+    approved: "On its way", executing: "Running", done: "Done", failed: "Failed", unknown: "Unknown",
     denied: "Denied", expired: "Expired", cancelled: "Cancelled", undone: "Undone",
   },
   by: (d) => {
@@ -181,22 +180,22 @@ export const words = {
     const who = d.by === "client" ? "in the client" : froms[d.from] ?? d.from;
     return `${d.allow ? "allowed" : "denied"} ${who}`.trim();
   },
-  unknownHint: "Nobody can say whether it happened. Look where it would have arrived; if it is not there, ask the agent to send it again, and it will ask you anew.",
+  unknownHint: "It is not known whether this happened. Check where it would have arrived. If it is not there, ask the agent to try again; you will be asked to approve it again.",
   receipt: "Receipt",
   attempts: (n) => `${n} attempts`,
   undo: "Undo",
-  stop: "Stop it",
+  stop: "Stop",
   undone: (line) => `Undone: ${line}`,
   stopped: (line) => `Stopped: ${line}`,
-  id: "Id",
+  id: "ID",
   details: "Details",
 
   grant: (g) => `${g.keyName ? `“${g.keyName}”` : g.key === "local" ? "any agent on this computer" : g.key} ${tools[g.tool]?.may ?? g.tool}`,
   grantBounds: (g, until) => `until ${until}, at most ${g.perDay} within 24 hours`,
   revoke: "Revoke",
   revokeLabel: (g) => `Revoke: ${words.grant(g)} ${g.target}`,
-  revoked: "Revoked. Such actions ask you again.",
+  revoked: "Revoked. Such actions need your approval again.",
 
-  noAnswer: "The hub did not answer. Nothing was changed as far as this page knows; look again before you try again.",
+  noAnswer: "The hub did not answer. Check whether anything has changed before you try again.",
   tried: (text) => ` Try: ${text}`,
 };
