@@ -127,7 +127,7 @@ func openCapture(ctx context.Context, dir string, entries int) (_ *capturing, er
 		return nil, ctx.Err()
 	}
 	here, there := mcp.NewInMemoryTransports()
-	server := mcpserver.New(mcpserver.Options{Hub: c.hub, Scribe: c.scribe}).Server(mcpserver.Caller{Principal: "local"})
+	server := mcpserver.New(mcpserver.Options{Hub: c.hub, Scribe: c.scribe}).Server(hearken.Caller{Principal: "local"})
 	go func() { _ = server.Run(ctx, there) }() // until the agent leaves
 	c.agent, err = mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(ctx, here, nil)
 	return c, err

@@ -112,7 +112,7 @@ func (b *bench) listen(ctx context.Context, env []string) (*listener, error) {
 			l.stop()
 			return nil, errors.New("hearken listen started no hub")
 		}
-		if holder, ok := pipe.Find(dir); ok {
+		if holder, ok := pipe.ReadHubInfo(dir); ok {
 			l.hub = holder.PID
 		}
 	}

@@ -114,7 +114,7 @@ func (a *agent) leave() {
 // everybody's, and stays.
 func (a *agent) outlived() {
 	a.t.Helper()
-	if _, ok := pipe.Find(a.data); !ok {
+	if _, ok := pipe.ReadHubInfo(a.data); !ok {
 		a.t.Error("the hub ended with the agent that happened to start it")
 	}
 }

@@ -33,7 +33,7 @@ func (o *Owner) ask(ctx context.Context, request map[string]any, result any) err
 	}
 	var answer struct {
 		Result json.RawMessage
-		Error  *pipe.Refusal
+		Error  *pipe.WireError
 	}
 	if err := json.NewDecoder(conn).Decode(&answer); err != nil {
 		return fmt.Errorf("hub's answer: %w", err)

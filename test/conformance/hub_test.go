@@ -100,7 +100,7 @@ func startHub(t *testing.T) *hub {
 	defer tick.Stop()
 	deadline := time.After(30 * time.Second)
 	for {
-		if holder, ok := pipe.Find(data); ok && holder.HTTP != "" {
+		if holder, ok := pipe.ReadHubInfo(data); ok && holder.HTTP != "" {
 			h.url = holder.HTTP + "/mcp"
 			return h
 		}

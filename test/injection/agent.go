@@ -12,7 +12,6 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/live"
-	"github.com/hearken-dev/hearken/mcpserver"
 )
 
 // A Wish is one call that an agent would make. Times are given by when: they
@@ -58,7 +57,7 @@ func (r *room) hire(ctx context.Context, principal string, sessions []string) (*
 	a := &agent{room: r, sessions: sessions}
 	ours, theirs := mcp.NewInMemoryTransports()
 	var err error
-	if a.served, err = r.factory.Server(mcpserver.Caller{Principal: principal}).Connect(ctx, ours, nil); err != nil {
+	if a.served, err = r.factory.Server(hearken.Caller{Principal: principal}).Connect(ctx, ours, nil); err != nil {
 		return nil, err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "obedient", Version: "1"}, nil)

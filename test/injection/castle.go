@@ -219,7 +219,7 @@ func (c *castle) ask(ctx context.Context, request any, result any) error {
 	}
 	var answer struct {
 		Result json.RawMessage
-		Error  *pipe.Refusal
+		Error  *pipe.WireError
 	}
 	if err := json.NewDecoder(conn).Decode(&answer); err != nil {
 		return fmt.Errorf("hub's answer: %w", err)

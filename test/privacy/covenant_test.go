@@ -68,7 +68,7 @@ func covenant(t *testing.T) {
 	if said := a.call("pscribe_start", nil); !strings.Contains(said, "on the call should know") {
 		t.Errorf("no word about consent: %s", said)
 	}
-	hub, ok := pipe.Find(c.data())
+	hub, ok := pipe.ReadHubInfo(c.data())
 	if !ok {
 		t.Fatal("no hub")
 	}
@@ -228,7 +228,7 @@ func (c *computer) stop(pid int) {
 	syscall.Kill(pid, syscall.SIGTERM)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(20 * time.Second); pipe.Answers(c.t.Context(), c.data()); <-tick.C {
+	for deadline := time.Now().Add(20 * time.Second); pipe.Reachable(c.t.Context(), c.data()); <-tick.C {
 		if time.Now().After(deadline) {
 			c.t.Fatal("the hub does not end")
 		}
