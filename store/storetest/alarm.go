@@ -39,14 +39,14 @@ var alarmTests = []test{
 	{"Saved", func(t *testing.T, store hearken.Store) {
 		full := &hearken.Alarm{
 			Action: actionID("rem_", 1), Version: 1, Next: noon.Add(time.Hour), Firing: new(noon),
-			Fired: new(noon.Add(-time.Hour)), Error: "no way to reach the owner",
+			Fired: new(noon.Add(-time.Hour)), Code: hearken.OutcomeUnknown, Error: "no way to reach the owner",
 		}
 		wantFull(t, reflect.ValueOf(full), "alarm")
 		full.Version = 0
 		saveAlarm(t, store, full)
 		equal(t, []hearken.Alarm{*full}, alarms(t, store, time.Time{}))
 		equal(t, 1, full.Version)
-		full.Next, full.Firing, full.Error = time.Time{}, nil, ""
+		full.Next, full.Firing, full.Code, full.Error = time.Time{}, nil, "", ""
 		saveAlarm(t, store, full)
 		got := alarms(t, store, time.Time{})
 		equal(t, []hearken.Alarm{*full}, got)
