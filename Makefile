@@ -33,15 +33,19 @@ vuln: ## Look for known vulnerabilities in what is linked (needs a network)
 fmt: ## Format the Go files
 	gofmt -w $$(git ls-files '*.go')
 
-bench: build ## Measure, and write the table in docs/benchmarks.md
-	go run ./bench
+bench: build ## Measure, and write the table in docs/benchmarks.md; ONLY=name for one section
+	go run ./bench -only '$(ONLY)'
 
 accept: ## Heavy acceptance: real agents, the official SDK, a browser, a clean room
 	scripts/accept
 
+torture: export HEARKEN_BIN := $(CURDIR)/bin/hearken
 torture: build ## Kill the hub, break its connections and talk for hours, and count the words
-	HEARKEN_TEST_KILLS=1000 HEARKEN_BIN=$(CURDIR)/bin/hearken go test -count=1 -timeout 60m -v -run 'Kill|Crash' ./live ./cmd/hearken ./test/...
+	HEARKEN_TEST_KILLS=1000 go test -count=1 -timeout 60m -v -run 'Kill|Crash' ./live ./cmd/hearken
+	HEARKEN_TEST_ACT_KILLS=100 HEARKEN_TEST_RACES=200 HEARKEN_TEST_FLOOD_SECONDS=150 go test -count=1 -timeout 60m -v ./test/act
+	HEARKEN_TEST_GUESS_SECONDS=20 go test -count=1 -timeout 60m -v ./test/injection
 	HEARKEN_TEST_SEEDS=100 go test -count=1 -timeout 60m -run Recovery ./test/faults
+	go test -tags torture -count=1 -timeout 60m -v ./test/e2e
 	go test -tags torture -count=1 -timeout 60m -v -run Torture ./stt/moonshine -hours 2
 
 fit: build ## Fit the engine's gate and confidence to the recordings of HEARKEN_SPEECH

@@ -12,223 +12,148 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/models"
-	"github.com/hearken-dev/hearken/onnx"
+	"github.com/hearken-dev/hearken/source/file"
 	"github.com/hearken-dev/hearken/stt/moonshine"
+	"github.com/hearken-dev/hearken/test/speech"
+	"github.com/hearken-dev/hearken/test/wer"
 )
 
-// runnerCommand makes this program a [runner] of our own engine.
-const runnerCommand = "engine-runner"
-
-// measureFiles holds whole files against the programs that run the same
-// weights: one core, one thread, file by file in turns.
-func measureFiles(ctx context.Context, b *bench) error {
-	clips, err := referenced()
-	if err != nil {
-		return err
-	}
-	seconds, rounds := 250.0, 3
-	if b.quick {
-		seconds, rounds = 40, 2
-	}
-	clips = first(clips, seconds)
-	dir, err := os.MkdirTemp("", "hearken-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	for _, c := range clips { // not every program takes FLAC
-		if c.Path, err = c.writeWAV(dir); err != nil {
-			return err
-		}
-	}
+// benchFiles transcribes whole files in turns with the programs that run the
+// same weights: one core, one thread.
+func benchFiles(b *bench) {
+	clips := speech.First(speech.English(b), pick(b, 250.0, 40))
+	rounds := pick(b, 3, 2)
 	root, err := models.Root()
-	if err != nil {
-		return err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
+	b.check(err)
 	var runners []*runner
-	for _, way := range []string{"model", "engine"} {
-		r, err := startRunner(ctx, way, nil, self, runnerCommand, way)
-		if err != nil {
-			return err
-		}
-		defer r.stop()
-		runners = append(runners, r)
+	for _, kind := range []string{"model", "engine"} {
+		runners = append(runners, startRunner(b, kind, nil, b.self("engine-runner", kind).Args...))
 	}
-	peers, err := b.startPeers(ctx, models.Moonshine(root, "tiny-en"))
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "  left out, the other programs: %v\n", err)
-	}
-	for _, p := range peers {
-		defer p.stop()
-	}
-	t, err := takeTurns(ctx, append(runners, peers...), clips, rounds)
-	if err != nil {
-		return err
-	}
-	t.report(b, clips)
-	return nil
-}
+	runners = append(runners, startPeers(b, models.Moonshine(root, "tiny-en"))...)
 
-// turns is how long each runner took in each round, and what it heard.
-type turns struct {
-	runners []*runner
-	took    [][]float64 // by runner and round, in seconds
-	scores  [][]score   // by runner and clip
-}
-
-func takeTurns(ctx context.Context, runners []*runner, clips []*clip, rounds int) (*turns, error) {
-	t := &turns{runners: runners, took: make([][]float64, len(runners)), scores: make([][]score, len(runners))}
-	for _, r := range runners { // the first run of anything is slower
-		if _, err := r.transcribe(clips[0].Path); err != nil {
-			return nil, err
-		}
+	paths := make([]string, len(clips))
+	for i, c := range clips { // not every program takes FLAC
+		paths[i] = c.WAV(b)
+	}
+	took := make([][]float64, len(runners)) // by runner and round, in seconds
+	scores := make([][]wer.Score, len(runners))
+	for _, r := range runners { // the first run is slower
+		r.transcribe(b, paths[0])
 	}
 	for round := range rounds {
 		for i := range runners {
-			t.took[i] = append(t.took[i], 0)
+			took[i] = append(took[i], 0)
 		}
 		for n, c := range clips {
 			for turn := range runners {
 				i := (turn + n + round) % len(runners)
-				a, err := runners[i].transcribe(c.Path)
-				if err := errors.Join(err, ctx.Err()); err != nil {
-					return nil, err
-				}
-				t.took[i][round] += a.MS / 1000
+				a := runners[i].transcribe(b, paths[n])
+				took[i][round] += a.MS / 1000
 				if round == 0 {
-					t.scores[i] = append(t.scores[i], scoreOf(c.Reference, a.Text))
+					scores[i] = append(scores[i], wer.ScoreOf(c.Reference, a.Text))
 				}
 			}
 		}
 	}
-	return t, nil
+	reportFiles(b, runners, clips, took, scores)
 }
 
-func (t *turns) report(b *bench, clips []*clip) {
-	var sound float64
+func reportFiles(b *bench, runners []*runner, clips []*speech.Clip, took [][]float64, scores [][]wer.Score) {
+	var seconds float64
 	for _, c := range clips {
-		sound += c.seconds()
+		seconds += c.Seconds()
 	}
 	names := map[string]string{"model": "tiny in one piece", "engine": "tiny with voice detection and cutting, as `hearken transcribe` does"}
-	rival := -1
-	for i := range t.runners[2:] {
-		if i += 2; rival < 0 || median(t.took[i]) < median(t.took[rival]) {
+	rival := -1 // the fastest of the others
+	for i := 2; i < len(runners); i++ {
+		if rival < 0 || median(took[i]) < median(took[rival]) {
 			rival = i
 		}
 	}
-	for i, r := range t.runners {
+	for i, r := range runners {
 		name, own := names[r.name]
 		if !own {
 			name = r.name + ", tiny in one piece"
 		}
 		var ratios, factors []float64
-		for round, s := range t.took[i] {
-			factors = append(factors, s/sound)
+		for round, s := range took[i] {
+			factors = append(factors, s/seconds)
 			if rival >= 0 {
-				ratios = append(ratios, t.took[rival][round]/s)
+				ratios = append(ratios, took[rival][round]/s)
 			}
 		}
 		name = "whole files, " + name
 		if own && rival >= 0 {
-			b.goal(name+", speed against "+t.runners[rival].name, "min", 1.8, 2.5, median(ratios), "", spread(ratios))
-			b.rows.add(name+", word errors", "max", percent(t.scores[rival]), percent(t.scores[i]), "%", fmt.Sprintf("%d recordings, %.0f s", len(clips), sound))
+			b.report(name+", speed against "+runners[rival].name, atLeast(1.8, 2.5), median(ratios), "", spread(ratios))
+			b.report(name+", word errors", atMost(wer.Percent(scores[rival])), wer.Percent(scores[i]), "%", fmt.Sprintf("%d recordings, %.0f s", len(clips), seconds))
 		} else {
-			b.rows.add(name+", word errors", "", 0, percent(t.scores[i]), "%", "")
+			b.report(name+", word errors", noTarget, wer.Percent(scores[i]), "%", "")
 		}
-		b.rows.add(name+", processing time for each second of sound", "", 0, 1000*median(factors), "ms", "")
+		b.report(name+", processing time for each second of audio", noTarget, 1000*median(factors), "ms", "")
 	}
 }
 
-// serveRunner answers names of files with their text: what the model makes of
-// the whole, as the other programs do it, or what the engine does.
-func serveRunner(ctx context.Context, args []string) error {
-	if len(args) != 1 {
+// serveEngineRunner answers the names of files with their text: what the model
+// makes of the whole, as the other programs do it, or what the engine does.
+func serveEngineRunner(ctx context.Context, args []string) error {
+	var transcribe func(pcm []int16) (string, error)
+	switch {
+	case len(args) == 1 && args[0] == "model":
+		t, closeModel, err := openModel(ctx, "tiny-en")
+		if err != nil {
+			return err
+		}
+		defer closeModel()
+		transcribe = t
+	case len(args) == 1 && args[0] == "engine":
+		p, err := openEngine(ctx, moonshine.Config{Model: "tiny", Cores: 1})
+		if err != nil {
+			return err
+		}
+		defer closeEngine(p)
+		transcribe = func(pcm []int16) (string, error) {
+			segments, err := p.TranscribeAll(ctx, pcm, english, nil)
+			return spokenText(segments), err
+		}
+	default:
 		return errors.New("want model or engine")
 	}
-	hear := hearModel
-	if args[0] == "engine" {
-		hear = hearEngine
-	}
-	transcribe, stop, err := hear(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	answers := json.NewEncoder(os.Stdout)
 	if err := answers.Encode(map[string]bool{"ready": true}); err != nil {
 		return err
 	}
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
-		pcm, err := readSound(ctx, lines.Text())
+		pcm, err := readAudio(ctx, lines.Text())
 		if err != nil {
 			return err
 		}
-		begun := time.Now()
+		began := time.Now()
 		text, err := transcribe(pcm)
 		if err != nil {
 			return err
 		}
-		if err := answers.Encode(answer{text, ms(time.Since(begun))}); err != nil {
+		if err := answers.Encode(answer{text, ms(time.Since(began))}); err != nil {
 			return err
 		}
 	}
 	return lines.Err()
 }
 
-type transcriber func(pcm []int16) (string, error)
-
-// hearModel decodes a recording in one piece.
-func hearModel(ctx context.Context) (transcriber, func(), error) {
-	return openModel(ctx, "tiny-en")
+func readAudio(ctx context.Context, path string) (pcm []int16, err error) {
+	src, err := file.Open(path, file.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	err = src.Read(ctx, func(channels ...[]int16) error {
+		pcm = append(pcm, channels[0]...)
+		return nil
+	})
+	return pcm, err
 }
 
-func openModel(ctx context.Context, name string) (transcriber, func(), error) {
-	root, err := models.Root()
-	if err != nil {
-		return nil, nil, err
-	}
-	rt, err := onnx.Open(models.Library(root))
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := moonshine.LoadModel(rt, models.Moonshine(root, name), moonshine.ModelOptions{Threads: 1})
-	if err != nil {
-		rt.Close()
-		return nil, nil, err
-	}
-	transcribe := func(pcm []int16) (string, error) {
-		sound := make([]float32, len(pcm))
-		for i, x := range pcm {
-			sound[i] = float32(x) / 32768
-		}
-		r, err := m.Transcribe(ctx, sound, nil)
-		return r.Text, err
-	}
-	return transcribe, func() {
-		m.Close()
-		rt.Close()
-	}, nil
-}
-
-// hearEngine gives a recording to the engine.
-func hearEngine(ctx context.Context) (transcriber, func(), error) {
-	p, err := openEngine(ctx, moonshine.Config{Model: "tiny", Cores: 1})
-	if err != nil {
-		return nil, nil, err
-	}
-	return func(pcm []int16) (string, error) {
-		segments, err := p.TranscribeAll(ctx, pcm, hearken.StreamConfig{Language: "en"}, nil)
-		return spoken(segments), err
-	}, func() { closeEngine(ctx, p) }, nil
-}
-
-// spoken is the words of segments.
-func spoken(segments []hearken.Segment) string {
+func spokenText(segments []hearken.Segment) string {
 	var texts []string
 	for _, s := range segments {
 		if s.Spoken() {

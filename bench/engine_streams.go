@@ -1,37 +1,30 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/stt/moonshine"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
-// What many live streams must not fall behind.
+// How far many live streams may fall behind.
 const (
-	mostLag  = time.Second             // in 99 of 100 reports
-	mostWait = 1250 * time.Millisecond // between one text and the next, on average: the engine sheds unconfirmed text first
+	maxLag = time.Second // in 99 of 100 reports
+	// maxRenewal is the average time between two texts. The engine drops
+	// unconfirmed text first.
+	maxRenewal = 1250 * time.Millisecond
 )
 
-// measureStreams finds how many streams that speak all the time the machine
-// carries, with the speakers on the same machine.
-func measureStreams(ctx context.Context, b *bench) error {
-	clips, err := recordings(func(c *clip) bool { return c.Language == "en" && c.Kind == "read" })
-	if err != nil {
-		return err
+// benchStreams finds how many streams of constant speech the machine carries,
+// with the speakers on the same machine.
+func benchStreams(b *bench) {
+	var talk []int16
+	for _, c := range speech.Select(b, func(c *speech.Clip) bool { return c.Language == "en" && c.Kind == "read" }) {
+		talk = append(talk, c.PCM()...)
 	}
-	var speech []int16
-	for _, c := range clips {
-		speech = append(speech, c.pcm...)
-	}
-	seconds := 20.0
-	if b.quick {
-		seconds = 12
-	}
+	seconds := pick(b, 20.0, 12)
 	for _, m := range []struct {
 		name, model string
 		must, aim   int
@@ -39,32 +32,22 @@ func measureStreams(ctx context.Context, b *bench) error {
 		{"tiny", "tiny", 12, 14},
 		{"tiny with base finals", "", 8, 10},
 	} {
-		p, err := openEngine(ctx, moonshine.Config{Model: m.model, MaxStreams: 200})
-		if err != nil {
-			return err
-		}
-		c, err := climb(ctx, m.aim, func(n int) (*carried, error) { return carry(ctx, p, speech, n, seconds) })
-		closeEngine(ctx, p)
-		if err != nil {
-			return err
-		}
-		b.goal("live streams that speak all the time, "+m.name, "min", float64(m.must), float64(m.aim), float64(c.streams), "", c.String())
+		p, err := openEngine(b.ctx, moonshine.Config{Model: m.model, MaxStreams: 200})
+		b.check(err)
+		best := findCapacity(m.aim, func(n int) *streamLoad { return loadStreams(b, p, talk, n, seconds) })
+		closeEngine(p)
+		b.report("live streams that speak all the time, "+m.name, atLeast(float64(m.must), float64(m.aim)), float64(best.streams), "", best.String())
 	}
-	return nil
 }
 
-// climb tries numbers from the one that is aimed for until one is carried and
-// the next is not, below the aim to the stream and above it to two. It returns
-// how the best one fared.
-func climb(ctx context.Context, aim int, try func(n int) (*carried, error)) (*carried, error) {
-	best, refused := &carried{}, 0
+// findCapacity tries numbers, beginning with the aim, until one is carried and
+// the next is not: below the aim exactly, above it to within two. It returns
+// the best load that was carried.
+func findCapacity(aim int, try func(n int) *streamLoad) *streamLoad {
+	best, refused := &streamLoad{}, 0
 	for n := aim; n > best.streams; {
-		c, err := try(n)
-		if err := errors.Join(err, ctx.Err()); err != nil {
-			return nil, err
-		}
-		if c.ok() {
-			best = c
+		if l := try(n); l.carried() {
+			best = l
 		} else {
 			refused = n
 		}
@@ -74,56 +57,52 @@ func climb(ctx context.Context, aim int, try func(n int) (*carried, error)) (*ca
 		case best.streams == 0:
 			n = max(n-2, min(1, n-1))
 		case best.streams >= aim && refused-best.streams <= 2:
-			return best, nil
+			return best
 		default:
 			n = (best.streams + refused) / 2
 		}
 	}
-	return best, nil
+	return best
 }
 
-// carried is how so many streams fared.
-type carried struct {
+// A streamLoad is how so many streams fared.
+type streamLoad struct {
 	streams int
-	lags    sample        // as the engine reports them
-	late    sample        // how late it took sound
+	lags    durations     // as the engine reports them
+	late    durations     // how late it took audio
 	renewal time.Duration // from one text to the next, on average
 }
 
-func (c *carried) ok() bool {
-	return max(c.lags.at(0.99), c.late.at(0.99)) < mostLag && c.renewal < mostWait
+func (l *streamLoad) carried() bool {
+	return max(l.lags.at(0.99), l.late.at(0.99)) < maxLag && l.renewal < maxRenewal
 }
 
-func (c *carried) String() string {
-	return fmt.Sprintf("lag p99 %.0f ms, p50 %.0f ms; sound taken p99 %.0f ms late; new text every %.2f s",
-		ms(c.lags.at(0.99)), ms(c.lags.at(0.5)), ms(c.late.at(0.99)), c.renewal.Seconds())
+func (l *streamLoad) String() string {
+	return fmt.Sprintf("lag p99 %.0f ms, p50 %.0f ms; audio taken p99 %.0f ms late; new text every %.2f s",
+		l.lags.ms(0.99), l.lags.ms(0.5), l.late.ms(0.99), l.renewal.Seconds())
 }
 
-// carry lets so many streams speak, each from another place of the speech.
-func carry(ctx context.Context, p hearken.Provider, speech []int16, n int, seconds float64) (*carried, error) {
-	c := &carried{streams: n}
-	tapes := make([][]int16, n)
-	for i := range tapes {
-		from := (len(speech) - samples(seconds)) / n * i
-		tapes[i] = speech[from : from+samples(seconds)]
-	}
-	all, err := speakAll(ctx, p, tapes)
-	if err != nil {
-		return nil, err
+// loadStreams lets so many streams speak, each from another position.
+func loadStreams(b *bench, p hearken.Provider, talk []int16, n int, seconds float64) *streamLoad {
+	l := &streamLoad{streams: n}
+	audio := make([][]int16, n)
+	for i := range audio {
+		from := (len(talk) - speech.Samples(seconds)) / n * i
+		audio[i] = talk[from : from+speech.Samples(seconds)]
 	}
 	texts := 0
-	for _, h := range all {
-		c.late = append(c.late, h.late...)
-		for _, e := range h.events {
+	for _, r := range streamAll(b, p, audio) {
+		l.late = append(l.late, r.late...)
+		for _, e := range r.events {
 			switch {
 			case e.Kind == hearken.Progress:
-				c.lags = append(c.lags, time.Duration(e.Lag*float64(time.Second)))
+				l.lags = append(l.lags, time.Duration(e.Lag*float64(time.Second)))
 			case e.Kind == hearken.Partial, e.Kind == hearken.Final && e.Segment.Spoken():
 				texts++
 			}
 		}
 	}
-	c.renewal = time.Duration(float64(n) * seconds * float64(time.Second) / float64(max(texts, 1)))
-	fmt.Fprintf(os.Stderr, "    %d streams: %s\n", n, c)
-	return c, nil
+	l.renewal = time.Duration(float64(n) * seconds * float64(time.Second) / float64(max(texts, 1)))
+	b.Logf("%d streams: %s", n, l)
+	return l
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"math"
 	"testing"
 	"time"
@@ -9,22 +8,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/test/speech"
+	"github.com/hearken-dev/hearken/test/wer"
 )
 
-func TestClimb(t *testing.T) {
+func TestFindCapacity(t *testing.T) {
 	for _, tt := range []struct{ carries, want int }{
 		{0, 0}, {1, 1}, {5, 5}, {11, 11}, {13, 13}, {14, 14}, {15, 14}, {16, 16}, {21, 20}, {30, 30},
 	} {
-		c, err := climb(context.Background(), 14, func(n int) (*carried, error) {
-			c := &carried{streams: n, lags: sample{0}}
+		best := findCapacity(14, func(n int) *streamLoad {
+			l := &streamLoad{streams: n, lags: durations{0}}
 			if n > tt.carries {
-				c.lags = sample{2 * time.Second}
+				l.lags = durations{2 * time.Second}
 			}
-			return c, nil
+			return l
 		})
-		if err != nil || c.streams != tt.want {
-			t.Errorf("of %d streams that are carried %d were found: %v", tt.carries, c.streams, err)
+		if best.streams != tt.want {
+			t.Errorf("of %d streams that are carried %d were found", tt.carries, best.streams)
 		}
 	}
 }
@@ -55,25 +54,11 @@ func TestOpinionsOf(t *testing.T) {
 	}
 }
 
-func TestTape_Texts(t *testing.T) {
-	a, b := &clip{Clip: speech.Clip{Path: "a"}, pcm: make([]int16, samples(1))}, &clip{Clip: speech.Clip{Path: "b"}, pcm: make([]int16, samples(3))}
-	tape := splice([]*clip{a, b}, 2) // a from 2 to 3, b from 5 to 8
-	got := tape.texts([]hearken.Segment{
-		{StartTime: 1.8, EndTime: 3.3, Text: "first"},
-		{StartTime: 4.9, EndTime: 6, Text: "second"},
-		{StartTime: 6.5, EndTime: 8.4, Text: "third"},
-		{StartTime: 8.5, EndTime: 9, Status: hearken.NoSpeech, Text: "noise"},
-	})
-	if d := cmp.Diff(map[string]string{"a": "first", "b": "second third"}, map[string]string{"a": got[a], "b": got[b]}); d != "" {
-		t.Error(d)
-	}
-}
-
 func TestBootstrap(t *testing.T) {
-	var worse, better []score
+	var worse, better []wer.Score
 	for i := range 50 {
-		worse = append(worse, score{errors: 2 + i%2, words: 10})
-		better = append(better, score{errors: 1 + i%2, words: 10})
+		worse = append(worse, wer.Score{Errors: 2 + i%2, Words: 10})
+		better = append(better, wer.Score{Errors: 1 + i%2, Words: 10})
 	}
 	if low, high := bootstrap(worse, better); math.Abs(low-10) > 1e-9 || math.Abs(high-10) > 1e-9 {
 		t.Errorf("ten points more in each are %v to %v", low, high)

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,63 +14,60 @@ import (
 	"time"
 )
 
-// measureFreshClone runs `make test` as a newcomer does: in a clone of the last
-// commit with nothing beside it, an empty home, and so nothing downloaded or
-// compiled before. Only what the system's package manager has installed stays.
-func measureFreshClone(ctx context.Context, b *bench) error {
-	home, clone := filepath.Join(b.dir, "home"), filepath.Join(b.dir, "clone", "hearken")
-	if err := os.MkdirAll(home, 0o755); err != nil {
-		return err
+// benchFreshClone runs `make test` as a newcomer does: in a clone of the last
+// commit with an empty home, and so with nothing downloaded or compiled before.
+// Only what the system's package manager has installed stays.
+func benchFreshClone(b *bench) {
+	home, clone := filepath.Join(b.TempDir(), "home"), filepath.Join(b.TempDir(), "hearken")
+	b.check(os.MkdirAll(home, 0o755))
+	if out, err := exec.CommandContext(b.ctx, "git", "clone", "--quiet", ".", clone).CombinedOutput(); err != nil {
+		b.Fatalf("clone: %v: %s", err, out)
 	}
-	if out, err := exec.CommandContext(ctx, "git", "clone", "--quiet", ".", clone).CombinedOutput(); err != nil {
-		return fmt.Errorf("clone: %w: %s", err, out)
-	}
-	defer func() { // Go makes the files of modules read-only
+	b.Cleanup(func() { // Go makes the files of modules read-only
 		_ = exec.Command("chmod", "-R", "u+w", home).Run()
-	}()
+	})
 	var out bytes.Buffer
-	begun := time.Now()
-	cmd := exec.CommandContext(ctx, "make", "test")
+	began := time.Now()
+	cmd := exec.CommandContext(b.ctx, "make", "test")
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = clone, append(pristine(os.Environ()), "HOME="+home), &out, os.Stderr
 	err := cmd.Run()
-	whole := time.Since(begun)
+	whole := time.Since(began)
 	r, parseErr := readTestRun(out.String(), whole)
 	if parseErr != nil {
-		return errors.Join(err, parseErr)
+		b.Fatal(errors.Join(err, parseErr))
 	}
 	linter := r.steps["linter, built once for each version"]
-	if r.failed > 0 {
-		fmt.Fprint(os.Stderr, out.String())
+	b.report("`make test` in a fresh clone with an empty home, tests that fail", atMost(0), float64(r.failed), "", fmt.Sprintf("%d passed, %d skipped", r.passed, len(r.skipped)))
+	b.report("of these skipped: engine, voice detection, echo, relay, privacy", atMost(0), float64(r.unproven()), "", "skipped are: "+r.reasons())
+	b.report("`make test` in a fresh clone, cold, without the linter's first build", atMost(12), (whole - linter).Minutes(), "min", "")
+	b.report("the linter's first build", noTarget, linter.Minutes(), "min", "")
+	b.report("linting", noTarget, r.steps["lint"].Minutes(), "min", "")
+	b.report("the tests themselves, with compiling them", noTarget, r.steps["tests"].Minutes(), "min", "")
+	if err != nil {
+		b.Errorf("make test: %v\n%s", err, out.String())
 	}
-	b.rows.add("`make test` in a fresh clone with an empty home, tests that fail", "max", 0, float64(r.failed), "", fmt.Sprintf("%d passed, %d skipped", r.passed, len(r.skipped)))
-	b.rows.add("of these skipped: engine, voice detection, echo, relay, privacy", "max", 0, float64(r.unproven()), "", "skipped are: "+r.reasons())
-	b.rows.add("`make test` in a fresh clone, cold, without the linter's first build", "max", 12, (whole - linter).Minutes(), "min", "")
-	b.rows.add("the linter's first build", "", 0, linter.Minutes(), "min", "")
-	b.rows.add("linting", "", 0, r.steps["lint"].Minutes(), "min", "")
-	b.rows.add("the tests themselves, with compiling them", "", 0, r.steps["tests"].Minutes(), "min", "")
-	return err
 }
 
-// pristine is an environment without what somebody has set for Hearken or Go,
-// and without their directories.
-func pristine(env []string) (kept []string) {
-	theirs := regexp.MustCompile(`^(HEARKEN_\w+|GOPATH|GOCACHE|GOMODCACHE|GOENV|GOFLAGS|XDG_\w+|HOME)=`)
+// pristine is an environment without settings for Hearken or Go and without
+// directories of the user.
+func pristine(env []string) (rest []string) {
+	set := regexp.MustCompile(`^(HEARKEN_\w+|GOPATH|GOCACHE|GOMODCACHE|GOENV|GOFLAGS|XDG_\w+|HOME)=`)
 	for _, v := range env {
-		if !theirs.MatchString(v) {
-			kept = append(kept, v)
+		if !set.MatchString(v) {
+			rest = append(rest, v)
 		}
 	}
-	return kept
+	return rest
 }
 
-// A testRun is what scripts/test printed.
+// A testRun is what scripts/test reported.
 type testRun struct {
 	steps          map[string]time.Duration
 	skipped        map[string]string // why, by package and test
 	passed, failed int
 }
 
-// readTestRun reads what a run that took so long printed.
+// readTestRun reads the output of a run that took so long.
 func readTestRun(out string, whole time.Duration) (*testRun, error) {
 	r := &testRun{steps: map[string]time.Duration{}, skipped: map[string]string{}}
 	step := regexp.MustCompile(`^== (.+) \((\d+) s\)$`)
@@ -85,7 +81,7 @@ func readTestRun(out string, whole time.Duration) (*testRun, error) {
 		}
 		last, began = name, at
 	}
-	closed := false
+	complete := false
 	for lines := bufio.NewScanner(strings.NewReader(out)); lines.Scan(); {
 		line := lines.Text()
 		if m := step.FindStringSubmatch(line); m != nil {
@@ -96,28 +92,28 @@ func readTestRun(out string, whole time.Duration) (*testRun, error) {
 		} else if m := total.FindStringSubmatch(line); m != nil {
 			r.passed, _ = strconv.Atoi(m[1])
 			r.failed, _ = strconv.Atoi(m[2])
-			closed = true
+			complete = true
 		}
 	}
 	next("", whole)
-	if !closed {
-		return nil, errors.New("make test did not come to its last line")
+	if !complete {
+		return nil, errors.New("make test did not print its last line")
 	}
 	return r, nil
 }
 
-// unproven counts the skipped tests that hear something.
+// unproven counts the skipped tests that involve speech.
 func (r *testRun) unproven() (n int) {
-	hearing := regexp.MustCompile(`^(audio|onnx|vad|stt/\S+|test/thread|test/privacy|test/conformance|live|cmd/hearken) |Speech|Echo`)
+	speech := regexp.MustCompile(`^(audio|onnx|vad|stt/\S+|test/e2e|test/privacy|test/conformance|live|cmd/hearken) |Speech|Echo`)
 	for name := range r.skipped {
-		if hearing.MatchString(name) {
+		if speech.MatchString(name) {
 			n++
 		}
 	}
 	return n
 }
 
-// reasons counts the skipped tests by why they were.
+// reasons counts the skipped tests by reason.
 func (r *testRun) reasons() string {
 	counts := map[string]int{}
 	for _, why := range r.skipped {

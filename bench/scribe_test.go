@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/test/speech"
 )
 
 const tail = `session: 0198c0de-0000-7000-8000-000000000001
@@ -30,8 +31,8 @@ func TestTailRows(t *testing.T) {
 	}
 }
 
-func TestAsJSON(t *testing.T) {
-	got, err := asJSON(tail, 3)
+func TestToJSON(t *testing.T) {
+	got, err := toJSON(tail, 3)
 	want := `{"session":"0198c0de-0000-7000-8000-000000000001","transcript":[` +
 		`{"timestamp":"2026-11-05T09:30:02+01:00","source":"M","status":"C","segment":1,"confidence":0.91,"duration":1.5,"language":"en","text":"Good morning, all."},` +
 		`{"timestamp":"2026-11-05T09:30:04+01:00","source":"S","status":"C","segment":2,"confidence":null,"duration":1,"language":"en","text":"Hello"},` +
@@ -39,39 +40,38 @@ func TestAsJSON(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v: %s", err, diff)
 	}
-	if _, err := asJSON(tail, 100); err == nil {
+	if _, err := toJSON(tail, 100); err == nil {
 		t.Error("a tail that was cut was taken for a whole one")
 	}
 }
 
-// A word counts from when it was over to the first row that holds it; a
-// confirmed row settles it.
-func TestSee(t *testing.T) {
+// A word's delay is from when it was over to the first row that has it.
+func TestNoteRow(t *testing.T) {
 	s := func(x float64) time.Duration { return time.Duration(math.Round(x*1000)) * time.Millisecond }
-	said := saidWords([]hearken.Segment{{Words: []hearken.Word{
+	said := spokenWords([]hearken.Segment{{Words: []hearken.Word{
 		{Word: "We", EndTime: 1}, {Word: "can't", EndTime: 1.5}, {Word: "stay", EndTime: 2}, {Word: "here.", EndTime: 2.5},
 	}}})
-	see(said, tailRow{"M", "U", "we can"}, s(1.7))
-	see(said, tailRow{"M", "U", "We can not say"}, s(2.2))
-	see(said, tailRow{"M", "U", "stay here for ever"}, s(2.05)) // not all of it was spoken by then
-	see(said, tailRow{"M", "C", "We can't stay, dear."}, s(3.4))
+	noteRow(said, tailRow{"M", "U", "we can"}, s(1.7))
+	noteRow(said, tailRow{"M", "U", "We can not say"}, s(2.2))
+	noteRow(said, tailRow{"M", "U", "stay here for ever"}, s(2.05)) // not all of it was spoken by then
+	noteRow(said, tailRow{"M", "C", "We can't stay, dear."}, s(3.4))
 	var got []time.Duration
 	for _, w := range said {
-		got = append(got, w.seen, w.settled)
+		got = append(got, w.shown, w.confirmed)
 	}
 	want := []time.Duration{s(1.7), s(3.4), s(1.7), s(3.4), s(2.2), s(3.4), s(2.05), s(3.4), 0, 0}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(sample{s(0.7), s(0.2), s(0.7), s(0.05)}, seenAfter(said)); diff != "" {
+	if diff := cmp.Diff(durations{s(0.7), s(0.2), s(0.7), s(0.05)}, shownDelays(said)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(sample{s(0.9)}, settledAfter(said, []time.Duration{s(2.5), s(60)})); diff != "" {
+	if diff := cmp.Diff(durations{s(0.9)}, confirmedDelays(said, []time.Duration{s(2.5), s(60)})); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestCommon(t *testing.T) {
+func TestMatchWords(t *testing.T) {
 	said := strings.Fields("the dog saw the cat and the cat ran")
 	for text, want := range map[string]map[int]int{
 		"the cat":            {6: 0, 7: 1}, // the last of two
@@ -82,23 +82,26 @@ func TestCommon(t *testing.T) {
 		"nothing of it":      {},
 		"":                   {},
 	} {
-		if diff := cmp.Diff(want, common(said, strings.Fields(text))); diff != "" {
+		if diff := cmp.Diff(want, matchWords(said, strings.Fields(text))); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
 	}
 }
 
-func TestConverse(t *testing.T) {
-	clips := []*clip{{pcm: make([]int16, 1000)}, {pcm: make([]int16, 2000)}, {pcm: make([]int16, 3000)}}
-	c := converse(clips)
-	quiet := samples(pause)
-	if n := len(c.sides[0].pcm); n != len(c.sides[1].pcm) || n != 6000+4*quiet {
-		t.Errorf("%d and %d samples", n, len(c.sides[1].pcm))
+func TestNewCall(t *testing.T) {
+	var clips []*speech.Clip
+	for _, n := range []int{1000, 2000, 3000} {
+		clips = append(clips, &speech.Clip{Channels: [][]int16{make([]int16, n)}})
 	}
-	if p := c.sides[0].parts; len(p) != 2 || p[1].clip != clips[2] || p[1].from != 3000+3*quiet {
+	c := newCall(clips)
+	quiet := speech.Samples(pause)
+	if n := len(c[0].PCM); n != len(c[1].PCM) || n != 6000+4*quiet {
+		t.Errorf("%d and %d samples", n, len(c[1].PCM))
+	}
+	if p := c[0].Parts; len(p) != 2 || p[1].Clip != clips[2] || p[1].From != 3000+3*quiet {
 		t.Errorf("the microphone's parts: %+v", p)
 	}
-	if p := c.sides[1].parts; len(p) != 1 || p[0].from != 1000+2*quiet || p[0].to != 3000+2*quiet {
+	if p := c[1].Parts; len(p) != 1 || p[0].From != 1000+2*quiet || p[0].To != 3000+2*quiet {
 		t.Errorf("the far side's parts: %+v", p)
 	}
 }

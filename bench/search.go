@@ -1,74 +1,49 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"time"
 )
 
-// measureSearch searches a million entries for rare words, common words and
-// pairs of words.
-func measureSearch(ctx context.Context, b *bench) error {
-	dir := filepath.Join(b.dir, "search")
-	counts := make([]int, 2000)
-	if b.quick {
-		counts = counts[:100]
-	}
+// benchSearch searches a million entries for rare words, common words, pairs of
+// words and phrases.
+func benchSearch(b *bench) {
+	counts := make([]int, pick(b, 2000, 100))
 	for i := range counts {
 		counts[i] = 500
 	}
-	begun := time.Now()
-	if _, err := seed(ctx, dir, counts); err != nil {
-		return err
-	}
-	b.rows.add("writing "+thousands(500*len(counts))+" entries with their index", "", 0, time.Since(begun).Seconds(), "s", "")
-	h, err := b.startHub(ctx, dir)
-	if err != nil {
-		return err
-	}
-	defer h.stop()
-	c, err := newCaller(ctx, h.url, modern)
-	if err != nil {
-		return err
-	}
-	t := newTalker()
-	kinds := []struct {
+	entries := thousands(500 * len(counts))
+	dir := b.dataDir()
+	began := time.Now()
+	fillStore(b, dir, counts)
+	b.report("writing "+entries+" entries with their index", noTarget, time.Since(began).Seconds(), "s", "")
+	c := newClient(b, b.hub(dir).URL, modern)
+	vocab := newTalker().vocab
+	var all durations
+	for _, kind := range []struct {
 		name  string
 		query func(i int) string
 	}{
-		{"rare words", func(i int) string { return t.vocab[20000+i*97%9000] }},
-		{"common words", func(i int) string { return t.vocab[i%40] }},
-		{"two words", func(i int) string { return t.vocab[i%60] + " " + t.vocab[100+i*31%3000] }},
-		{"phrases", func(i int) string { return fmt.Sprintf("%q", t.vocab[i%20]+" "+t.vocab[i*7%20]) }},
-	}
-	n := 100
-	if b.quick {
-		n = 20
-	}
-	var all sample
-	for _, k := range kinds {
-		var times sample
-		for i := range n {
-			body, err := c.request("search_transcripts", map[string]any{"query": k.query(i)})
-			if err != nil {
-				return err
-			}
+		{"rare words", func(i int) string { return vocab[20000+i*97%9000] }},
+		{"common words", func(i int) string { return vocab[i%40] }},
+		{"two words", func(i int) string { return vocab[i%60] + " " + vocab[100+i*31%3000] }},
+		{"phrases", func(i int) string { return fmt.Sprintf("%q", vocab[i%20]+" "+vocab[i*7%20]) }},
+	} {
+		var times durations
+		for i := range pick(b, 100, 20) {
 			t := time.Now()
-			if _, err := c.post(ctx, "tools/call", "search_transcripts", body); err != nil {
-				return err
-			}
+			b.check(c.call(b.ctx, "search_transcripts", map[string]any{"query": kind.query(i)}))
 			times = append(times, time.Since(t))
 		}
-		b.rows.add("search, "+k.name+", p95", "", 0, ms(times.at(0.95)), "ms", fmt.Sprintf("p50 %.1f ms", ms(times.at(0.5))))
+		b.report("search, "+kind.name+", p95", noTarget, times.ms(0.95), "ms", fmt.Sprintf("p50 %.1f ms", times.ms(0.5)))
 		all = append(all, times...)
 	}
-	b.rows.add("search over "+thousands(500*len(counts))+" entries, the mix, p95", "max", 20, ms(all.at(0.95)), "ms", fmt.Sprintf("p50 %.1f ms, p99 %.1f ms", ms(all.at(0.5)), ms(all.at(0.99))))
-	return nil
+	b.report("search over "+entries+" entries, the mix, p95", atMost(20), all.ms(0.95), "ms",
+		fmt.Sprintf("p50 %.1f ms, p99 %.1f ms", all.ms(0.5), all.ms(0.99)))
 }
 
-// thousands writes a large number as people read it.
+// thousands writes a large number with commas.
 func thousands(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -15,8 +13,8 @@ import (
 	"github.com/hearken-dev/hearken/store/sqlite"
 )
 
-// A talker says things with the frequencies of real speech: few words often,
-// many seldom.
+// A talker makes up sentences in which words are as frequent as in speech: a
+// few often, many rarely.
 type talker struct {
 	rng   *rand.Rand
 	zipf  *rand.Zipf
@@ -48,36 +46,32 @@ func (t *talker) sentence() string {
 	return strings.Join(words, " ") + "."
 }
 
-// seed fills a store with sessions of so many entries each, and returns their
-// ids.
-func seed(ctx context.Context, dir string, counts []int) (ids []string, err error) {
-	db, err := sqlite.Open(ctx, filepath.Join(dir, "hearken.db"))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+// fillStore fills the store of a data directory with sessions of so many
+// entries each, and returns their ids.
+func fillStore(b *bench, dir string, counts []int) (ids []string) {
+	db, err := sqlite.Open(b.ctx, filepath.Join(dir, "hearken.db"))
+	b.check(err)
+	defer func() { b.check(db.Close()) }()
 	t := newTalker()
-	begin := time.Now().Add(-time.Duration(len(counts)) * time.Hour).UTC()
+	first := time.Now().Add(-time.Duration(len(counts)) * time.Hour).UTC()
 	for i, n := range counts {
-		id := uuid.NewString()
-		started := begin.Add(time.Duration(i) * time.Hour)
+		started := first.Add(time.Duration(i) * time.Hour)
 		stopped := started.Add(time.Duration(n) * 5 * time.Second)
 		s := &hearken.Session{
-			ID: id, Status: hearken.Stopped, StopReason: hearken.StopRequested, Language: "en", Provider: "local",
+			ID: uuid.NewString(), Status: hearken.Stopped, StopReason: hearken.StopRequested, Language: "en", Provider: "local",
 			Title: fmt.Sprintf("Call %d", i), StartedAt: started, StoppedAt: &stopped, Duration: float64(5 * n), SegmentCount: n,
 		}
-		for line := 1; line <= max(n, 1); line += 2000 {
+		const batchSize = 2000
+		for line := 1; line <= max(n, 1); line += batchSize {
 			var batch []hearken.Segment
-			for l := line; l < line+2000 && l <= n; l++ {
+			for l := line; l < line+batchSize && l <= n; l++ {
 				batch = append(batch, t.segment(started, l))
 			}
-			if err := db.Save(ctx, s, batch); err != nil {
-				return nil, err
-			}
+			b.check(db.Save(b.ctx, s, batch))
 		}
-		ids = append(ids, id)
+		ids = append(ids, s.ID)
 	}
-	return ids, nil
+	return ids
 }
 
 func (t *talker) segment(started time.Time, line int) hearken.Segment {

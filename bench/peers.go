@@ -21,18 +21,17 @@ import (
 	"github.com/hearken-dev/hearken/models"
 )
 
-// The programs that ours is held against, by package name; they are installed
-// when they are needed, into the user's cache directory, and none of their
-// install scripts is run.
+// peerPackages are the programs that ours is compared with. They are installed
+// into the user's cache directory when they are needed, without running their
+// install scripts.
 var peerPackages = []string{"sherpa-onnx-node@1.13.8", "sherpa-onnx-linux-x64@1.13.8", "@huggingface/transformers@4.3.1"}
 
 //go:embed peers/*.mjs
 var peerScripts embed.FS
 
-// A runner is a program that turns recordings into text, one after the other.
+// A runner is a program that transcribes files, one after the other.
 type runner struct {
 	name string
-	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Reader
 }
@@ -43,57 +42,49 @@ type answer struct {
 }
 
 // startRunner starts a program on one core and waits until its model is loaded.
-func startRunner(ctx context.Context, name string, env []string, command ...string) (*runner, error) {
+// It ends with the scenario.
+func startRunner(b *bench, name string, env []string, command ...string) *runner {
 	if pin, err := exec.LookPath("taskset"); err == nil {
 		command = append([]string{pin, "-c", "0"}, command...)
 	}
-	r := &runner{name: name, cmd: exec.CommandContext(ctx, command[0], command[1:]...)}
-	r.cmd.Env = append(os.Environ(), env...)
+	r := &runner{name: name}
+	cmd := exec.CommandContext(b.ctx, command[0], command[1:]...)
 	var stderr bytes.Buffer
-	r.cmd.Stderr = &stderr
-	r.cmd.WaitDelay = 5 * time.Second
+	cmd.Env, cmd.Stderr, cmd.WaitDelay = append(os.Environ(), env...), &stderr, 5*time.Second
 	var err error
-	if r.in, err = r.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := r.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
+	r.in, err = cmd.StdinPipe()
+	b.check(err)
+	out, err := cmd.StdoutPipe()
+	b.check(err)
 	r.out = bufio.NewReaderSize(out, 1<<20)
-	if err := r.cmd.Start(); err != nil {
-		return nil, err
-	}
+	b.check(cmd.Start())
+	b.Cleanup(func() {
+		r.in.Close() // which ends it
+		_ = cmd.Wait()
+	})
 	if line, err := r.out.ReadString('\n'); err != nil {
-		r.stop()
-		return nil, fmt.Errorf("%s: %w: %s%s", name, err, line, strings.TrimSpace(stderr.String()))
+		b.Fatalf("%s: %v: %s%s", name, err, line, strings.TrimSpace(stderr.String()))
 	}
-	return r, nil
+	return r
 }
 
-func (r *runner) transcribe(path string) (a answer, err error) {
-	if _, err := fmt.Fprintln(r.in, path); err != nil {
-		return a, fmt.Errorf("%s: %w", r.name, err)
-	}
-	line, err := r.out.ReadBytes('\n')
+func (r *runner) transcribe(b *bench, path string) (a answer) {
+	_, err := fmt.Fprintln(r.in, path)
 	if err == nil {
-		err = json.Unmarshal(line, &a)
+		var line []byte
+		if line, err = r.out.ReadBytes('\n'); err == nil {
+			err = json.Unmarshal(line, &a)
+		}
 	}
 	if err != nil {
-		return a, fmt.Errorf("%s: %w", r.name, err)
+		b.Fatalf("%s: %v", r.name, err)
 	}
-	return a, nil
+	return a
 }
 
-// stop ends the program by the end of its input.
-func (r *runner) stop() {
-	r.in.Close()
-	_ = r.cmd.Wait() // what it was to tell is told
-}
-
-// installPeers fetches the packages unless they are there, into a directory of
-// that name in the cache.
-func installPeers(ctx context.Context, name string, packages []string) (modules string, err error) {
+// installPackages fetches npm packages, unless that is done, into a directory
+// of that name in the cache.
+func installPackages(ctx context.Context, name string, packages []string) (modules string, err error) {
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			return "", err
@@ -105,8 +96,8 @@ func installPeers(ctx context.Context, name string, packages []string) (modules 
 	}
 	dir := filepath.Join(cmp.Or(os.Getenv(models.EnvCache), filepath.Join(cache, "hearken")), name)
 	modules = filepath.Join(dir, "node_modules")
-	mark, want := filepath.Join(dir, "installed"), strings.Join(packages, "\n")
-	if have, err := os.ReadFile(mark); err == nil && string(have) == want {
+	installed, want := filepath.Join(dir, "installed"), strings.Join(packages, "\n")
+	if have, err := os.ReadFile(installed); err == nil && string(have) == want {
 		return modules, nil
 	}
 	fmt.Fprintln(os.Stderr, "  installing", strings.Join(packages, ", "))
@@ -117,36 +108,29 @@ func installPeers(ctx context.Context, name string, packages []string) (modules 
 	if out, err := exec.CommandContext(ctx, "npm", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm install: %w: %.500s", err, out)
 	}
-	return modules, os.WriteFile(mark, []byte(want), 0o644)
+	return modules, os.WriteFile(installed, []byte(want), 0o644)
 }
 
-// startPeers starts the programs that ours is held against, with the same
-// weights as they were published.
-func (b *bench) startPeers(ctx context.Context, model string) (peers []*runner, err error) {
+// startPeers starts the other programs with the same weights as they were
+// published. Without them there is nothing to compare with.
+func startPeers(b *bench, model string) []*runner {
 	if runtime.GOOS+"/"+runtime.GOARCH != "linux/amd64" {
-		return nil, errors.New("the packages are for linux/amd64")
+		b.Log("left out: the other programs, whose packages are for linux/amd64")
+		return nil
 	}
-	modules, err := installPeers(ctx, "bench-peers", peerPackages)
+	modules, err := installPackages(b.ctx, "bench-peers", peerPackages)
 	if err != nil {
-		return nil, err
+		b.Logf("left out: the other programs: %v", err)
+		return nil
 	}
-	dir := filepath.Join(b.dir, "peers")
-	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "tiny", "onnx"), 0o700), writeScripts(dir), writeForPeers(dir, model)); err != nil {
-		return nil, err
+	dir := b.TempDir()
+	b.check(errors.Join(os.MkdirAll(filepath.Join(dir, "tiny", "onnx"), 0o700), writeScripts(dir), writeForPeers(dir, model)))
+	return []*runner{
+		startRunner(b, "sherpa-onnx", []string{"LD_LIBRARY_PATH=" + filepath.Join(modules, "sherpa-onnx-linux-x64")},
+			"node", filepath.Join(dir, "sherpa.mjs"), modules, model, filepath.Join(dir, "tokens.txt")),
+		startRunner(b, "transformers.js", nil,
+			"node", filepath.Join(dir, "transformers.mjs"), modules, filepath.Join(dir, "tiny"), filepath.Join(model, "tokenizer.txt")),
 	}
-	sherpa, err := startRunner(ctx, "sherpa-onnx",
-		[]string{"LD_LIBRARY_PATH=" + filepath.Join(modules, "sherpa-onnx-linux-x64")},
-		"node", filepath.Join(dir, "sherpa.mjs"), modules, model, filepath.Join(dir, "tokens.txt"))
-	if err != nil {
-		return nil, err
-	}
-	transformers, err := startRunner(ctx, "transformers.js", nil,
-		"node", filepath.Join(dir, "transformers.mjs"), modules, filepath.Join(dir, "tiny"), filepath.Join(model, "tokenizer.txt"))
-	if err != nil {
-		sherpa.stop()
-		return nil, err
-	}
-	return []*runner{sherpa, transformers}, nil
 }
 
 func writeScripts(dir string) error {
@@ -166,8 +150,9 @@ func writeScripts(dir string) error {
 	return nil
 }
 
-// writeForPeers writes what the two want beside the graphs: pieces in base64
-// for one, a description of the model and names of its own for the other.
+// writeForPeers writes what the two need beside the graphs: the vocabulary in
+// base64 for one, a description of the model and other file names for the
+// other.
 func writeForPeers(dir, model string) error {
 	pieces, err := os.ReadFile(filepath.Join(model, "tokenizer.txt"))
 	if err != nil {
@@ -181,7 +166,7 @@ func writeForPeers(dir, model string) error {
 		fmt.Fprintf(&tokens, "%s\t%d\n", base64.StdEncoding.EncodeToString([]byte(piece)), n)
 		n++
 	}
-	for ; n < 32768; n++ { // what the model could say beyond its vocabulary
+	for ; n < 32768; n++ { // tokens beyond the vocabulary
 		fmt.Fprintf(&tokens, "%s\t%d\n", base64.StdEncoding.EncodeToString([]byte("<unused>")), n)
 	}
 	const config = `{"model_type": "moonshine", "architectures": ["MoonshineForConditionalGeneration"], "is_encoder_decoder": true,

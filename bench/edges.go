@@ -7,31 +7,30 @@ import (
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/models"
 	"github.com/hearken-dev/hearken/onnx"
+	"github.com/hearken-dev/hearken/test/speech"
 	"github.com/hearken-dev/hearken/vad"
 )
 
-// Where speech begins and ends is told by level and by the voice detector, who
-// must agree: a frame of 10 ms is voiced if it is less than 30 dB below the
-// loud frames of its recording and well above the quiet ones, and the detector
-// says so too. Level alone takes breath for speech; the detector alone goes on
-// for about 100 ms after the last sound, which would flatter the engine.
+// Where speech begins and ends is found by level and by the voice detector,
+// which must agree: a frame of 10 ms is speech if it is less than 30 dB below
+// the loud frames of its recording and well above the quiet ones, and the
+// detector says so too. Level alone takes breath for speech; the detector alone
+// continues for about 100 ms after the last speech, which would flatter the
+// engine.
 const (
 	levelFrame = hearken.SampleRate / 100
 	vadWindow  = 512
 	burst      = 5   // frames; less is a click
-	stillness  = 200 // frames without voice that make an end or an onset
+	stillness  = 200 // frames without speech before an onset or after an end
 )
 
-// edges are the positions, in samples, where speech begins after two
+// speechEdges are the positions, in samples, where speech begins after two
 // seconds without and where it ends before two seconds without.
-func (t *tape) edges() (onsets, ends []int, err error) {
-	spoken, err := detected(t.pcm)
-	if err != nil {
-		return nil, nil, err
-	}
-	voiced := make([]bool, len(t.pcm)/levelFrame+1)
-	for _, p := range t.parts {
-		copy(voiced[p.from/levelFrame:], loudFrames(p.pcm))
+func speechEdges(b *bench, t *speech.Tape) (onsets, ends []int) {
+	spoken := detectSpeech(b, t.PCM)
+	voiced := make([]bool, len(t.PCM)/levelFrame+1)
+	for _, p := range t.Parts {
+		copy(voiced[p.From/levelFrame:], loudFrames(p.PCM()))
 	}
 	last := -stillness
 	for i, v := range voiced {
@@ -49,46 +48,31 @@ func (t *tape) edges() (onsets, ends []int, err error) {
 	if last >= 0 {
 		ends = append(ends, (last+1)*levelFrame)
 	}
-	return onsets, ends, nil
+	return onsets, ends
 }
 
-// detected tells which windows the voice detector takes for speech.
-func detected(pcm []int16) ([]bool, error) {
+// detectSpeech reports which windows the voice detector takes for speech.
+func detectSpeech(b *bench, pcm []int16) (spoken []bool) {
 	root, err := models.Root()
-	if err != nil {
-		return nil, err
-	}
+	b.check(err)
 	rt, err := onnx.Open(models.Library(root))
-	if err != nil {
-		return nil, err
-	}
+	b.check(err)
 	defer rt.Close()
 	m, err := vad.Load(rt, models.VAD(root))
-	if err != nil {
-		return nil, err
-	}
+	b.check(err)
 	defer m.Close()
 	d, err := m.NewDetector()
-	if err != nil {
-		return nil, err
-	}
+	b.check(err)
 	defer d.Close()
-	var spoken []bool
-	window := make([]float32, vadWindow)
-	for ; len(pcm) >= vadWindow; pcm = pcm[vadWindow:] {
-		for i, x := range pcm[:vadWindow] {
-			window[i] = float32(x) / 32768
-		}
-		likely, err := d.Feed(window)
-		if err != nil {
-			return nil, err
-		}
+	for audio := floats(pcm); len(audio) >= vadWindow; audio = audio[vadWindow:] {
+		likely, err := d.Feed(audio[:vadWindow])
+		b.check(err)
 		spoken = append(spoken, likely >= 0.5)
 	}
-	return spoken, nil
+	return spoken
 }
 
-// loudFrames tells which frames of a recording are loud enough for speech.
+// loudFrames reports which frames of a recording are loud enough for speech.
 func loudFrames(pcm []int16) []bool {
 	levels := make([]float64, len(pcm)/levelFrame)
 	for i := range levels {
