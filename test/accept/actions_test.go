@@ -22,10 +22,10 @@ import (
 )
 
 // acting starts a hub for agents that act. Times are Berlin's, and ws is its
-// door for WebSocket.
+// address for WebSocket.
 func acting(t *testing.T, env ...string) (o *owner, ws string) {
 	t.Helper()
-	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	address := fmt.Sprintf("127.0.0.1:%d", hubtest.FreePort(t))
 	h := hubtest.Start(t, append([]string{"TRANSCRIPTION_PROVIDER=null", "WS_LISTEN=" + address, "TIMEZONE=Europe/Berlin"}, env...)...)
 	return newOwner(t, h), "ws://" + address
 }
@@ -38,8 +38,8 @@ func (h *mailHost) mailing() []string {
 	}
 }
 
-// knows puts Bob into the contact book.
-func (o *owner) knows() {
+// importContact puts Bob into the contact book.
+func (o *owner) importContact() {
 	o.t.Helper()
 	card := filepath.Join(o.t.TempDir(), "book.vcf")
 	calendarFile(o.t, card, "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Bob Ross\r\nN:Ross;Bob;;;\r\nNICKNAME:Bob\r\nEMAIL:bob@hub.test\r\nEND:VCARD\r\n")
@@ -49,40 +49,40 @@ func (o *owner) knows() {
 // nextMonth is a day to come.
 func nextMonth() string { return time.Now().AddDate(0, 0, 30).Format(time.DateOnly) }
 
-// TestActions_SDK has the official TypeScript SDK act by every door while the
+// TestActions_SDK has the official TypeScript SDK act over every transport while the
 // owner decides at the command line.
 func TestActions_SDK(t *testing.T) {
 	nodejs := node(t)
 	post := startMail(t)
 	o, _ := acting(t, post.mailing()...)
-	o.knows()
+	o.importContact()
 	var acts []*acted
 	t.Run("by", func(t *testing.T) {
 		var mu sync.Mutex
-		for _, door := range []string{"stdio", "http", "sse", "ws", "stdio2026", "http2026"} {
-			t.Run(door, func(t *testing.T) {
-				edition(t, door)
+		for _, transport := range []string{"stdio", "http", "sse", "ws", "stdio2026", "http2026"} {
+			t.Run(transport, func(t *testing.T) {
+				edition(t, transport)
 				t.Parallel() // one call of each waits 45 seconds for nobody
 				o := o.in(t)
 				env := []string{"DAY=" + nextMonth()}
-				if !strings.HasPrefix(door, "stdio") { // its process is the owner's own
-					env = append(env, "KEY="+o.key(door))
+				if !strings.HasPrefix(transport, "stdio") { // its process is the owner's own
+					env = append(env, "KEY="+o.key(transport))
 				}
-				a := act(t, o, nodejs, door, env...)
-				a.check(t, o, door)
+				a := act(t, o, nodejs, transport, env...)
+				a.check(t, o, transport)
 				mu.Lock()
 				acts = append(acts, a)
 				mu.Unlock()
 			})
 		}
 	})
-	for i := range acts { // each letter came, and came once
-		text := letterText(t, post.read(t, "bob", i+1))
+	for i := range acts { // each email arrived once
+		text := emailText(t, post.read(t, "bob", i+1))
 		if !strings.HasPrefix(text, "I'll be late by ") {
 			t.Errorf("Bob got %q", text)
 		}
 	}
-	if n := post.letters(t, "bob"); n != len(acts) {
+	if n := post.emails(t, "bob"); n != len(acts) {
 		t.Errorf("%d letters came of %d", n, len(acts))
 	}
 	if out := o.run("audit", "verify"); !strings.Contains(out, " verified, ") {
@@ -95,15 +95,15 @@ func TestActions_SDK(t *testing.T) {
 func TestActions_Questions(t *testing.T) {
 	nodejs := node(t)
 	o, _ := acting(t)
-	for _, door := range []string{"http2026", "http", "ws"} {
-		t.Run(door, func(t *testing.T) {
-			edition(t, door)
+	for _, transport := range []string{"http2026", "http", "ws"} {
+		t.Run(transport, func(t *testing.T) {
+			edition(t, transport)
 			o := o.in(t)
 			for _, answer := range []string{"allow", "deny", "decline"} {
 				// A name of its own: the same call again would be the same action.
-				key := o.key(door+answer, "--approver", "client")
-				a := act(t, o, nodejs, door, "DAY="+nextMonth(), "KEY="+key, "QUESTIONS="+answer, "APPROVED_BY_CLIENT=yes")
-				if len(a.Questions) != 1 || !strings.Contains(a.Questions[0].Message, "Asked by "+door) {
+				key := o.key(transport+answer, "--approver", "client")
+				a := act(t, o, nodejs, transport, "DAY="+nextMonth(), "KEY="+key, "QUESTIONS="+answer, "APPROVED_BY_CLIENT=yes")
+				if len(a.Questions) != 1 || !strings.Contains(a.Questions[0].Message, "Asked by "+transport) {
 					t.Errorf("%s: %d questions were asked: %+v", answer, len(a.Questions), a.Questions)
 				}
 				if answer == "allow" {
@@ -113,7 +113,7 @@ func TestActions_Questions(t *testing.T) {
 				}
 			}
 			// A plain key's client could show the question, and is not asked.
-			a := act(t, o, nodejs, door, "DAY="+nextMonth(), "KEY="+o.key(door), "QUESTIONS=allow")
+			a := act(t, o, nodejs, transport, "DAY="+nextMonth(), "KEY="+o.key(transport), "QUESTIONS=allow")
 			if len(a.Questions) != 0 {
 				t.Errorf("the client was asked %+v", a.Questions)
 			}
@@ -122,10 +122,10 @@ func TestActions_Questions(t *testing.T) {
 	}
 }
 
-// edition skips the test if the door's edition of the SDK is not there.
-func edition(t *testing.T, door string) {
+// edition skips the test if the edition of the SDK for a transport is not installed.
+func edition(t *testing.T, transport string) {
 	t.Helper()
-	if strings.HasSuffix(door, "2026") {
+	if strings.HasSuffix(transport, "2026") {
 		installed(t, "client", "@modelcontextprotocol", "client", "package.json")
 	} else {
 		installed(t, "sdk", "@modelcontextprotocol", "sdk", "package.json")
@@ -155,15 +155,15 @@ type answered struct {
 type outcome struct{ Status, ID, Error string }
 
 // act runs the script, and has the owner do what it says.
-func act(t *testing.T, o *owner, nodejs, door string, env ...string) *acted {
+func act(t *testing.T, o *owner, nodejs, transport string, env ...string) *acted {
 	t.Helper()
 	target := []string{o.h.URL}
-	if strings.HasPrefix(door, "stdio") {
+	if strings.HasPrefix(transport, "stdio") {
 		target = []string{hubtest.Binary(t), "--stdio"}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, nodejs, append([]string{"actions.mjs", door}, target...)...)
+	cmd := exec.CommandContext(ctx, nodejs, append([]string{"actions.mjs", transport}, target...)...)
 	var out, errs bytes.Buffer
 	cmd.Env = append(append(slices.Clone(o.h.Env), "CLIENTS="+os.Getenv("HEARKEN_ACCEPT_CLIENTS")), env...)
 	cmd.Stdout, cmd.WaitDelay = &out, 5*time.Second
@@ -222,12 +222,12 @@ func (a *acted) whole(t *testing.T, as string) answered {
 	return r
 }
 
-// check holds what the script saw against what it should see.
-func (a *acted) check(t *testing.T, o *owner, door string) {
+// check compares what the script saw with what it should see.
+func (a *acted) check(t *testing.T, o *owner, transport string) {
 	t.Helper()
 	names := []string{"calendar_create", "message_send", "reminder_create", "action_status", "action_cancel"}
 	for _, name := range names {
-		if door == "ws" { // the contract's names on the contract's door
+		if transport == "ws" { // the contract's names on the contract's transport
 			name = strings.Replace(name, "_", ".", 1)
 		}
 		if !slices.Contains(a.Tools, name) {
@@ -260,17 +260,17 @@ func (a *acted) check(t *testing.T, o *owner, door string) {
 		t.Error("a call that was given up succeeded")
 	}
 	want := "cancelled"
-	if door == "http2026" {
+	if transport == "http2026" {
 		want = "pending"
 	}
-	if left := o.actions("Left by "+door, want); len(left) != 1 {
-		t.Errorf("the action of a call that was given up is not %s: %+v", want, o.actions("Left by "+door, ""))
+	if left := o.actions("Left by "+transport, want); len(left) != 1 {
+		t.Errorf("the action of a call that was given up is not %s: %+v", want, o.actions("Left by "+transport, ""))
 	}
-	if door == "ws" && (a.UsedTicket == nil || a.UsedTicket.Code != 401.0) {
+	if transport == "ws" && (a.UsedTicket == nil || a.UsedTicket.Code != 401.0) {
 		t.Errorf("a ticket that was used: %+v", a.UsedTicket)
 	}
 	why := o.run("why", a.Answers["message"].ID)
-	for _, words := range []string{"bob@hub.test", "I'll be late by " + door, "allowed by owner (file)", "Nobody was heard saying"} {
+	for _, words := range []string{"bob@hub.test", "I'll be late by " + transport, "allowed by owner (file)", "Nobody was heard saying"} {
 		if !strings.Contains(why, words) {
 			t.Errorf("why does not say %q but\n%s", words, why)
 		}

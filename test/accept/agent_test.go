@@ -3,6 +3,7 @@
 package accept
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -28,7 +29,7 @@ type agent struct {
 }
 
 // newAgent has no hub running: one starts as soon as the agent needs it, and
-// must have ended by itself when the test is over.
+// must have ended without help when the test is over.
 func newAgent(t *testing.T, argv ...string) *agent {
 	t.Helper()
 	a := &agent{t: t, argv: argv, dir: t.TempDir()}
@@ -37,12 +38,12 @@ func newAgent(t *testing.T, argv ...string) *agent {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + a.dir, "XDG_RUNTIME_DIR=" + a.dir, "HEARKEN_DATA_DIR=" + a.data,
 		"PORT=0", "WS_LISTEN=off", "IDLE_MINUTES=0.1",
 	}
-	a.settle(hubtest.Binary(t))
+	a.setUp(hubtest.Binary(t))
 	return a
 }
 
-// joining comes to a hub that runs.
-func joining(t *testing.T, h *hubtest.Hub, argv ...string) *agent {
+// joinHub comes to a hub that runs.
+func joinHub(t *testing.T, h *hubtest.Hub, argv ...string) *agent {
 	t.Helper()
 	a := &agent{t: t, argv: argv, dir: t.TempDir(), data: h.Dir, joins: true}
 	for _, v := range h.Env {
@@ -51,12 +52,12 @@ func joining(t *testing.T, h *hubtest.Hub, argv ...string) *agent {
 		}
 	}
 	a.env = append(a.env, "HOME="+a.dir)
-	a.settle(hubtest.Binary(t))
+	a.setUp(hubtest.Binary(t))
 	return a
 }
 
-// settle lays out the working directory.
-func (a *agent) settle(bin string) {
+// setUp lays out the working directory.
+func (a *agent) setUp(bin string) {
 	a.t.Helper()
 	here, err := filepath.Abs(filepath.Join("..", "..", "README.md"))
 	if err != nil {
@@ -83,12 +84,12 @@ func (a *agent) settle(bin string) {
 		}
 	}
 	a.env = append(a.env, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "NO_COLOR=1")
-	a.t.Cleanup(a.leave)
+	a.t.Cleanup(a.checkEnded)
 }
 
-// leave has everything end that the agent started: its servers with it, and a
-// hub by itself.
-func (a *agent) leave() {
+// checkEnded checks that everything that the agent started ends: its servers
+// with it, and a hub after a while.
+func (a *agent) checkEnded() {
 	hub := "HEARKEN_DATA_DIR=" + a.data
 	left := func() (pids []string) {
 		for _, p := range running(hub) {
@@ -98,10 +99,8 @@ func (a *agent) leave() {
 		}
 		return pids
 	}
-	deadline := time.Now().Add(20 * time.Second)
-	for len(left()) > 0 && time.Now().Before(deadline) {
-		<-time.After(50 * time.Millisecond)
-	}
+	// What is left in the end is reported.
+	_ = hubtest.Poll(context.Background(), 20*time.Second, 50*time.Millisecond, func() (bool, error) { return len(left()) == 0, nil })
 	for _, p := range left() {
 		a.t.Errorf("left running: %s", p)
 		if pid, err := strconv.Atoi(strings.Fields(p)[0]); err == nil {
@@ -110,9 +109,9 @@ func (a *agent) leave() {
 	}
 }
 
-// outlived is to be asked after the agent ended: the hub that it started is
-// everybody's, and stays.
-func (a *agent) outlived() {
+// checkHubRuns checks, after the agent ended, that the hub that it started
+// still runs: others may use it.
+func (a *agent) checkHubRuns() {
 	a.t.Helper()
 	if _, ok := pipe.ReadHubInfo(a.data); !ok {
 		a.t.Error("the hub ended with the agent that happened to start it")

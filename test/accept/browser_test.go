@@ -68,7 +68,7 @@ func TestBrowser(t *testing.T) {
 			}
 		}
 		if !strings.Contains(plain(final), theWords) || partials == 0 {
-			t.Errorf("%d partial frames, and heard %q", partials, final)
+			t.Errorf("%d partial frames, and the transcript is %q", partials, final)
 		}
 		var status struct {
 			Status   string
@@ -81,7 +81,7 @@ func TestBrowser(t *testing.T) {
 		if status.Status != "stopped" || status.Duration < recordSeconds-1 || status.Duration > recordSeconds+1 {
 			t.Errorf("%+v after %d s of recording", status, recordSeconds)
 		}
-		t.Logf("%d bytes of WebM, %d partial frames, %.2f s as %s; heard:%s", r.Sent, partials, status.Duration, status.Config.Encoding, final)
+		t.Logf("%d bytes of WebM, %d partial frames, %.2f s as %s; transcript:%s", r.Sent, partials, status.Duration, status.Config.Encoding, final)
 	})
 	t.Run("Reloaded", func(t *testing.T) {
 		session := start(t, h)
@@ -97,12 +97,12 @@ func TestBrowser(t *testing.T) {
 		if err := h.Call(t.Context(), "get_transcription", map[string]any{"sessionId": session.SessionID}, &page); err != nil {
 			t.Fatal(err)
 		}
-		heard := ""
+		transcript := ""
 		for _, s := range page.Segments {
-			heard += " " + s.Text
+			transcript += " " + s.Text
 		}
-		if strings.Count(plain(heard), theWords) != 2 {
-			t.Errorf("said twice, and heard %q", heard)
+		if strings.Count(plain(transcript), theWords) != 2 {
+			t.Errorf("said twice, and the transcript is %q", transcript)
 		}
 	})
 	t.Run("Foreign", func(t *testing.T) {

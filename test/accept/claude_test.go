@@ -16,7 +16,7 @@ func claude(t *testing.T) string {
 }
 
 // TestClaude_Connects adds Hearken as the README says and has Claude Code look
-// whether it is there; no hub runs before.
+// whether it works; no hub runs before.
 func TestClaude_Connects(t *testing.T) {
 	a := newAgent(t, claude(t))
 	out := a.sh(readme(t, a.readme, "**Claude Code**"))
@@ -26,21 +26,21 @@ func TestClaude_Connects(t *testing.T) {
 	if out := a.must("mcp", "list"); !strings.Contains(out, "hearken: ") || !strings.Contains(out, "Connected") {
 		t.Errorf("mcp list: %s", out)
 	}
-	a.outlived()
+	a.checkHubRuns()
 }
 
 // TestClaude_TakesNotes has a scripted model drive Claude Code through a whole
-// session, by every door.
+// session, over every transport.
 func TestClaude_TakesNotes(t *testing.T) {
-	for _, door := range []string{"stdio", "http", "sse", "ws"} {
-		t.Run(door, func(t *testing.T) {
+	for _, transport := range []string{"stdio", "http", "sse", "ws"} {
+		t.Run(transport, func(t *testing.T) {
 			root := engine(t)
 			path := claude(t)
 			h := hubtest.Start(t, "HEARKEN_MODELS="+root)
 			c := newConversation(t)
 			m := newModel(t, c.next)
-			a := joining(t, h, path)
-			switch door {
+			a := joinHub(t, h, path)
+			switch transport {
 			case "stdio":
 				a.sh(readme(t, a.readme, "**Claude Code**"))
 			case "http":
@@ -67,7 +67,7 @@ func TestClaude_TakesNotes(t *testing.T) {
 }
 
 // TestClaude_Acts has the scripted model ask for an appointment over Claude
-// Code's own WebSocket, by the contract's door. The owner is somebody else.
+// Code's own WebSocket, by the contract. The owner is somebody else.
 func TestClaude_Acts(t *testing.T) {
 	path := claude(t)
 	o, ws := acting(t)
@@ -78,7 +78,7 @@ func TestClaude_Acts(t *testing.T) {
 		}
 		return &call{"calendar_create", map[string]any{"title": title, "start": nextMonth() + "T15:00:00+01:00", "duration_min": 30}}
 	})
-	a := joining(t, o.h, path)
+	a := joinHub(t, o.h, path)
 	a.must("mcp", "add-json", "hearken", fmt.Sprintf(`{"type": "ws", "url": %q, "headers": {"Authorization": "Bearer %s"}}`, ws, o.key("claude")))
 	a.env = append(a.env, "ANTHROPIC_BASE_URL="+m.URL, "ANTHROPIC_API_KEY=none")
 	said := make(chan string, 1)
@@ -86,7 +86,7 @@ func TestClaude_Acts(t *testing.T) {
 		out, err := run(t, a.dir, a.env, path, "-p", "Put it into my calendar.", "--allowedTools", "mcp__hearken")
 		said <- fmt.Sprint(strings.TrimSpace(out), err)
 	}()
-	id := o.waiting(title)
+	id := o.waitPending(title)
 	if out := o.run("approve", id); !strings.Contains(out, id+": done") {
 		t.Errorf("approve: %s", out)
 	}

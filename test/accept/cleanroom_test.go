@@ -23,7 +23,7 @@ func TestCleanRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	room := newRoom(t)
+	room := newCleanRoom(t)
 	own := filepath.Join(room.repository, "README.md")
 	clone := filepath.Join(room.dir, "hearken")
 	began := time.Now()
@@ -70,20 +70,20 @@ func TestCleanRoom(t *testing.T) {
 	}
 }
 
-// A room is an empty directory and an empty home.
-type room struct {
+// A cleanRoom is an empty directory and an empty home.
+type cleanRoom struct {
 	t                     *testing.T
 	dir, home, repository string
 	env                   []string
 }
 
-func newRoom(t *testing.T) *room {
+func newCleanRoom(t *testing.T) *cleanRoom {
 	t.Helper()
 	repository, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{t: t, dir: t.TempDir(), home: t.TempDir(), repository: repository}
+	r := &cleanRoom{t: t, dir: t.TempDir(), home: t.TempDir(), repository: repository}
 	r.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + r.home,
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url." + repository + ".insteadOf",
@@ -102,7 +102,7 @@ func newRoom(t *testing.T) *room {
 	return r
 }
 
-// A process is a block of the README that goes on running.
+// A process is a block of the README that keeps running.
 type process struct {
 	cmd   *exec.Cmd
 	lines chan string
@@ -110,7 +110,7 @@ type process struct {
 	seen  strings.Builder
 }
 
-func (r *room) start(block string) *process {
+func (r *cleanRoom) start(block string) *process {
 	r.t.Helper()
 	p := &process{cmd: exec.Command("sh", "-euc", block), lines: make(chan string, 1000), ended: make(chan error, 1)}
 	p.cmd.Dir, p.cmd.Env = r.dir, r.env
@@ -156,7 +156,7 @@ func (p *process) wait(t *testing.T, what *regexp.Regexp) string {
 }
 
 // stop ends it as closing the terminal's job does: everything that belongs to
-// it is told to end.
+// it is asked to end.
 func (p *process) stop(t *testing.T) {
 	t.Helper()
 	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM)

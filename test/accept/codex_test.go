@@ -15,7 +15,7 @@ import (
 
 // TestCodex_TakesNotes has a scripted model drive Codex. Codex keeps almost
 // all of its environment from the servers that it starts, the runtime
-// directory too, and they must find the hub all the same.
+// directory too, and must still find the hub.
 func TestCodex_TakesNotes(t *testing.T) {
 	root := engine(t)
 	program := installed(t, "codex", "@openai", "codex", "bin", "codex.js")
@@ -23,7 +23,7 @@ func TestCodex_TakesNotes(t *testing.T) {
 	h := hubtest.Start(t, "HEARKEN_MODELS="+root)
 	c := newConversation(t)
 	m := newResponses(t, c.next)
-	a := joining(t, h, nodejs, program)
+	a := joinHub(t, h, nodejs, program)
 	a.write(".codex/config.toml", fmt.Sprintf(`model = "scripted"
 model_provider = "scripted"
 [model_providers.scripted]

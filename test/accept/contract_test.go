@@ -64,13 +64,13 @@ type response struct {
 	}
 }
 
-// TestContract holds the door for WebSocket against the contract's own
+// TestContract compares JSON-RPC over WebSocket with the contract's own
 // examples: a call, a wrong key, and a key that asks too often.
 func TestContract(t *testing.T) {
 	o, ws := acting(t)
 	key := o.key("agent")
 	args, _, _ := appointment("朝ラン")
-	if id := o.bare(ws, key, "calendar.create", "朝ラン", args); !strings.HasPrefix(id, "evt_") {
+	if id := o.callBare(ws, key, "calendar.create", "朝ラン", args); !strings.HasPrefix(id, "evt_") {
 		t.Errorf("id %q", id)
 	}
 	refused := func(c *caller, code int, message string) *response {

@@ -19,27 +19,27 @@ import (
 const spoken, theWords = "jfk.wav", "what your country can do for you"
 
 // A conversation is what an agent does for somebody who asks it to take notes:
-// start, follow with the cursor, stop, and keep a note. The sound is sent by
+// start, follow with the cursor, stop, and save a note. The audio is sent by
 // the test, as a recorder would.
 type conversation struct {
-	t     *testing.T
-	sound []byte
+	t   *testing.T
+	pcm []byte
 
-	mu    sync.Mutex
-	calls []call
-	id    string
-	heard string
-	sent  chan error
-	pages int // that were read while it was live
+	mu         sync.Mutex
+	calls      []call
+	id         string
+	transcript string
+	sent       chan error
+	pages      int // that were read while it was live
 }
 
 func newConversation(t *testing.T) *conversation {
 	t.Helper()
-	sound, err := os.ReadFile(recording(t, spoken))
+	pcm, err := os.ReadFile(recording(t, spoken))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &conversation{t: t, sound: sound, sent: make(chan error, 1)}
+	return &conversation{t: t, pcm: pcm, sent: make(chan error, 1)}
 }
 
 // next is the script for a [model]. An agent that asks again for the same turn
@@ -74,13 +74,13 @@ func (c *conversation) decide(shown []string) *call {
 	switch last.tool {
 	case "start_transcription":
 		c.id = r.SessionID
-		go func() { c.sent <- send(c.t.Context(), r.WSEndpoint, c.sound) }()
+		go func() { c.sent <- send(c.t.Context(), r.WSEndpoint, c.pcm) }()
 	case "get_transcription":
 		c.pages++
 		for _, s := range r.Segments {
-			c.heard += " " + s.Text
+			c.transcript += " " + s.Text
 		}
-		if strings.Contains(plain(c.heard), "for your country") || c.pages == 20 {
+		if strings.Contains(plain(c.transcript), "for your country") || c.pages == 20 {
 			return &call{"stop_transcription", map[string]any{"sessionId": c.id}}
 		}
 	case "stop_transcription":
@@ -97,7 +97,7 @@ func (c *conversation) decide(shown []string) *call {
 	return &call{"get_transcription", follow}
 }
 
-// check holds the end of the conversation against what was said.
+// check compares the end of the conversation with what was said.
 func (c *conversation) check(shown []string) {
 	c.t.Helper()
 	select {
@@ -106,10 +106,10 @@ func (c *conversation) check(shown []string) {
 			c.t.Errorf("send: %v", err)
 		}
 	case <-time.After(10 * time.Second):
-		c.t.Error("the sender was not told that the session was stopped")
+		c.t.Error("the sender did not learn that the session was stopped")
 	}
-	if !strings.Contains(plain(c.heard), theWords) {
-		c.t.Errorf("the model was shown %q", c.heard)
+	if !strings.Contains(plain(c.transcript), theWords) {
+		c.t.Errorf("the model was shown %q", c.transcript)
 	}
 	if len(shown) == 0 {
 		c.t.Fatal("the model was shown nothing")
@@ -124,12 +124,12 @@ func (c *conversation) check(shown []string) {
 	if status.Status != "stopped" || status.Title != "Ask not" || !strings.Contains(status.Note.Text, "what *you* can do") {
 		c.t.Errorf("at the end the model was shown %+v", status)
 	}
-	c.t.Logf("%d calls, %d pages while it was live; heard:%s", len(c.calls), c.pages, c.heard)
+	c.t.Logf("%d calls, %d pages while it was live; transcript:%s", len(c.calls), c.pages, c.transcript)
 }
 
 // send sends a WAV file four times as fast as it was spoken, and stays until
 // the hub says goodbye because the agent stopped the session.
-func send(ctx context.Context, endpoint string, sound []byte) error {
+func send(ctx context.Context, endpoint string, pcm []byte) error {
 	conn, _, err := websocket.Dial(ctx, endpoint, nil)
 	if err != nil {
 		return err
@@ -147,12 +147,12 @@ func send(ctx context.Context, endpoint string, sound []byte) error {
 	}()
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
-	for len(sound) > 0 {
-		n := min(3200, len(sound))
-		if err := conn.Write(ctx, websocket.MessageBinary, sound[:n]); err != nil {
+	for len(pcm) > 0 {
+		n := min(3200, len(pcm))
+		if err := conn.Write(ctx, websocket.MessageBinary, pcm[:n]); err != nil {
 			return err
 		}
-		sound = sound[n:]
+		pcm = pcm[n:]
 		<-tick.C
 	}
 	if err := <-done; websocket.CloseStatus(err) != websocket.StatusNormalClosure {

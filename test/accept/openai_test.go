@@ -21,16 +21,16 @@ import (
 // TestOpenAI has programs that were written for OpenAI use the hub through its
 // official SDK for JavaScript. Only the base URL is the hub's.
 func TestOpenAI(t *testing.T) {
-	k := newTake(t, spoken)
+	k := newClip(t, spoken)
 	h := hubtest.Start(t, "HEARKEN_MODELS="+engine(t), "UPLOAD_MAX_MB=1")
 	t.Run("Formats", func(t *testing.T) {
-		k := newTalk(t, spoken, "ls-1089-134686-0000.wav") // long enough to come in pieces
+		k := newLongClip(t, spoken, "ls-1089-134686-0000.wav") // long enough to come in pieces
 		var saw formats
 		useOpenAI(t, h, &saw, "formats", "SOUND="+k.path)
 		saw.check(t, k)
 		for format, id := range saw.Sessions {
-			m := remembers(t, h, id, "fellow Americans")
-			hears(t, m.text["M"], k.text)
+			m := checkSession(t, h, id, "fellow Americans")
+			checkText(t, m.text["M"], k.text)
 			if want := map[bool]string{true: "voice.mp3", false: spoken}[format == "memory"]; m.Title != want {
 				t.Errorf("%s: the session's title is %q, the file's name %q", format, m.Title, want)
 			}
@@ -54,7 +54,7 @@ func TestOpenAI(t *testing.T) {
 		}
 	})
 	t.Run("Crowd", func(t *testing.T) {
-		short := newTake(t, "ls-other-367-130732-0008.wav")
+		short := newClip(t, "ls-other-367-130732-0008.wav")
 		var saw struct {
 			Texts []string
 			Busy  int
@@ -64,7 +64,7 @@ func TestOpenAI(t *testing.T) {
 			t.Errorf("%d answers, %d times busy", len(saw.Texts), saw.Busy)
 		}
 		for _, text := range saw.Texts {
-			hears(t, text, short.text)
+			checkText(t, text, short.text)
 		}
 		t.Logf("%d recordings at a time, %d times told to come back", len(saw.Texts), saw.Busy)
 	})
@@ -75,7 +75,7 @@ func TestOpenAI(t *testing.T) {
 			Requests int
 		}
 		useOpenAI(t, h, &saw, "patience", "SOUND="+k.path)
-		hears(t, saw.Text, k.text)
+		checkText(t, saw.Text, k.text)
 		if saw.Requests < 2 {
 			t.Errorf("answered at once by a hub that was not there")
 		}
@@ -85,14 +85,14 @@ func TestOpenAI(t *testing.T) {
 
 // TestOpenAI_Key has the hub ask for a key.
 func TestOpenAI_Key(t *testing.T) {
-	k := newTake(t, spoken)
+	k := newClip(t, spoken)
 	h := hubtest.Start(t, "HEARKEN_MODELS="+engine(t), "AUTH=required")
 	var saw struct {
 		Text          string
 		Wrong, Theirs refusal
 	}
 	useOpenAI(t, h, &saw, "key", "SOUND="+k.path, "KEY="+newKey(t, h))
-	hears(t, saw.Text, k.text)
+	checkText(t, saw.Text, k.text)
 	want := refusal{Name: "AuthenticationError", Status: 401, Code: "invalid_api_key", Message: "API key"}
 	saw.Wrong.check(t, "wrong", want)
 	saw.Theirs.check(t, "theirs", want)
@@ -104,7 +104,7 @@ type refusal struct {
 	Status, Requests                 int
 }
 
-// check compares what is wanted of it. A mistake is told once: the SDK must
+// check compares what is wanted of it. A mistake is reported once: the SDK must
 // not try again.
 func (r refusal) check(t *testing.T, name string, want refusal) {
 	t.Helper()
@@ -138,10 +138,10 @@ type formats struct {
 	Model  string
 }
 
-func (f *formats) check(t *testing.T, k take) {
+func (f *formats) check(t *testing.T, k clip) {
 	t.Helper()
 	text := f.Texts["json"]
-	hears(t, text, k.text)
+	checkText(t, text, k.text)
 	for _, same := range []string{"text", "verbose_json", "diarized_json", "memory"} {
 		if strings.TrimSpace(f.Texts[same]) != text {
 			t.Errorf("%s: %q, json: %q", same, f.Texts[same], text)
@@ -157,7 +157,7 @@ func (f *formats) check(t *testing.T, k take) {
 				lines = append(lines, line)
 			}
 		}
-		hears(t, strings.Join(lines, " "), k.text)
+		checkText(t, strings.Join(lines, " "), k.text)
 	}
 	if f.Usage.Type != "duration" || f.Usage.Seconds != math.Ceil(k.seconds()) {
 		t.Errorf("usage %+v", f.Usage)

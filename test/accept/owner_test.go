@@ -4,6 +4,7 @@ package accept
 
 import (
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -79,26 +80,21 @@ func (o *owner) actions(words, state string) []hearken.Action {
 	})
 }
 
-// waiting waits until an action with these words does, and returns its id.
-func (o *owner) waiting(words string) string {
+// waitPending waits until an action with these words is pending, and returns its id.
+func (o *owner) waitPending(words string) string {
 	o.t.Helper()
-	late := time.After(30 * time.Second)
-	for {
-		if found := o.actions(words, "pending"); len(found) > 0 {
-			return found[0].ID
-		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-late:
-			o.t.Fatalf("nobody asks for %q: %s", words, o.run("actions", "list"))
-		}
-	}
+	var found []hearken.Action
+	hubtest.WaitUntil(o.t, 30*time.Second, fmt.Sprintf("an agent asks for %q", words), func() bool {
+		found = o.actions(words, "pending")
+		return len(found) > 0
+	})
+	return found[0].ID
 }
 
 // decide approves or denies the action with these words as soon as it waits.
 func (o *owner) decide(verb, words string) {
 	o.t.Helper()
-	id := o.waiting(words)
+	id := o.waitPending(words)
 	out := o.run(verb, id)
 	want := map[string]string{"approve": id + ": done", "deny": id + ": denied"}[verb]
 	if !strings.Contains(spaced(out), spaced(words)) || !strings.Contains(out, want) {

@@ -14,9 +14,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestDeeds_Page: the owner signs in to the hub's own page in Chromium, and
+// TestEffects_Page: the owner signs in to the hub's own page in Chromium, and
 // allows what an agent asks for meanwhile.
-func TestDeeds_Page(t *testing.T) {
+func TestEffects_Page(t *testing.T) {
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("chromium is not installed")
@@ -45,12 +45,12 @@ func TestDeeds_Page(t *testing.T) {
 	do(chromedp.Navigate(o.h.URL+"/approvals"), chromedp.WaitVisible(pin), chromedp.SendKeys(pin, ownerPIN+"\r"))
 	is(`document.querySelector(".inbox[aria-busy=false]")`)
 
-	// What is asked for now comes to the page by itself.
+	// A new request appears on the page without a reload.
 	ask := func(title, verb string) (r response) {
 		t.Helper()
 		args, _, _ := appointment(title)
 		data := dial(t, ws, key).call("calendar.create", args, func() {
-			card := fmt.Sprintf(`[data-id=%q]`, o.waiting(title))
+			card := fmt.Sprintf(`[data-id=%q]`, o.waitPending(title))
 			is(`document.querySelector('%s')?.innerText.includes(%q)`, card, title)
 			button := chromedp.CSS(card + verb)
 			do(chromedp.ScrollIntoView(button))

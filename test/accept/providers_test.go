@@ -16,7 +16,7 @@ import (
 // Deepgram and OpenAI out of docs/providers.md and runs them. Only the address
 // is that of the test's hub, and call.wav a recording.
 func TestProviders_Examples(t *testing.T) {
-	k := newTake(t, spoken)
+	k := newClip(t, spoken)
 	document, err := os.ReadFile(filepath.Join("..", "..", "docs", "providers.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func TestSDK(t *testing.T) {
 	nodejs := node(t)
 	h := hubtest.Start(t, "HEARKEN_MODELS="+root)
 	key := newKey(t, h)
-	for _, door := range []struct {
+	for _, transport := range []struct {
 		name string
 		args []string
 	}{
@@ -35,18 +35,18 @@ func TestSDK(t *testing.T) {
 		{"stdio2026", []string{hubtest.Binary(t), "--stdio"}},
 		{"http2026", []string{h.URL}},
 	} {
-		t.Run(door.name, func(t *testing.T) {
-			if strings.HasSuffix(door.name, "2026") {
+		t.Run(transport.name, func(t *testing.T) {
+			if strings.HasSuffix(transport.name, "2026") {
 				installed(t, "client", "@modelcontextprotocol", "client", "package.json")
 			} else {
 				installed(t, "sdk", "@modelcontextprotocol", "sdk", "package.json")
 			}
 			env := append(slices.Clone(h.Env), "CLIENTS="+os.Getenv("HEARKEN_ACCEPT_CLIENTS"))
-			if door.name == "ws" { // the others let this computer's processes in
+			if transport.name == "ws" { // the others let this computer's processes in
 				env = append(env, "KEY="+key)
 			}
-			saw := useSDK(t, env, nodejs, append([]string{"sdk.mjs", door.name}, door.args...))
-			saw.check(t, door.name)
+			saw := useSDK(t, env, nodejs, append([]string{"sdk.mjs", transport.name}, transport.args...))
+			saw.check(t, transport.name)
 		})
 	}
 }
@@ -68,7 +68,7 @@ type saw struct {
 	SRT     string
 }
 
-func (s *saw) check(t *testing.T, door string) {
+func (s *saw) check(t *testing.T, transport string) {
 	if s.Server.Name != "hearken" || s.Instructions == "" {
 		t.Errorf("server %+v, instructions %q", s.Server, s.Instructions)
 	}
@@ -82,7 +82,7 @@ func (s *saw) check(t *testing.T, door string) {
 		t.Errorf("cancelled after %.2f s: %v", s.CancelledSeconds, s.Cancelled)
 	}
 	if !strings.Contains(plain(strings.Join(s.Heard, " ")), theWords) {
-		t.Errorf("heard %q", s.Heard)
+		t.Errorf("transcript %q", s.Heard)
 	}
 	for i, line := range s.Lines {
 		if line != i+1 {
@@ -105,7 +105,7 @@ func (s *saw) check(t *testing.T, door string) {
 	if s.Found == 0 || !strings.Contains(plain(s.SRT), "country") || !strings.Contains(s.SRT, " --> ") {
 		t.Errorf("%d found; srt %q", s.Found, s.SRT)
 	}
-	if !slices.Contains(s.Sessions, "SDK by "+door) {
+	if !slices.Contains(s.Sessions, "SDK by "+transport) {
 		t.Errorf("sessions %q", s.Sessions)
 	}
 	t.Logf("%s %s: wait of 2 s %.2f s, a call beside it %.3f s, cancelled after %.2f s", s.Server.Name, s.Server.Version, s.QuietSeconds, s.Beside, s.CancelledSeconds)
@@ -116,7 +116,7 @@ func useSDK(t *testing.T, env []string, nodejs string, args []string) *saw {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	sound, err := os.ReadFile(recording(t, spoken))
+	pcm, err := os.ReadFile(recording(t, spoken))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func useSDK(t *testing.T, env []string, nodejs string, args []string) *saw {
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		if endpoint, ok := strings.CutPrefix(lines.Text(), "endpoint "); ok {
-			go func() { sent <- send(ctx, endpoint, sound) }()
+			go func() { sent <- send(ctx, endpoint, pcm) }()
 			continue
 		}
 		errs.WriteString(lines.Text() + "\n")

@@ -12,27 +12,27 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/audio"
-	"github.com/hearken-dev/hearken/editdistance"
 	"github.com/hearken-dev/hearken/test/hubtest"
 	"github.com/hearken-dev/hearken/test/speech"
+	"github.com/hearken-dev/hearken/test/wer"
 )
 
-// A take is a recording, 16 kHz and 16 bit, and what is said in it.
-type take struct {
-	path  string
-	text  string
-	sound []byte // without the header
+// A clip is a recording, 16 kHz and 16 bit, and what is said in it.
+type clip struct {
+	path string
+	text string
+	pcm  []byte // without the header
 }
 
-func newTake(t *testing.T, name string) take {
+func newClip(t *testing.T, name string) clip {
 	t.Helper()
 	c := speech.Get(t, strings.TrimSuffix(name, ".wav"))
-	return take{path: c.WAV(t), text: c.Reference, sound: audio.AppendBytes(nil, c.PCM())}
+	return clip{path: c.WAV(t), text: c.Reference, pcm: audio.AppendBytes(nil, c.PCM())}
 }
 
-// newTalk is several recordings with a long pause between them, in a file that
+// newLongClip is several recordings with a long pause between them, in a file that
 // has the name of the first.
-func newTalk(t *testing.T, names ...string) take {
+func newLongClip(t *testing.T, names ...string) clip {
 	t.Helper()
 	var texts []string
 	var pcm []int16
@@ -47,32 +47,28 @@ func newTalk(t *testing.T, names ...string) take {
 	if err := os.WriteFile(path, audio.EncodeWAV(hearken.SampleRate, pcm), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return take{path: path, text: strings.Join(texts, " "), sound: audio.AppendBytes(nil, pcm)}
+	return clip{path: path, text: strings.Join(texts, " "), pcm: audio.AppendBytes(nil, pcm)}
 }
 
 // seconds is how long it lasts.
-func (k take) seconds() float64 { return float64(len(k.sound)) / 32000 }
+func (k clip) seconds() float64 { return float64(len(k.pcm)) / 32000 }
 
-// hears complains if more than a fifth of the words are not what was said.
-func hears(t *testing.T, text string, said ...string) {
+// checkText complains if more than a fifth of the words are not what was said.
+func checkText(t *testing.T, text string, said ...string) {
 	t.Helper()
-	want := strings.Fields(plain(strings.Join(said, " ")))
-	got := strings.Fields(plain(text))
-	if wrong := float64(editdistance.Levenshtein(want, got)) / float64(len(want)); wrong > 0.2 {
-		t.Errorf("%.0f %% of the words are wrong: %q\nwant %q", 100*wrong, text, said)
-	}
+	wer.Check(t, strings.Join(said, " "), text)
 }
 
-// A memory is a session as the hub remembers it.
-type memory struct {
+// A storedSession is a session as the hub stored it.
+type storedSession struct {
 	Title, Status string
 	Duration      float64
 	text          map[string]string // by source, M and S
 }
 
-// remembers looks the session up in the list, reads it to its end, and
+// checkSession looks the session up in the list, reads it to its end, and
 // searches it for a phrase.
-func remembers(t *testing.T, h *hubtest.Hub, id, phrase string) (m memory) {
+func checkSession(t *testing.T, h *hubtest.Hub, id, phrase string) (m storedSession) {
 	t.Helper()
 	call := func(tool string, args map[string]any, result any) {
 		t.Helper()
@@ -80,14 +76,10 @@ func remembers(t *testing.T, h *hubtest.Hub, id, phrase string) (m memory) {
 			t.Fatalf("%s: %v", tool, err)
 		}
 	}
-	deadline := time.Now().Add(20 * time.Second)
-	for m.Status != "stopped" && time.Now().Before(deadline) {
+	hubtest.WaitUntil(t, 20*time.Second, "the session is stopped after its client has left", func() bool {
 		call("get_session_status", map[string]any{"sessionId": id}, &m)
-		<-time.After(50 * time.Millisecond)
-	}
-	if m.Status != "stopped" {
-		t.Errorf("the session is %s after its client has left", m.Status)
-	}
+		return m.Status == "stopped"
+	})
 	var list struct{ Sessions []struct{ ID string } }
 	call("list_sessions", map[string]any{"limit": 100}, &list)
 	if !slices.ContainsFunc(list.Sessions, func(s struct{ ID string }) bool { return s.ID == id }) {

@@ -1,15 +1,13 @@
 package act
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
 // An Agent calls tools over HTTP with a key.
@@ -31,60 +29,15 @@ func (o *Outcome) Code() hearken.Code {
 	return hearken.Code(code)
 }
 
-// A RPCError is a JSON-RPC error.
-type RPCError struct {
-	Code    int             `json:"code"`
-	Message string          `json:"message"`
-	Data    json.RawMessage `json:"data"`
-}
-
-func (e *RPCError) Error() string { return fmt.Sprintf("%d %s", e.Code, e.Message) }
-
-// Call is a bare tools/call as it goes over the wire.
-func Call(id any, tool string, args any) []byte {
-	body, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args},
-	})
-	if err != nil {
-		panic(fmt.Sprintf("encode call: %v", err)) // what tests send always encodes
-	}
-	return body
-}
-
-// An Answer is a JSON-RPC answer to a [Call].
-type Answer struct {
-	JSONRPC string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Result  *Outcome        `json:"result"`
-	Err     *RPCError       `json:"error"`
-}
-
-// Call calls a tool. The error is an [*RPCError] if the hub answered with one.
+// Call calls a tool. The error is an [*hubtest.RPCError] if the hub answered
+// with one.
 func (a *Agent) Call(ctx context.Context, tool string, args any) (*Outcome, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.URL+"/mcp", bytes.NewReader(Call(1, tool, args)))
+	header := http.Header{"Authorization": {"Bearer " + a.Key}}
+	result, err := hubtest.Post(ctx, &a.client, a.URL, header, hubtest.Request(1, tool, args))
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+a.Key)
-	resp, err := a.client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	var got Answer
-	if err := json.Unmarshal(data, &got); err != nil {
-		return nil, fmt.Errorf("answer to %s: %w in %.200q", tool, err, data)
-	}
-	switch {
-	case got.Err != nil:
-		return nil, got.Err
-	case got.Result == nil:
-		return nil, fmt.Errorf("answer to %s: no result in %.200q", tool, data)
-	}
-	return got.Result, nil
+	var got Outcome
+	err = json.Unmarshal(result, &got)
+	return &got, err
 }

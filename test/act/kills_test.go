@@ -1,176 +1,134 @@
 package act
 
 import (
-	"bufio"
-	"bytes"
-	"context"
-	crand "crypto/rand"
 	"encoding/json"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
-	"os"
-	"os/exec"
 	"slices"
-	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
-	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
-func TestMain(m *testing.M) { hubtest.Main(m) }
-
-// pin is the owner's.
-const pin = "correct horse 7"
-
-// open sets the PIN of a fresh hub and makes keys.
-func open(t *testing.T, h *hubtest.Hub, keys int) (*Owner, []string) {
-	t.Helper()
-	o := &Owner{Dir: h.Dir, PIN: pin}
-	if err := o.SetPIN(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	secrets, err := o.Keys(t.Context(), keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o, secrets
-}
-
-// run runs one of the program's commands in the hub's environment.
-func run(t *testing.T, h *hubtest.Hub, env []string, args ...string) string {
-	t.Helper()
-	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), hubtest.Binary(t), args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = append(h.Env, env...), &out, &errs
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("hearken %s: %v\n%s", strings.Join(args, " "), err, errs.String())
-	}
-	return out.String()
-}
-
-// audit is all that the audit holds, after it was verified.
-func audit(t *testing.T, h *hubtest.Hub) []hearken.AuditRecord {
-	t.Helper()
-	run(t, h, nil, "audit", "verify")
-	var all []hearken.AuditRecord
-	lines := bufio.NewScanner(strings.NewReader(run(t, h, nil, "audit", "export")))
-	for lines.Scan() {
-		var r hearken.AuditRecord
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatalf("audit: %v in %s", err, lines.Text())
-		}
-		all = append(all, r)
-	}
-	return all
-}
-
-// TestKills kills the hub while appointments are made and letters are sent,
-// and counts them in the calendar that people subscribe to and at the mail
-// server. It holds for whichever store.
+// TestKills kills the hub while agents make appointments and send messages,
+// and counts what reached the calendar, the mail server and the SMS gateway.
+// HEARKEN_TEST_ACT_KILLS asks for more than ten kills.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	for _, store := range []string{"sqlite", "json"} {
-		t.Run(store, func(t *testing.T) { kills(t, "STORAGE_BACKEND="+store) })
+		t.Run(store, func(t *testing.T) { testKills(t, false, "STORAGE_BACKEND="+store) })
 	}
 	t.Run("postgres", func(t *testing.T) {
-		kills(t, "STORAGE_BACKEND=postgres", "DATABASE_URL="+database(t))
+		testKills(t, false, "STORAGE_BACKEND=postgres", "DATABASE_URL="+database(t))
 	})
+	t.Run("caldav", func(t *testing.T) { testKills(t, true) })
 }
 
-// database is an empty place on the server that scripts/test starts.
-func database(t *testing.T) string {
-	t.Helper()
-	server := os.Getenv("HEARKEN_TEST_POSTGRES")
-	if server == "" {
-		t.Skip("HEARKEN_TEST_POSTGRES names no server")
-	}
-	name := "kills_" + strings.ToLower(crand.Text())
-	admin := func(query string) {
-		t.Helper()
-		ctx := context.WithoutCancel(t.Context())
-		conn, err := pgx.Connect(ctx, server)
-		if err == nil {
-			_, err = conn.Exec(ctx, query)
-			conn.Close(ctx)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	admin("CREATE SCHEMA " + name)
-	t.Cleanup(func() { admin("DROP SCHEMA " + name + " CASCADE") })
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := u.Query()
-	q.Set("search_path", name)
-	u.RawQuery = q.Encode()
-	return u.String()
-}
-
-func kills(t *testing.T, env ...string) {
+// testKills uses the hub's own calendar and email, or with external a CalDAV
+// server, email and SMS.
+func testKills(t *testing.T, external bool, env ...string) {
 	t.Parallel()
+	kills := size(t, "HEARKEN_TEST_ACT_KILLS", 10)
+	appointments, emails, texts := 2*kills, 2*kills, 0
+	if external {
+		texts = kills
+		emails = kills
+	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	hold := rand.New(rand.NewPCG(seed, 1))
-	holds := make(chan time.Duration, 1000)
-	for range cap(holds) {
-		holds <- time.Duration(hold.Int64N(int64(40 * time.Millisecond)))
+	// The servers take their time, so that a kill often comes between what
+	// they have and what they have acknowledged.
+	var mu sync.Mutex
+	delays := rand.New(rand.NewPCG(seed, 1))
+	delay := func() {
+		mu.Lock()
+		d := time.Duration(delays.Int64N(int64(60 * time.Millisecond)))
+		mu.Unlock()
+		hubtest.Sleep(t.Context(), d)
 	}
-	post, err := OpenPost(t.TempDir(), func() { rest(t.Context(), <-holds) })
+	mail, err := OpenMailServer(t.TempDir(), delay)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(post.Close)
-	h := hubtest.Start(t, slices.Concat(post.Env(), env, []string{"RATE_LIMIT=100000", "TRANSCRIPTION_PROVIDER=null", "TIMEZONE=Europe/Berlin"})...)
-	o, keys := open(t, h, 2)
+	t.Cleanup(mail.Close)
+	env = slices.Concat(env, mail.Env(), []string{"RATE_LIMIT=100000", "TRANSCRIPTION_PROVIDER=null", "TIMEZONE=Europe/Berlin"})
+	var calendar *radicale
+	var sms *Twilio
+	if external {
+		calendar = startRadicale(t)
+		if sms, err = OpenTwilio(t.TempDir(), delay); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(sms.Close)
+		env = slices.Concat(env, calendar.env(), sms.Env())
+	}
+	h := hubtest.Start(t, env...)
+	o, keys := setUp(t, h, 2)
 	rng := rand.New(rand.NewPCG(seed, 2))
-	storm := &Storm{
-		Wishes: Wishes(20, 20, 0, rng), Kills: 10, URL: h.URL, Keys: keys, Owner: o, Rand: rng,
-		Restart: func() error {
+	restarts := 0
+	crashes := &crashTest{
+		requests: newRequests(appointments, emails, texts, rng), kills: kills, url: h.URL, keys: keys, owner: o, rand: rng,
+		restart: func() error {
 			h.Kill()
-			h.Run()
-			return nil
+			// Every fourth time it is also killed while it recovers.
+			if restarts++; restarts%4 == 0 {
+				if err := h.KillWhileStarting(t.Context(), time.Duration(rng.Int64N(int64(100*time.Millisecond)))); err != nil {
+					return err
+				}
+			}
+			return h.Server.Start(t.Context())
 		},
 	}
-	if err := storm.Run(t.Context()); err != nil {
+	if err := crashes.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	truth := Truth{Effects: feed(t, o)}
-	letters, err := post.Book.Counts()
-	if err != nil {
-		t.Fatal(err)
+	actual := outcome{Effects: map[string]int{}}
+	if external {
+		maps.Copy(actual.Effects, calendar.counts(t))
+		addCounts(t, actual.Effects, sms.Receipts)
+	} else {
+		maps.Copy(actual.Effects, subscribed(t, o))
 	}
-	for mark, n := range letters {
-		truth.Effects[mark] += n
-	}
-	if err := json.Unmarshal([]byte(run(t, h, nil, "actions", "list", "--json", "--limit", "1000")), &truth.Actions); err != nil {
+	addCounts(t, actual.Effects, mail.Receipts)
+	if err := json.Unmarshal([]byte(h.Command(nil, "actions", "list", "--json", "--limit", "100000")), &actual.Actions); err != nil {
 		t.Fatal(err)
 	}
 	h.Stop()
-	truth.Audit = audit(t, h)
-	j := storm.Judge(truth)
-	for _, fault := range j.Faults {
+	actual.Audit = audit(t, h)
+	found := crashes.check(actual)
+	for _, fault := range found.faults {
 		t.Error(fault)
 	}
-	if n := j.Done["calendar.create builtin"]; n != 20 {
-		t.Errorf("%d appointments of 20", n)
+	made := found.done["calendar.create builtin"] + found.done["calendar.create caldav"]
+	if made != appointments {
+		t.Errorf("%d appointments of %d", made, appointments)
 	}
-	if n := j.Done["message.send email"] + j.Unknown; n != 20 || j.Denied != 4 {
-		t.Errorf("%d letters of 20, and %d denied of 4", n, j.Denied)
+	sent := found.done["message.send email"] + found.done["message.send sms"] + found.unknown
+	if denied := len(crashes.requests) - appointments - emails - texts; sent != emails+texts || found.denied != denied {
+		t.Errorf("%d messages of %d, and %d denied of %d", sent, emails+texts, found.denied, denied)
 	}
-	t.Logf("done %v, unknown %d of which %d arrived, denied %d", j.Done, j.Unknown, j.Arrived, j.Denied)
+	t.Logf("%d kills, done %v, unknown %d of which %d arrived, denied %d, %d audit records",
+		kills+restarts/4, found.done, found.unknown, found.arrived, found.denied, len(actual.Audit))
 }
 
-// feed counts the marks in the hub's own calendar.
-func feed(t *testing.T, o *Owner) map[string]int {
+func addCounts(t *testing.T, effects map[string]int, r *Receipts) {
+	t.Helper()
+	counts, err := r.Counts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for mark, n := range counts {
+		effects[mark] += n
+	}
+}
+
+// subscribed counts the marks in the hub's own calendar, as its subscribers
+// see it.
+func subscribed(t *testing.T, o *Owner) map[string]int {
 	t.Helper()
 	address, err := o.Calendar(t.Context())
 	if err != nil {
@@ -185,5 +143,5 @@ func feed(t *testing.T, o *Owner) map[string]int {
 	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("calendar: %s, %v", resp.Status, err)
 	}
-	return CountEvents(string(data))
+	return countEvents(string(data))
 }

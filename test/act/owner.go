@@ -10,66 +10,34 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
-	"github.com/hearken-dev/hearken/pipe"
+	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
-// An Owner is the person at a terminal: each request goes over a connection of
-// its own to the hub's local socket, as the commands' do.
+// An Owner is the person at a terminal. Each request uses a connection of its
+// own to the hub's local socket, like the commands do.
 type Owner struct {
 	Dir string // the hub's data directory
 	PIN string
 }
 
-// ask sends one request and reads its result.
 func (o *Owner) ask(ctx context.Context, request map[string]any, result any) error {
-	conn, _, err := pipe.Dial(ctx, o.Dir, pipe.Hello{Want: pipe.WantControl})
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	if err := json.NewEncoder(conn).Encode(request); err != nil {
-		return fmt.Errorf("ask hub: %w", err)
-	}
-	var answer struct {
-		Result json.RawMessage
-		Error  *pipe.WireError
-	}
-	if err := json.NewDecoder(conn).Decode(&answer); err != nil {
-		return fmt.Errorf("hub's answer: %w", err)
-	}
-	if answer.Error != nil {
-		return answer.Error.Err()
-	}
-	if result == nil {
-		return nil
-	}
-	return json.Unmarshal(answer.Result, result)
+	return hubtest.Control(ctx, o.Dir, request, result)
 }
 
-// SetPIN sets the first PIN.
-func (o *Owner) SetPIN(ctx context.Context) error {
-	return o.ask(ctx, map[string]any{"op": "owner.pin", "newPin": o.PIN}, nil)
-}
-
-// Key makes a key and returns its secret.
-func (o *Owner) Key(ctx context.Context, name string) (string, error) {
-	var key struct{ Key string }
-	err := o.ask(ctx, map[string]any{"op": "keys.create", "name": name, "pin": o.PIN}, &key)
-	return key.Key, err
-}
-
-// Keys makes so many keys.
-func (o *Owner) Keys(ctx context.Context, n int) ([]string, error) {
-	var keys []string
-	for i := range n {
-		key, err := o.Key(ctx, fmt.Sprintf("agent %d", i))
-		if err != nil {
+// SetUp sets the first PIN and makes so many keys.
+func (o *Owner) SetUp(ctx context.Context, keys int) ([]string, error) {
+	if err := o.ask(ctx, map[string]any{"op": "owner.pin", "newPin": o.PIN}, nil); err != nil {
+		return nil, err
+	}
+	var secrets []string
+	for i := range keys {
+		var key struct{ Key string }
+		if err := o.ask(ctx, map[string]any{"op": "keys.create", "name": fmt.Sprintf("agent %d", i), "pin": o.PIN}, &key); err != nil {
 			return nil, err
 		}
-		keys = append(keys, key)
+		secrets = append(secrets, key.Key)
 	}
-	return keys, nil
+	return secrets, nil
 }
 
 // Actions lists actions in these states, or all.
@@ -92,6 +60,12 @@ func (o *Owner) Decide(ctx context.Context, a *hearken.Action, allow bool) (bool
 	v := act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: allow, From: "terminal"}
 	err := o.ask(ctx, map[string]any{"op": "actions.decide", "pin": o.PIN, "verdict": v}, &got)
 	return got.Decided, err
+}
+
+// A Decider is an owner somewhere: at a terminal ([Owner]) or at the page
+// ([Page]).
+type Decider interface {
+	Decide(ctx context.Context, a *hearken.Action, allow bool) (decided bool, err error)
 }
 
 // A Page is the approvals page in a browser in which the PIN was typed. Its

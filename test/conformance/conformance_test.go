@@ -1,4 +1,4 @@
-// Package conformance holds the hub against two judges that others wrote: the
+// Package conformance checks the hub with two tools that others wrote: the
 // official MCP conformance suite and the Inspector's command line. Both run on
 // Node.js; set-up installs them as scripts/node-tools.txt lists them.
 package conformance
@@ -26,7 +26,7 @@ func TestConformance(t *testing.T) {
 				t.Fatal(err)
 			}
 			results := t.TempDir()
-			cmd := command(t, h.env, node, suite, "server", "--url", h.url, "--requirements", revision, "--expected-failures", baseline, "-o", results)
+			cmd := command(t, h.Env, node, suite, "server", "--url", h.URL+"/mcp", "--requirements", revision, "--expected-failures", baseline, "-o", results)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}

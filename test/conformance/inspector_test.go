@@ -9,23 +9,23 @@ import (
 	"testing"
 )
 
-// The Inspector comes in by every door as a person would, one process for each
+// The Inspector uses every transport as a person would, one process for each
 // call, so a session must outlive the client that started it.
 func TestInspector(t *testing.T) {
 	node, launcher := script(t, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
 	h := startHub(t)
 	// It keeps its environment from the servers that it starts.
-	stdio := []string{h.bin, "--stdio"}
-	for _, v := range h.env {
+	stdio := []string{h.Bin, "--stdio"}
+	for _, v := range h.Env {
 		stdio = append(stdio, "-e", v)
 	}
-	doors := map[string]inspector{
-		"stdio":      {node, launcher, h.env, stdio},
-		"http":       {node, launcher, h.env, []string{h.url}},
-		"httpModern": {node, launcher, h.env, []string{h.url, "--protocol-era", "modern"}},
+	transports := map[string]inspector{
+		"stdio":      {node, launcher, h.Env, stdio},
+		"http":       {node, launcher, h.Env, []string{h.URL + "/mcp"}},
+		"httpModern": {node, launcher, h.Env, []string{h.URL + "/mcp", "--protocol-era", "modern"}},
 	}
-	t.Run("door", func(t *testing.T) {
-		for name, i := range doors {
+	t.Run("transport", func(t *testing.T) {
+		for name, i := range transports {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				i.lint(t)
@@ -34,18 +34,18 @@ func TestInspector(t *testing.T) {
 		}
 	})
 	// They all came to the same hub.
-	list, err := json.Marshal(doors["http"].call(t, "list_sessions", nil))
+	list, err := json.Marshal(transports["http"].call(t, "list_sessions", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name := range doors {
+	for name := range transports {
 		if !bytes.Contains(list, []byte(`"Inspected by `+name+`"`)) {
 			t.Errorf("the session of %s is not on the list: %s", name, list)
 		}
 	}
 }
 
-// An inspector is the command line for one door.
+// An inspector is the command line for one transport.
 type inspector struct {
 	node, launcher string
 	env, target    []string

@@ -13,7 +13,7 @@ import (
 const nodeTools = "HEARKEN_NODE_TOOLS"
 
 // script finds a script of an installed package, and the Node.js to run it
-// with. Without them the test fails: a green run means that the judges judged.
+// with. Without them the test fails: a green run means that both tools ran.
 func script(t *testing.T, path ...string) (node, script string) {
 	t.Helper()
 	dir := os.Getenv(nodeTools)

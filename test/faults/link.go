@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
 // accept takes connections until the proxy is closed.
@@ -24,7 +26,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// serve does with a new connection what was commanded for it.
+// serve handles a new connection according to the faults in force.
 func (p *Proxy) serve(client net.Conn) {
 	p.mu.Lock()
 	refuse := time.Now().Before(p.refuse)
@@ -111,7 +113,7 @@ func (l *link) reset() {
 	l.cancel()
 }
 
-// reset closes a connection so that the other side is told of an error and
+// reset closes a connection so that the other side gets an error and
 // not of an end.
 func reset(c net.Conn) {
 	harden(c)
@@ -156,12 +158,12 @@ func (l *link) pump(d Direction) {
 	}
 }
 
-// pass passes a chunk on, and tells whether the connection goes on.
+// pass passes a chunk on, and reports whether the connection continues.
 func (l *link) pass(to net.Conn, d Direction, chunk []byte, first bool) bool {
 	l.p.mu.Lock()
 	delay, slow := l.p.delay, l.p.slow
 	l.p.mu.Unlock()
-	if !wait(l.ctx, delay) {
+	if !hubtest.Sleep(l.ctx, delay) {
 		return false
 	}
 	if d == ToServer || !first {
@@ -174,7 +176,7 @@ func (l *link) pass(to net.Conn, d Direction, chunk []byte, first bool) bool {
 	}
 	for len(chunk) > 0 {
 		n := min(size, len(chunk))
-		if !wait(l.ctx, slow/pieces) || !l.flows() {
+		if !hubtest.Sleep(l.ctx, slow/pieces) || !l.flows() {
 			return false
 		}
 		if _, err := to.Write(chunk[:n]); err == nil {
@@ -182,14 +184,14 @@ func (l *link) pass(to net.Conn, d Direction, chunk []byte, first bool) bool {
 		} else if l.ctx.Err() != nil || !l.closed[d].Load() {
 			l.cancel()
 			return false
-		} // whoever writes where nobody reads any more is not told
+		} // a writer does not notice that nobody reads
 		chunk = chunk[n:]
 	}
 	return true
 }
 
-// flows waits until nothing is stalled and tells whether the connection is
-// still there.
+// flows waits until nothing is stalled and reports whether the connection is
+// still open.
 func (l *link) flows() bool {
 	l.p.mu.Lock()
 	flow := l.p.flow

@@ -11,6 +11,7 @@ import (
 	"github.com/hearken-dev/hearken/live"
 	"github.com/hearken-dev/hearken/source/listen"
 	"github.com/hearken-dev/hearken/stt/deepgram"
+	"github.com/hearken-dev/hearken/test/deepgramtest"
 	"github.com/hearken-dev/hearken/test/faults"
 )
 
@@ -23,10 +24,10 @@ func (s sessions) Start(ctx context.Context, r listen.Request) (*hearken.Session
 
 // ours makes a Deepgram server of another hub of ours, whose engine hears the
 // script.
-func ours(script []spoken) func(*testing.T) http.Handler {
+func hearkenServer(script []deepgramtest.Word) func(*testing.T) http.Handler {
 	return func(t *testing.T) http.Handler {
 		network := faults.NewMemory()
-		serve(t, network, newStandIn(t, script))
+		serve(t, network, deepgramtest.New(t, script))
 		h := open(t, t.TempDir(), nil, network.Dial, deepgram.Config{Pace: -1})
 		handler := listen.New(listen.Config{
 			Sessions:  sessions{h.hub},
@@ -48,16 +49,16 @@ func TestRecovery_Listen(t *testing.T) {
 	for seed := range seeds(t) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			script, pcm := speech(20+seed, 180)
+			script, pcm := deepgramtest.Script(20+seed, 180)
 			var plan []faults.Fault
 			for f := range faults.Plan(20+seed, 15*time.Second, 8*time.Second) {
 				if plan = append(plan, f); len(plan) == 11 {
 					break
 				}
 			}
-			within(t, ours(script), func(h *house) {
-				heard := h.transcribe(plan, pcm)
-				judge(h.t, script, words(heard, hearken.Microphone))
+			simulate(t, hearkenServer(script), func(h *relay) {
+				got := h.transcribe(plan, pcm)
+				checkWords(h.t, script, words(got, hearken.Microphone))
 			})
 		})
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // A Memory is a network inside one process. In a bubble of testing/synctest
-// time goes on while everybody on it waits, which it does not on TCP.
+// time passes while everybody on it waits, which it does not on TCP.
 type Memory struct {
 	queue  chan net.Conn
 	closed chan struct{}
@@ -36,13 +36,13 @@ func (m *Memory) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends Accept and Dial; connections go on.
+// Close ends Accept and Dial; connections stay.
 func (m *Memory) Close() error {
 	m.once.Do(func() { close(m.closed) })
 	return nil
 }
 
-// Addr is of no use but to look like one.
+// Addr is a placeholder.
 func (m *Memory) Addr() net.Addr { return &net.UnixAddr{Name: "memory.test", Net: "memory"} }
 
 // Dial connects to the server.
@@ -110,9 +110,9 @@ func (c *memoryConn) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// pipeRoom is how much one end may be ahead of the other, as with the buffers
+// pipeCapacity is how much one end may be ahead of the other, as with the buffers
 // of a system.
-const pipeRoom = 64 << 10
+const pipeCapacity = 64 << 10
 
 // A pipe is one direction of a connection.
 type pipe struct {
@@ -120,7 +120,7 @@ type pipe struct {
 	changed         chan struct{} // closed at the next change
 	buf             []byte
 	ended           bool  // nothing more will be written
-	reader, writer  error // why they cannot go on
+	reader, writer  error // why they cannot continue
 	readBy, writeBy time.Time
 }
 
@@ -172,8 +172,8 @@ func (p *pipe) write(b []byte) (written int, err error) {
 			return written, syscall.EPIPE
 		case late(p.writeBy):
 			return written, os.ErrDeadlineExceeded
-		case len(p.buf) < pipeRoom:
-			n := min(len(b), pipeRoom-len(p.buf))
+		case len(p.buf) < pipeCapacity:
+			n := min(len(b), pipeCapacity-len(p.buf))
 			p.buf = append(p.buf, b[:n]...)
 			written, b = written+n, b[n:]
 			p.changedLocked()

@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
 // A Kind is a way in which a network or a server fails for a while. Clients
-// are expected to get over each of them.
+// are expected to recover from each of them.
 type Kind string
 
 // The kinds that a [Plan] chooses from.
@@ -58,7 +60,7 @@ func Plan(seed uint64, every, maxOutage time.Duration) iter.Seq[Fault] {
 	}
 }
 
-// Do makes a proxy fail, and returns at once. What lasts ends by itself.
+// Do makes a proxy fail, and returns at once. A fault that lasts ends without another call.
 func (p *Proxy) Do(f Fault) {
 	switch f.Kind {
 	case Cut:
@@ -98,7 +100,7 @@ func (p *Proxy) Do(f Fault) {
 // after does something in a while, unless the proxy is closed before.
 func (p *Proxy) after(d time.Duration, do func()) {
 	p.work.Go(func() {
-		if wait(p.ctx, d) {
+		if hubtest.Sleep(p.ctx, d) {
 			do()
 		}
 	})

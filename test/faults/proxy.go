@@ -1,14 +1,14 @@
-// Package faults is a bad network on command: a proxy between a client and a
-// server that cuts, resets, half-closes, stalls, delays and refuses, so that
-// tests and benchmarks can show that no word is lost whatever happens there.
+// Package faults is a bad network: a proxy between a client and a server that
+// cuts, resets, half-closes, stalls, delays and refuses, so that tests can show
+// that no word is lost.
 //
 //	p := faults.New(t, server.Listener.Addr().String())
 //	... connect to p.Addr() ...
 //	p.Stall(2 * time.Second)
 //	p.Cut()
 //
-// [Memory] is a network for tests on a clock of their own: a proxy on it hurts
-// as one on TCP does, and nothing waits for the system.
+// [Memory] is a network for tests on a clock of their own. A proxy on it behaves
+// like one on TCP, and nothing waits for the system.
 package faults
 
 import (
@@ -18,9 +18,11 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
-// A Direction is a way through a [Proxy].
+// A Direction is one of the two through a [Proxy].
 type Direction int
 
 const (
@@ -28,8 +30,8 @@ const (
 	ToClient
 )
 
-// A Proxy passes connections on to a server, as well as it is told to. All
-// methods may be called concurrently.
+// A Proxy passes connections on to a server, with the faults that it is told to
+// make. All methods may be called concurrently.
 type Proxy struct {
 	listener net.Listener
 	dial     Dialer
@@ -100,7 +102,7 @@ func (p *Proxy) Close() {
 	p.work.Wait()
 }
 
-// Stats tells what was seen so far.
+// Stats is what was seen so far.
 func (p *Proxy) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +127,7 @@ func (p *Proxy) Reset() {
 }
 
 // HalfClose ends one direction of all connections: whoever reads there reads
-// an end of file, whoever writes is not told, and the other direction goes on.
+// an end of file, whoever writes does not notice, and the other direction continues.
 func (p *Proxy) HalfClose(d Direction) {
 	for _, l := range p.open() {
 		l.halfClose(d)
@@ -141,8 +143,8 @@ func (p *Proxy) Stall(d time.Duration) {
 		p.flow = make(chan struct{})
 	}
 	p.work.Go(func() {
-		if !wait(p.ctx, d) {
-			return // nothing that was held back comes through at the end
+		if !hubtest.Sleep(p.ctx, d) {
+			return // what was held back is dropped
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -175,7 +177,7 @@ func (p *Proxy) Refuse(d time.Duration) {
 }
 
 // Answer answers the HTTP requests of the next so many connections itself, as
-// a server does that wants none.
+// a server does that refuses them.
 func (p *Proxy) Answer(times, status int, header http.Header, body string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,19 +194,4 @@ func (p *Proxy) open() []*link {
 		links = append(links, l)
 	}
 	return links
-}
-
-// wait waits and tells whether it could.
-func wait(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

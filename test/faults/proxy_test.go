@@ -102,7 +102,7 @@ func (w *wire) passes(from, to net.Conn, text string) {
 	}
 }
 
-// ends tells how a connection ends for its reader.
+// ends is how a connection ends for its reader.
 func ends(c net.Conn) error {
 	_, err := c.Read(make([]byte, 1))
 	return err
@@ -253,7 +253,7 @@ func TestProxy_Close(t *testing.T) {
 	})
 }
 
-// timed runs a test on a clock of its own and tells how long things take.
+// timed runs a test on a clock of its own and returns how long things take.
 func timed(t *testing.T, test func(w *wire, took func(func()) time.Duration)) {
 	synctest.Test(t, func(t *testing.T) {
 		test(newMemory(t), func(do func()) time.Duration {

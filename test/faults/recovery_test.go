@@ -20,20 +20,22 @@ import (
 	"github.com/hearken-dev/hearken/live"
 	"github.com/hearken-dev/hearken/store/sqlite"
 	"github.com/hearken-dev/hearken/stt/deepgram"
+	"github.com/hearken-dev/hearken/test/deepgramtest"
 	"github.com/hearken-dev/hearken/test/faults"
+	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
-// A house is a hub whose sessions are heard by a Deepgram server behind a bad
+// A relay is a hub whose engine is a Deepgram server behind a bad
 // network. Any server that speaks the protocol will do.
-type house struct {
+type relay struct {
 	t     *testing.T
 	hub   *live.Hub
 	proxy *faults.Proxy
-	sent  time.Time // when the last sound was
+	sent  time.Time // when the last audio was sent
 }
 
 // open opens a hub in dir that reaches the server through the proxy by dial.
-func open(t *testing.T, dir string, p *faults.Proxy, dial faults.Dialer, cfg deepgram.Config, change ...func(*live.Config)) *house {
+func open(t *testing.T, dir string, p *faults.Proxy, dial faults.Dialer, cfg deepgram.Config, change ...func(*live.Config)) *relay {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "hearken.db"))
 	if err != nil {
@@ -61,12 +63,12 @@ func open(t *testing.T, dir string, p *faults.Proxy, dial faults.Dialer, cfg dee
 		}
 		store.Close()
 	})
-	return &house{t: t, hub: hub, proxy: p}
+	return &relay{t: t, hub: hub, proxy: p}
 }
 
-// within runs a test on a clock of its own, in a house whose network is in
-// memory: minutes of sound take seconds.
-func within(t *testing.T, server func(*testing.T) http.Handler, test func(h *house), change ...func(*live.Config)) {
+// simulate runs a test on a clock of its own, with a relay whose network is in
+// memory: minutes of audio take seconds.
+func simulate(t *testing.T, server func(*testing.T) http.Handler, test func(h *relay), change ...func(*live.Config)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,7 +95,7 @@ func serve(t *testing.T, l net.Listener, handler http.Handler) {
 }
 
 // session starts a session and attaches to it.
-func (h *house) session() (string, hearken.Input) {
+func (h *relay) session() (string, hearken.Input) {
 	h.t.Helper()
 	s, err := h.hub.Start(h.t.Context(), live.StartRequest{Principal: "local"})
 	if err != nil {
@@ -106,9 +108,9 @@ func (h *house) session() (string, hearken.Input) {
 	return s.ID, in
 }
 
-// transcribe sends sound in real time while the plan goes wrong, stops the
+// transcribe sends audio in real time, carries out the plan, stops the
 // session and returns what it holds.
-func (h *house) transcribe(plan []faults.Fault, channels ...[]int16) []hearken.Segment {
+func (h *relay) transcribe(plan []faults.Fault, channels ...[]int16) []hearken.Segment {
 	h.t.Helper()
 	id, in := h.session()
 	const frame = hearken.SampleRate / 10
@@ -134,7 +136,7 @@ func (h *house) transcribe(plan []faults.Fault, channels ...[]int16) []hearken.S
 }
 
 // stop stops a session and returns what it holds.
-func (h *house) stop(id string) []hearken.Segment {
+func (h *relay) stop(id string) []hearken.Segment {
 	h.t.Helper()
 	s, err := h.hub.Stop(h.t.Context(), id)
 	if err != nil {
@@ -143,31 +145,24 @@ func (h *house) stop(id string) []hearken.Segment {
 	if s.StopReason != hearken.StopRequested {
 		h.t.Errorf("the session stopped: %s", s.StopReason)
 	}
-	h.settle(id)
+	h.waitTranscribed(id)
 	return h.read(id)
 }
 
-// settle waits until the session owes nothing.
-func (h *house) settle(id string) {
+// waitTranscribed waits until the session has no backlog.
+func (h *relay) waitTranscribed(id string) {
 	h.t.Helper()
-	for patience := time.After(30 * time.Minute); ; {
+	hubtest.WaitUntil(h.t, 30*time.Minute, "the backlog is transcribed", func() bool {
 		s, err := h.hub.Status(h.t.Context(), id)
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		if s.Backlog == 0 {
-			return
-		}
-		select {
-		case <-time.After(time.Second):
-		case <-patience:
-			h.t.Fatalf("%.1f s are still waiting", s.Backlog)
-		}
-	}
+		return s.Backlog == 0
+	})
 }
 
 // read returns what a session holds.
-func (h *house) read(id string) []hearken.Segment {
+func (h *relay) read(id string) []hearken.Segment {
 	h.t.Helper()
 	page, err := h.hub.Read(h.t.Context(), live.ReadRequest{Session: id, Limit: 1 << 20, Words: true})
 	if err != nil {
@@ -187,7 +182,7 @@ func words(segments []hearken.Segment, o hearken.Origin) (words []hearken.Word) 
 	return words
 }
 
-// events are what the hub noted.
+// events are the texts of the events.
 func events(segments []hearken.Segment) (texts []string) {
 	for _, s := range segments {
 		if s.Origin == hearken.EventOrigin {
@@ -213,28 +208,28 @@ func TestRecovery(t *testing.T) {
 	for seed := range seeds(t) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			script, pcm := speech(seed, 600)
+			script, pcm := deepgramtest.Script(seed, 600)
 			var plan []faults.Fault
 			for f := range faults.Plan(seed, 15*time.Second, 8*time.Second) {
 				if plan = append(plan, f); len(plan) == 40 {
 					break
 				}
 			}
-			within(t, func(t *testing.T) http.Handler { return newStandIn(t, script) }, func(h *house) {
-				heard := h.transcribe(plan, pcm)
-				judge(h.t, script, words(heard, hearken.Microphone))
-				h.t.Logf("%d words, drained in %s, %+v, %v", len(script), time.Since(h.sent), h.proxy.Stats(), events(heard))
+			simulate(t, func(t *testing.T) http.Handler { return deepgramtest.New(t, script) }, func(h *relay) {
+				got := h.transcribe(plan, pcm)
+				checkWords(h.t, script, words(got, hearken.Microphone))
+				h.t.Logf("%d words, drained in %s, %+v, %v", len(script), time.Since(h.sent), h.proxy.Stats(), events(got))
 			})
 		})
 	}
 }
 
-// Each kind of fault by itself, at any moment.
+// Each kind of fault alone, at any moment.
 func TestRecovery_Kinds(t *testing.T) {
 	for _, kind := range faults.Kinds {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			script, pcm := speech(7, 50)
+			script, pcm := deepgramtest.Script(7, 50)
 			var plan []faults.Fault
 			for f := range faults.Plan(7, 9*time.Second, 6*time.Second) {
 				f.Kind = kind
@@ -242,9 +237,9 @@ func TestRecovery_Kinds(t *testing.T) {
 					break
 				}
 			}
-			within(t, func(t *testing.T) http.Handler { return newStandIn(t, script) }, func(h *house) {
-				heard := h.transcribe(plan, pcm)
-				judge(h.t, script, words(heard, hearken.Microphone))
+			simulate(t, func(t *testing.T) http.Handler { return deepgramtest.New(t, script) }, func(h *relay) {
+				got := h.transcribe(plan, pcm)
+				checkWords(h.t, script, words(got, hearken.Microphone))
 				if n := h.proxy.Stats().Connections; kind != faults.Stall && n < 4 {
 					h.t.Errorf("only %d connections: the faults do not bite", n)
 				}
@@ -259,12 +254,12 @@ func TestRecovery_TCP(t *testing.T) {
 	for _, kind := range []faults.Kind{faults.Unavailable, faults.Cut, faults.Reset, faults.HalfToClient, faults.HalfToServer, faults.Stall} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			script, pcm := speech(5, 20)
+			script, pcm := deepgramtest.Script(5, 20)
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				t.Fatal(err)
 			}
-			server := newStandIn(t, script)
+			server := deepgramtest.New(t, script)
 			serve(t, l, server)
 			p := faults.New(t, l.Addr().String())
 			fault := faults.Fault{Kind: kind, For: 300 * time.Millisecond}
@@ -273,7 +268,7 @@ func TestRecovery_TCP(t *testing.T) {
 			}
 			var once sync.Once
 			hurt := make(chan struct{})
-			server.heard = func(seconds float64) {
+			server.Heard = func(seconds float64) {
 				if seconds > 6 {
 					once.Do(func() {
 						p.Do(fault)
@@ -295,7 +290,7 @@ func TestRecovery_TCP(t *testing.T) {
 			if err := in.Write(pcm[half:]); err != nil {
 				t.Fatal(err)
 			}
-			judge(t, script, words(h.stop(id), hearken.Microphone))
+			checkWords(t, script, words(h.stop(id), hearken.Microphone))
 			if n := p.Stats().Connections; kind != faults.Stall && n < 2 {
 				t.Errorf("only %d connections: the fault does not bite", n)
 			}
@@ -304,18 +299,18 @@ func TestRecovery_TCP(t *testing.T) {
 }
 
 // A server that takes everything and says nothing, for long, is left for a new
-// connection. If it was gone for so long that the session goes on without the
+// connection. If it was gone for so long that the session continues without the
 // words, they come later.
 func TestRecovery_Long(t *testing.T) {
 	for _, kind := range []faults.Kind{faults.Stall, faults.Outage} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			script, pcm := speech(9, 110)
-			within(t, func(t *testing.T) http.Handler { return newStandIn(t, script) }, func(h *house) {
-				heard := h.transcribe([]faults.Fault{{At: 20 * time.Second, Kind: kind, For: 50 * time.Second}}, pcm)
-				judge(h.t, script, words(heard, hearken.Microphone))
+			script, pcm := deepgramtest.Script(9, 110)
+			simulate(t, func(t *testing.T) http.Handler { return deepgramtest.New(t, script) }, func(h *relay) {
+				got := h.transcribe([]faults.Fault{{At: 20 * time.Second, Kind: kind, For: 50 * time.Second}}, pcm)
+				checkWords(h.t, script, words(got, hearken.Microphone))
 				if n := h.proxy.Stats().Connections; n < 2 {
-					h.t.Errorf("%d connections: nobody lost patience", n)
+					h.t.Errorf("%d connections: the client did not reconnect", n)
 				}
 			}, func(c *live.Config) { c.Retries = 50 })
 		})
@@ -329,8 +324,8 @@ func TestRecovery_Refused(t *testing.T) {
 	for _, status := range []int{401, 402, 403} {
 		t.Run(strconv.Itoa(status), func(t *testing.T) {
 			t.Parallel()
-			script, pcm := speech(13, 40)
-			within(t, func(t *testing.T) http.Handler { return newStandIn(t, script) }, func(h *house) {
+			script, pcm := deepgramtest.Script(13, 40)
+			simulate(t, func(t *testing.T) http.Handler { return deepgramtest.New(t, script) }, func(h *relay) {
 				id, in := h.session()
 				const frame = hearken.SampleRate / 10
 				at := 0
@@ -358,12 +353,12 @@ func TestRecovery_Refused(t *testing.T) {
 				if n := len(kept); n == 0 || kept[n-1].EndTime < 15 {
 					h.t.Fatalf("%d words were kept", n)
 				}
-				judge(h.t, script[:len(kept)], kept)
+				checkWords(h.t, script[:len(kept)], kept)
 				h.proxy.Answer(0, 0, nil, "")
-				h.settle(id)
-				sent := slices.IndexFunc(script, func(w spoken) bool { return w.to > int64(at) })
+				h.waitTranscribed(id)
+				sent := slices.IndexFunc(script, func(w deepgramtest.Word) bool { return w.To > int64(at) })
 				whole := words(h.read(id), hearken.Microphone)
-				judge(h.t, script[:sent], whole[:min(sent, len(whole))]) // the last word was broken off
+				checkWords(h.t, script[:sent], whole[:min(sent, len(whole))]) // the last word was broken off
 			})
 		})
 	}
@@ -371,12 +366,12 @@ func TestRecovery_Refused(t *testing.T) {
 
 // Two sides of a conversation are two connections, and both survive.
 func TestRecovery_TwoChannels(t *testing.T) {
-	here, pcm := speech(11, 60)
-	there, far := speech(12, 60)
+	here, pcm := deepgramtest.Script(11, 60)
+	there, far := deepgramtest.Script(12, 60)
 	// Words of the far side have numbers of their own.
 	script := slices.Clone(here)
 	for i := range there {
-		there[i].text = "far" + there[i].text
+		there[i].Text = "far" + there[i].Text
 	}
 	script = append(script, there...)
 	for i := range far {
@@ -391,9 +386,9 @@ func TestRecovery_TwoChannels(t *testing.T) {
 			}
 		}
 	})
-	within(t, func(t *testing.T) http.Handler { return newStandIn(t, script) }, func(h *house) {
-		heard := h.transcribe(plan, pcm, far)
-		judge(h.t, here, words(heard, hearken.Microphone))
-		judge(h.t, there, words(heard, hearken.System))
+	simulate(t, func(t *testing.T) http.Handler { return deepgramtest.New(t, script) }, func(h *relay) {
+		got := h.transcribe(plan, pcm, far)
+		checkWords(h.t, here, words(got, hearken.Microphone))
+		checkWords(h.t, there, words(got, hearken.System))
 	})
 }

@@ -16,23 +16,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A gate is the edge of a computer that has nothing but itself. The kernel
+// A monitor counts the attempts of a computer without a network. The kernel
 // counts every packet and every connection that has no way out; a name server
-// on this computer, which would be asked within it, is ours and counts too.
-type gate struct {
+// on this computer, which programs would ask, is ours and counts too.
+type monitor struct {
 	t     *testing.T
 	names atomic.Int64
-	count int64 // so many before
+	count int64 // before the test
 }
 
-// newGate switches the loopback on and makes sure that it counts.
-func newGate(t *testing.T) *gate {
+// newMonitor switches the loopback on and makes sure that it counts.
+func newMonitor(t *testing.T) *monitor {
 	t.Helper()
 	if links, err := net.Interfaces(); err != nil || len(links) != 1 {
 		t.Fatalf("there is more than the loopback: %v, %v", links, err)
 	}
 	up(t, "lo")
-	g := &gate{t: t}
+	m := &monitor{t: t}
 	for _, addr := range []string{"127.0.0.1:53", "127.0.0.53:53"} {
 		c, err := net.ListenPacket("udp", addr)
 		if err != nil {
@@ -40,16 +40,16 @@ func newGate(t *testing.T) *gate {
 		}
 		t.Cleanup(func() { c.Close() })
 		go func() {
-			for b := make([]byte, 512); ; g.names.Add(1) {
+			for b := make([]byte, 512); ; m.names.Add(1) {
 				if _, _, err := c.ReadFrom(b); err != nil {
 					return
 				}
 			}
 		}()
 	}
-	g.control()
-	g.count = g.attempts()
-	return g
+	m.checkCounts()
+	m.count = m.attempts()
+	return m
 }
 
 // up switches an interface on.
@@ -70,45 +70,45 @@ func up(t *testing.T, name string) {
 	}
 }
 
-// control tries every way out, and each must count.
-func (g *gate) control() {
-	g.t.Helper()
+// checkCounts tries every way out and checks that each is counted.
+func (m *monitor) checkCounts() {
+	m.t.Helper()
 	for _, try := range []struct{ network, address string }{
 		{"tcp4", "192.0.2.1:443"}, {"udp4", "192.0.2.1:53"}, {"tcp6", "[2001:db8::1]:443"}, {"udp6", "[2001:db8::1]:53"},
 	} {
-		before := g.attempts()
+		before := m.attempts()
 		if c, err := net.Dial(try.network, try.address); err == nil {
 			c.Close()
-			g.t.Fatalf("%s %s can be reached", try.network, try.address)
+			m.t.Fatalf("%s %s can be reached", try.network, try.address)
 		}
-		if g.attempts() != before+1 {
-			g.t.Skipf("this kernel does not count an attempt by %s", try.network)
+		if m.attempts() != before+1 {
+			m.t.Skipf("this kernel does not count an attempt by %s", try.network)
 		}
 	}
-	before := g.attempts()
-	ctx, cancel := context.WithTimeout(g.t.Context(), naming)
+	before := m.attempts()
+	ctx, cancel := context.WithTimeout(m.t.Context(), lookupTimeout)
 	defer cancel()
 	resolver := net.Resolver{PreferGo: true} // as the program does, which has no libc
 	if _, err := resolver.LookupHost(ctx, "hearken.example."); err == nil {
-		g.t.Fatal("a name was found without a network")
+		m.t.Fatal("a name was found without a network")
 	}
-	if g.attempts() == before {
-		g.t.Skip("a look-up of a name is not seen here")
+	if m.attempts() == before {
+		m.t.Skip("a name lookup is not counted here")
 	}
 }
 
-// attempts is how often anybody has tried to get out, or to find a name.
-func (g *gate) attempts() int64 {
-	g.t.Helper()
+// attempts is how often a program has tried to reach the network or to look up a name.
+func (m *monitor) attempts() int64 {
+	m.t.Helper()
 	v4, err := os.ReadFile("/proc/thread-self/net/snmp")
 	if err != nil {
-		g.t.Fatal(err)
+		m.t.Fatal(err)
 	}
 	v6, err := os.ReadFile("/proc/thread-self/net/snmp6")
 	if err != nil {
-		g.t.Fatal(err)
+		m.t.Fatal(err)
 	}
-	return noRoutes(string(v4), string(v6)) + g.names.Load()
+	return noRoutes(string(v4), string(v6)) + m.names.Load()
 }
 
 // noRoutes reads how many packets and connections had no way out.
@@ -149,7 +149,7 @@ func TestNoRoutes(t *testing.T) {
 	}
 }
 
-// listening are the addresses at which anybody waits for connections.
+// listening are the addresses at which programs accept connections.
 func listening(t *testing.T) (all []net.IP) {
 	t.Helper()
 	for _, table := range []string{"tcp", "tcp6"} {

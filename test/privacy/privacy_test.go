@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package privacy holds the program to what docs/privacy.md promises: the real
-// one, through a whole session of this computer's own sound, on a computer that
-// has no network and counts who asks for one.
+// Package privacy tests what docs/privacy.md promises. The real program goes
+// through a whole session of captured audio, on a computer without a network
+// where every attempt to use one is counted.
 package privacy
 
 import (
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken/test/hubtest"
+	"github.com/hearken-dev/hearken/test/soundcard"
 	"github.com/hearken-dev/hearken/test/speech"
 )
 
@@ -23,23 +24,21 @@ const inside = "HEARKEN_TEST_WITHOUT_NETWORK"
 
 func TestMain(m *testing.M) { hubtest.Main(m) }
 
-// TestCovenant runs the session in a network namespace of its own.
-func TestCovenant(t *testing.T) {
+// TestLeaks runs the session in a network namespace of its own.
+func TestLeaks(t *testing.T) {
 	if os.Getenv(inside) != "" {
-		covenant(t)
+		testLeaks(t)
 		return
 	}
-	for _, tool := range []string{"pulseaudio", "pacat"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("no sound to capture: %v", err)
-		}
+	if err := soundcard.Missing(); err != nil {
+		t.Skipf("no audio to capture: %v", err)
 	}
 	root := speech.Models(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "-test.run=^TestCovenant$", "-test.v", "-test.timeout=3m")
+	cmd := exec.Command(self, "-test.run=^TestLeaks$", "-test.v", "-test.timeout=3m")
 	cmd.Env = append(os.Environ(), inside+"=yes", "HEARKEN_BIN="+hubtest.Binary(t), "HEARKEN_MODELS="+root)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGTERM}
 	if me, err := user.Current(); err != nil || me.Uid != "0" {

@@ -1,5 +1,5 @@
 // Package speech gives tests and benchmarks real recordings and the models to
-// hear them with. The recordings in testdata/speech are part of the repository,
+// transcribe them with. The recordings in testdata/speech are part of the repository,
 // so that a fresh clone proves the engine with nothing beside it. HEARKEN_SPEECH
 // names a larger collection of the same layout.
 package speech
@@ -35,10 +35,10 @@ type Clip struct {
 	seconds float64 // as the manifest says
 }
 
-// PCM is the sound of the first channel.
+// PCM is the audio of the first channel.
 func (c Clip) PCM() []int16 { return c.Channels[0] }
 
-// Floats is the sound of the first channel from -1 to 1.
+// Floats is the audio of the first channel from -1 to 1.
 func (c Clip) Floats() []float32 {
 	floats := make([]float32, len(c.PCM()))
 	for i, sample := range c.PCM() {
@@ -112,7 +112,7 @@ func repository() (string, error) {
 // their manifest says.
 var mislabelled = map[string]string{"silero-test": "en"}
 
-// Manifest lists the clips of a collection without their sound.
+// Manifest lists the clips of a collection without their audio.
 func Manifest(dir string) ([]Clip, error) {
 	path := filepath.Join(dir, "manifest.tsv")
 	text, err := os.ReadFile(path)
@@ -141,7 +141,7 @@ func Manifest(dir string) ([]Clip, error) {
 	return clips, nil
 }
 
-// Read adds the sound to a clip of a manifest.
+// Read adds the audio to a clip of a manifest.
 func (c *Clip) Read() error {
 	channels, err := decode(c.Path)
 	c.Channels = channels
@@ -178,7 +178,7 @@ func decode(path string) ([][]int16, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(channels) == 0 {
-		return nil, fmt.Errorf("%s has no sound", path)
+		return nil, fmt.Errorf("%s has no audio", path)
 	}
 	for i := range channels {
 		channels[i] = slices.Clip(channels[i]) // whoever appends to it gets a copy

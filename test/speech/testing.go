@@ -13,7 +13,7 @@ import (
 )
 
 // Models is the directory of the models. A test that needs them fails without:
-// a green run means that the engine was heard.
+// a green run means that the engine was tested.
 func Models(t testing.TB) string {
 	t.Helper()
 	root, err := models.Root()

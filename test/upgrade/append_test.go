@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
 // An action is what the tests look at in one.
@@ -31,7 +33,7 @@ func tomorrow() string { return time.Now().AddDate(0, 0, 1).Format(time.RFC3339)
 func (d *directory) checkPaused(t *testing.T) {
 	t.Helper()
 	var outcome struct{ Status, Error string }
-	err := d.Call(t.Context(), d.expected.Key, "reminder_create", map[string]any{"time": tomorrow(), "note": "Not now"}, &outcome)
+	err := d.CallAs(t.Context(), d.expected.Key, "reminder_create", map[string]any{"time": tomorrow(), "note": "Not now"}, &outcome)
 	if err != nil || !strings.Contains(outcome.Error, "paused all actions") {
 		t.Errorf("an action while all are paused: %+v, %v", outcome, err)
 	}
@@ -58,7 +60,7 @@ func (d *directory) checkAppends(t *testing.T) {
 	if err := <-answer; err != nil {
 		t.Errorf("an appointment: %v", err)
 	}
-	if _, lines, err := d.Calendar(ctx); err != nil || len(lines) <= len(d.expected.Facts.Calendar) || !strings.Contains(strings.Join(lines, "\n"), "Picnic") {
+	if _, lines, err := Calendar(ctx, &d.Program); err != nil || len(lines) <= len(d.expected.Facts.Calendar) || !strings.Contains(strings.Join(lines, "\n"), "Picnic") {
 		t.Errorf("the calendar has %q, %v", lines, err)
 	}
 	message, answer := d.propose(t, "message_send", map[string]any{"to": d.expected.Recipient, "text": "The picnic is on."})
@@ -87,14 +89,14 @@ func (d *directory) propose(t *testing.T, tool string, args map[string]any) (act
 	answer := make(chan error, 1)
 	go func() {
 		var outcome struct{ Status, Error string }
-		err := d.Call(t.Context(), d.expected.Key, tool, args, &outcome)
+		err := d.CallAs(t.Context(), d.expected.Key, tool, args, &outcome)
 		if err == nil && outcome.Status != "ok" {
 			err = errors.New(outcome.Error)
 		}
 		answer <- err
 	}()
 	var found []action
-	d.waitUntil(t, tool+" waits for the owner", func() bool {
+	hubtest.WaitUntil(t, 20*time.Second, tool+" waits for the owner", func() bool {
 		if len(answer) > 0 {
 			t.Fatalf("%s: %v", tool, <-answer)
 		}
@@ -112,7 +114,7 @@ func (d *directory) checkAudit(t *testing.T) {
 	if err := d.Get(t.Context(), &report, "audit", "verify"); err != nil {
 		t.Error(err)
 	}
-	lines, err := d.Run(t.Context(), "audit", "export")
+	lines, err := d.RunCommand(t.Context(), "audit", "export")
 	if err != nil {
 		t.Error(err)
 	}
@@ -133,10 +135,10 @@ func (d *directory) checkAudit(t *testing.T) {
 // checkAuditKeys checks that the audit's keys are the same.
 func (d *directory) checkAuditKeys(t *testing.T, lines string) {
 	t.Helper()
-	if key, err := d.Run(t.Context(), "audit", "key"); err != nil || strings.TrimSpace(key) != d.expected.AuditKey {
+	if key, err := d.RunCommand(t.Context(), "audit", "key"); err != nil || strings.TrimSpace(key) != d.expected.AuditKey {
 		t.Errorf("the audit's key is %q and was %q, %v", key, d.expected.AuditKey, err)
 	}
-	hash, err := d.Run(t.Context(), "audit", "hash", d.expected.AuditedText)
+	hash, err := d.RunCommand(t.Context(), "audit", "hash", d.expected.AuditedText)
 	if hash = strings.TrimSpace(hash); err != nil || hash == "" || !strings.Contains(lines, hash) {
 		t.Errorf("%q is %q in the audit, and not found there: %v", d.expected.AuditedText, hash, err)
 	}

@@ -52,7 +52,7 @@ func TestDamage(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			out, err := d.Run(t.Context(), "audit", "verify")
+			out, err := d.RunCommand(t.Context(), "audit", "verify")
 			if err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("verify says %q, %v", out, err)
 			}

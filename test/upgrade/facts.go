@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/hearken-dev/hearken/test/hubtest"
 )
 
 // Facts are what a user can find out about the data of a hub, as the program
@@ -53,12 +55,12 @@ var aboutSession = []string{
 var calendarLines = []string{"UID", "SUMMARY", "DESCRIPTION", "LOCATION", "DTSTART", "DURATION", "RRULE"}
 
 // Read collects the facts from a running hub. Key is a key that may read.
-func Read(ctx context.Context, p *Program, key string, queries []string) (*Facts, error) {
+func Read(ctx context.Context, p *hubtest.Program, key string, queries []string) (*Facts, error) {
 	f := &Facts{}
 	var list struct {
 		Sessions []struct{ ID string }
 	}
-	if err := p.Call(ctx, key, "list_sessions", map[string]any{"limit": 200}, &list); err != nil {
+	if err := p.CallAs(ctx, key, "list_sessions", map[string]any{"limit": 200}, &list); err != nil {
 		return nil, err
 	}
 	for _, s := range list.Sessions {
@@ -70,7 +72,7 @@ func Read(ctx context.Context, p *Program, key string, queries []string) (*Facts
 	}
 	for _, query := range queries {
 		search := Search{Query: query}
-		if err := p.Call(ctx, key, "search_transcripts", map[string]any{"query": query, "limit": 100}, &search); err != nil {
+		if err := p.CallAs(ctx, key, "search_transcripts", map[string]any{"query": query, "limit": 100}, &search); err != nil {
 			return nil, err
 		}
 		// While a session is active, some versions find its entries both in
@@ -91,21 +93,21 @@ func Read(ctx context.Context, p *Program, key string, queries []string) (*Facts
 			return nil, err
 		}
 	}
-	_, lines, err := p.Calendar(ctx)
+	_, lines, err := Calendar(ctx, p)
 	f.Calendar = lines
 	return f, err
 }
 
-func readSession(ctx context.Context, p *Program, key, id string) (*Session, error) {
+func readSession(ctx context.Context, p *hubtest.Program, key, id string) (*Session, error) {
 	var status map[string]any
-	if err := p.Call(ctx, key, "get_session_status", map[string]any{"sessionId": id, "includeNote": true}, &status); err != nil {
+	if err := p.CallAs(ctx, key, "get_session_status", map[string]any{"sessionId": id, "includeNote": true}, &status); err != nil {
 		return nil, err
 	}
 	var page struct {
 		Segments []any
 		More     bool
 	}
-	if err := p.Call(ctx, key, "get_transcription", map[string]any{"sessionId": id, "limit": 500}, &page); err != nil {
+	if err := p.CallAs(ctx, key, "get_transcription", map[string]any{"sessionId": id, "limit": 500}, &page); err != nil {
 		return nil, err
 	}
 	if page.More {
@@ -122,18 +124,18 @@ func readSession(ctx context.Context, p *Program, key, id string) (*Session, err
 
 // Export returns a session as the program exports it in JSON, with the time of
 // each word, and in Markdown, with its note.
-func (p *Program) Export(ctx context.Context, key, session string) (whole json.RawMessage, markdown string, err error) {
+func Export(ctx context.Context, p *hubtest.Program, key, session string) (whole json.RawMessage, markdown string, err error) {
 	var export struct{ Data string }
-	if err := p.Call(ctx, key, "export_session", map[string]any{"sessionId": session, "format": "json"}, &export); err != nil {
+	if err := p.CallAs(ctx, key, "export_session", map[string]any{"sessionId": session, "format": "json"}, &export); err != nil {
 		return nil, "", err
 	}
-	markdown, err = p.Run(ctx, "export", session, "--format", "md")
+	markdown, err = p.RunCommand(ctx, "export", session, "--format", "md")
 	return json.RawMessage(export.Data), markdown, err
 }
 
 // Calendar returns the path of the calendar feed, and what the feed says.
-func (p *Program) Calendar(ctx context.Context) (path string, lines []string, err error) {
-	address, err := p.Run(ctx, "actions", "calendar")
+func Calendar(ctx context.Context, p *hubtest.Program) (path string, lines []string, err error) {
+	address, err := p.RunCommand(ctx, "actions", "calendar")
 	if err != nil {
 		return "", nil, err
 	}

@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) { hubtest.Main(m) }
 
 // TestOldData opens what each earlier version wrote to each kind of store,
-// finds everything, and goes on with it.
+// finds everything, and continues with it.
 func TestOldData(t *testing.T) {
 	server, err := StartPostgres(filepath.Join("..", ".."))
 	switch {
@@ -98,7 +98,7 @@ func testFixture(t *testing.T, f Fixture, env []string) {
 
 // A directory is a copy of a fixture, and the program that opens it.
 type directory struct {
-	Program
+	hubtest.Program
 	fixture    Fixture
 	expected   *Expected
 	data       string
@@ -125,7 +125,7 @@ func openCopy(t *testing.T, f Fixture, env []string) *directory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hook, err := act.OpenHook(func(_, text string) { d.reminders <- text })
+	hook, err := act.OpenWebhook(func(_, text string) { d.reminders <- text })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func (d *directory) start(t *testing.T) {
 	} else {
 		d.hub.Run()
 	}
-	d.waitUntil(t, "nothing waits for the owner", func() bool { return len(d.pending(t)) == 0 })
+	hubtest.WaitUntil(t, 20*time.Second, "nothing waits for the owner", func() bool { return len(d.pending(t)) == 0 })
 }
 
 // checkFacts checks that the program shows all that the earlier version showed.
@@ -170,11 +170,11 @@ func (d *directory) checkFacts(t *testing.T) {
 			t.Errorf("%q was forgotten and is found: %v", s.Query, s.Hits)
 		}
 	}
-	path, _, err := d.Calendar(t.Context())
+	path, _, err := Calendar(t.Context(), &d.Program)
 	if err != nil || path != want.CalendarPath {
 		t.Errorf("the calendar is at %q and was at %q, %v", path, want.CalendarPath, err)
 	}
-	whole, markdown, err := d.Export(t.Context(), want.Key, want.Exported)
+	whole, markdown, err := Export(t.Context(), &d.Program, want.Key, want.Exported)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func reportMissing(t *testing.T, what string, want, got any) {
 }
 
 // checkSender checks that the sender of the interrupted session can go on where
-// the earlier version had confirmed its sound.
+// the earlier version had confirmed its audio.
 func (d *directory) checkSender(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -228,7 +228,7 @@ func (d *directory) checkSender(t *testing.T) {
 			continue
 		}
 		last, _ := session.Segments[len(session.Segments)-1].(map[string]any)
-		end, _ := last["endTime"].(float64) // all sound before it became words
+		end, _ := last["endTime"].(float64) // all audio before it is final
 		if want := int(end * hearken.SampleRate); want == 0 || frame.ReceivedSamples != want {
 			t.Errorf("the sender is to go on at %d, not at %d", frame.ReceivedSamples, want)
 		}
@@ -256,27 +256,11 @@ func (d *directory) checkReminder(t *testing.T) {
 // checkKeys checks that a good key opens the door and a revoked one does not.
 func (d *directory) checkKeys(t *testing.T) {
 	t.Helper()
-	if err := d.Call(t.Context(), d.expected.Key, "list_sessions", map[string]any{}, nil); err != nil {
+	if err := d.CallAs(t.Context(), d.expected.Key, "list_sessions", map[string]any{}, nil); err != nil {
 		t.Errorf("the key does not work any more: %v", err)
 	}
-	err := d.Call(t.Context(), d.expected.RevokedKey, "list_sessions", map[string]any{}, nil)
+	err := d.CallAs(t.Context(), d.expected.RevokedKey, "list_sessions", map[string]any{}, nil)
 	if err == nil || err.Error() != "Invalid API key" {
 		t.Errorf("the revoked key: %v", err)
-	}
-}
-
-// waitUntil asks every 20 ms whether something is so.
-func (d *directory) waitUntil(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !so() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("waited in vain until %s", what)
-		}
 	}
 }

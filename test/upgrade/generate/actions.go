@@ -25,7 +25,7 @@ func (s *scenario) propose(tool string, args map[string]any) (*proposal, error) 
 	p := &proposal{answer: make(chan error, 1)}
 	s.calls.Go(func() {
 		var outcome struct{ Status, Error string }
-		err := s.Call(s.ctx, s.key, tool, args, &outcome)
+		err := s.CallAs(s.ctx, s.key, tool, args, &outcome)
 		if err == nil && outcome.Status != "ok" {
 			err = errors.New(outcome.Error)
 		}
@@ -76,7 +76,7 @@ func (s *scenario) makeGrants() error {
 	}
 	for _, g := range all {
 		if g.Tool == "reminder.create" {
-			_, err := s.Run(s.ctx, "grants", "revoke", g.ID)
+			_, err := s.RunCommand(s.ctx, "grants", "revoke", g.ID)
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func (s *scenario) carryOutActions() error {
 	if _, err := s.RunAs(s.ctx, s.pin, "actions", "undo", done[0].ID); err != nil {
 		return err
 	}
-	// Covered by a grant, since the owner was heard asking for it.
+	// Covered by a grant, since the owner asked for it aloud.
 	p, err := s.propose("message_send", map[string]any{"to": "Bob Okonkwo", "text": "Lunch is at one."})
 	if err == nil && p.id != "" {
 		err = fmt.Errorf("%s is not covered by the grant", p.id)
@@ -144,7 +144,7 @@ func (s *scenario) refuseActions() error {
 	if p, err = s.propose("calendar_create", map[string]any{"title": "Changed my mind", "start": farTime(5), "duration_min": 30}); err != nil {
 		return err
 	}
-	if err := s.Call(s.ctx, s.key, "action_cancel", map[string]any{"id": p.id}, nil); err != nil {
+	if err := s.CallAs(s.ctx, s.key, "action_cancel", map[string]any{"id": p.id}, nil); err != nil {
 		return err
 	}
 	if <-p.answer == nil {
@@ -171,7 +171,7 @@ func (s *scenario) crashWhileSending(env []string) error {
 	case <-s.ctx.Done():
 		return s.ctx.Err()
 	}
-	s.kill()
+	s.Kill()
 	s.hold.Store(false)
 	close(s.release)
 	return s.start(s.ctx, env...)

@@ -42,7 +42,7 @@ func (e *engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if kind == websocket.MessageBinary {
-			s.hear(data)
+			s.receive(data)
 		} else if !s.control(data) {
 			return
 		}
@@ -62,8 +62,8 @@ type stream struct {
 
 func (s *stream) now() float64 { return float64(s.samples) / hearken.SampleRate }
 
-// hear takes sound. A phrase is final when it ends, and silence every second.
-func (s *stream) hear(data []byte) {
+// receive takes audio. A phrase is final when it ends, and silence every second.
+func (s *stream) receive(data []byte) {
 	for ; len(data) > 1; data = data[2:] {
 		if v := int(int16(binary.LittleEndian.Uint16(data))); v != s.value {
 			s.settle(false)
@@ -77,7 +77,7 @@ func (s *stream) hear(data []byte) {
 }
 
 // control does what a text message asks for and reports whether the connection
-// goes on.
+// continues.
 func (s *stream) control(data []byte) bool {
 	var m struct{ Type string }
 	if json.Unmarshal(data, &m) != nil {

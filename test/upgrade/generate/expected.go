@@ -15,10 +15,10 @@ import (
 // recordExpected opens a copy of the fixture with the program that wrote it, and
 // records what it shows.
 func recordExpected(ctx context.Context, h *hub, f upgrade.Fixture, e *upgrade.Expected) (err error) {
-	if err := os.RemoveAll(h.data()); err != nil {
+	if err := os.RemoveAll(h.Dir); err != nil {
 		return err
 	}
-	if err := upgrade.CopyData(f.Data(), h.data()); err != nil {
+	if err := upgrade.CopyData(f.Data(), h.Dir); err != nil {
 		return err
 	}
 	var report struct{ Records int }
@@ -26,14 +26,14 @@ func recordExpected(ctx context.Context, h *hub, f upgrade.Fixture, e *upgrade.E
 		return err
 	}
 	e.AuditRecords = report.Records
-	if e.AuditKey, err = h.Run(ctx, "audit", "key"); err != nil {
+	if e.AuditKey, err = h.RunCommand(ctx, "audit", "key"); err != nil {
 		return err
 	}
 	e.AuditKey = strings.TrimSpace(e.AuditKey)
 	if err := h.start(ctx, "TRANSCRIPTION_PROVIDER=null", "DEEPGRAM_BASE_URL=ws://127.0.0.1:1", "ACTION_DAYS=0"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, h.stop()) }()
+	defer func() { err = errors.Join(err, h.Stop()) }()
 	err = waitUntil(ctx, "the waiting action has expired", func() (bool, error) {
 		var waiting []any
 		err := h.Get(ctx, &waiting, "actions", "list", "--state", "pending")
@@ -46,10 +46,10 @@ func recordExpected(ctx context.Context, h *hub, f upgrade.Fixture, e *upgrade.E
 	if err != nil {
 		return err
 	}
-	if e.CalendarPath, _, err = h.Calendar(ctx); err != nil {
+	if e.CalendarPath, _, err = upgrade.Calendar(ctx, &h.Program); err != nil {
 		return err
 	}
-	whole, markdown, err := h.Export(ctx, e.Key, e.Exported)
+	whole, markdown, err := upgrade.Export(ctx, &h.Program, e.Key, e.Exported)
 	if err != nil {
 		return err
 	}

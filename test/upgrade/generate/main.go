@@ -94,12 +94,15 @@ func generate(ctx context.Context, server *upgrade.Postgres, bin, work, out, bac
 		defer func() { err = errors.Join(err, drop()) }()
 		env = append(env, "DATABASE_URL="+database)
 	}
-	h := newHub(bin, work, env)
+	h, err := newHub(bin, work, env)
+	if err != nil {
+		return err
+	}
 	expected, err := play(ctx, h)
 	if err != nil {
 		return err
 	}
-	if err := os.CopyFS(fixture.Data(), os.DirFS(h.data())); err != nil {
+	if err := os.CopyFS(fixture.Data(), os.DirFS(h.Dir)); err != nil {
 		return err
 	}
 	if database != "" {

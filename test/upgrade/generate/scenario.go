@@ -51,12 +51,12 @@ func play(ctx context.Context, h *hub) (*upgrade.Expected, error) {
 		func() error { return s.start(ctx, env...) },
 		s.setUp, s.makeSessions, s.keepScribeSession, s.makeGrants, s.carryOutActions, s.refuseActions,
 		func() error { return s.crashWhileSending(env) },
-		s.stop,
+		s.Stop,
 		// From here on nobody has long to decide.
 		func() error { return s.start(ctx, append(env, "APPROVAL_MINUTES=0.1")...) },
 		s.leaveUnfinished,
 	)
-	err = errors.Join(err, s.stop()) // if a step failed
+	err = errors.Join(err, s.Stop()) // if a step failed
 	s.calls.Wait()
 	return &s.expected, err
 }
@@ -79,7 +79,7 @@ func (s *scenario) startServers() (env []string, closeAll func(), err error) {
 		return nil, nil, err
 	}
 	s.holding, s.release = make(chan struct{}), make(chan struct{})
-	post, err := act.OpenPost(s.home, func() {
+	post, err := act.OpenMailServer(s.home, func() {
 		if s.hold.Load() {
 			s.holding <- struct{}{}
 			<-s.release
@@ -98,7 +98,7 @@ func (s *scenario) startServers() (env []string, closeAll func(), err error) {
 		"SCRIBE_BACKEND=pscribe", "SCRIBE_KEEP=true", "PSCRIBE_PATH="+scribe,
 		"WEBHOOK_URL="+hook.URL, "WEBHOOK_SECRET=whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=", "REMIND_BY=webhook",
 		"GRANT_DELAY_SECONDS=0", "RATE_LIMIT=100000",
-		"SPOOL=memory", // no sound in the fixture
+		"SPOOL=memory", // no audio in the fixture
 	)
 	return env, func() {
 		engine.CloseClientConnections()
@@ -132,7 +132,7 @@ func (s *scenario) setUp() error {
 	if _, _, err = s.createKey("--name", "desk", "--only", "read,actions", "--approver", "client"); err != nil {
 		return err
 	}
-	_, err = s.Run(s.ctx, "keys", "revoke", "old phone")
+	_, err = s.RunCommand(s.ctx, "keys", "revoke", "old phone")
 	return err
 }
 
@@ -175,10 +175,10 @@ func (s *scenario) leaveUnfinished() error {
 		return err
 	}
 	s.expected.Waiting = w.id
-	if _, err := s.Run(s.ctx, "pause"); err != nil {
+	if _, err := s.RunCommand(s.ctx, "pause"); err != nil {
 		return err
 	}
-	if err := s.stop(); err != nil {
+	if err := s.Stop(); err != nil {
 		return err
 	}
 	if time.Now().After(soon) {

@@ -50,7 +50,7 @@ func (s *scenario) makeSessions() error {
 		{"stop_transcription", map[string]any{"sessionId": second.SessionID}},
 		{"save_note", map[string]any{"sessionId": second.SessionID, "title": "京都"}},
 	} {
-		if err := s.Call(s.ctx, s.key, call.tool, call.args, nil); err != nil {
+		if err := s.CallAs(s.ctx, s.key, call.tool, call.args, nil); err != nil {
 			return err
 		}
 	}
@@ -60,11 +60,11 @@ func (s *scenario) makeSessions() error {
 // A started is the answer to start_transcription.
 type started struct{ SessionID, WSEndpoint string }
 
-// transcribe has a new session hear a recording, until every phrase is
+// transcribe sends a recording to a new session, until every phrase is
 // confirmed.
 func (s *scenario) transcribe(key string, r *recording, args map[string]any) (session started, err error) {
 	args["language"] = r.language
-	if err := s.Call(s.ctx, key, "start_transcription", args, &session); err != nil {
+	if err := s.CallAs(s.ctx, key, "start_transcription", args, &session); err != nil {
 		return session, err
 	}
 	if err := r.send(s.ctx, session.WSEndpoint); err != nil {
@@ -72,7 +72,7 @@ func (s *scenario) transcribe(key string, r *recording, args map[string]any) (se
 	}
 	return session, waitUntil(s.ctx, "every phrase is confirmed", func() (bool, error) {
 		var page struct{ Segments []struct{ Text string } }
-		if err := s.Call(s.ctx, s.key, "get_transcription", map[string]any{"sessionId": session.SessionID}, &page); err != nil {
+		if err := s.CallAs(s.ctx, s.key, "get_transcription", map[string]any{"sessionId": session.SessionID}, &page); err != nil {
 			return false, err
 		}
 		spoken := 0
@@ -87,7 +87,7 @@ func (s *scenario) transcribe(key string, r *recording, args map[string]any) (se
 
 // keepScribeSession has the hub keep a session that ParrotScribe hears.
 func (s *scenario) keepScribeSession() error {
-	if err := s.Call(s.ctx, s.key, "pscribe_start", map[string]any{}, nil); err != nil {
+	if err := s.CallAs(s.ctx, s.key, "pscribe_start", map[string]any{}, nil); err != nil {
 		return err
 	}
 	err := waitUntil(s.ctx, "ParrotScribe's session is kept", func() (bool, error) {
@@ -97,7 +97,7 @@ func (s *scenario) keepScribeSession() error {
 				SegmentCount int
 			}
 		}
-		err := s.Call(s.ctx, s.key, "list_sessions", map[string]any{}, &list)
+		err := s.CallAs(s.ctx, s.key, "list_sessions", map[string]any{}, &list)
 		for _, session := range list.Sessions {
 			if session.Provider == "pscribe" && session.SegmentCount == scribeTexts {
 				return true, nil
@@ -108,5 +108,5 @@ func (s *scenario) keepScribeSession() error {
 	if err != nil {
 		return err
 	}
-	return s.Call(s.ctx, s.key, "pscribe_stop", map[string]any{}, nil)
+	return s.CallAs(s.ctx, s.key, "pscribe_stop", map[string]any{}, nil)
 }
