@@ -46,9 +46,9 @@ type Queue struct {
 	mu           sync.Mutex
 	changes      chan struct{} // closed at the next change
 	paused       bool
-	running      map[string]bool // actions that are reserved; see [Queue.reserve]
-	backOffUntil time.Time       // nothing starts before
-	auditPending atomic.Bool     // an action's audit record may be missing
+	reserved     map[string]int // how many attempts and decisions hold an action; see [Queue.reserve]
+	backOffUntil time.Time      // nothing starts before
+	auditPending atomic.Bool    // an action's audit record may be missing
 	refusals     RefusalThrottle
 
 	wakeup  chan struct{} // something may be due
@@ -76,7 +76,7 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	q := &Queue{
 		cfg: cfg, log: cfg.Log, book: people.New(cfg.Store),
 		audit:   auditWriter{audit: cfg.Audit, log: cfg.Log},
-		changes: make(chan struct{}), running: map[string]bool{}, wakeup: make(chan struct{}, 1),
+		changes: make(chan struct{}), reserved: map[string]int{}, wakeup: make(chan struct{}, 1),
 	}
 	q.book.CallingCode = cfg.CallingCode
 	for _, m := range cfg.Messengers {

@@ -118,28 +118,28 @@ func (q *Queue) runDue(ctx context.Context) time.Duration {
 func (q *Queue) tryReserve(id string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.running) >= maxConcurrent || q.running[id] {
+	if len(q.reserved) >= maxConcurrent || q.reserved[id] > 0 {
 		return false
 	}
-	q.running[id] = true
+	q.reserved[id]++
 	return true
 }
 
 // reserve keeps the worker from an action until release is called, so that its
-// decision is in the audit first.
+// decision is in the audit first. Several deciders may reserve it at once: the
+// worker waits for the last of them.
 func (q *Queue) reserve(id string) (release func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.running[id] {
-		return func() {}
-	}
-	q.running[id] = true
+	q.reserved[id]++
 	return func() { q.release(id) }
 }
 
 func (q *Queue) release(id string) {
 	q.mu.Lock()
-	delete(q.running, id)
+	if q.reserved[id]--; q.reserved[id] == 0 {
+		delete(q.reserved, id)
+	}
 	q.mu.Unlock()
 	q.wake()
 }
