@@ -30,6 +30,7 @@ type scenario struct {
 
 var scenarios = []scenario{
 	{"fresh-clone", "make test in a fresh clone with an empty home", benchFreshClone},
+	{"tree", "what there is to read", benchTree},
 	{"doors", "tools over HTTP against a bare SDK server", benchHTTPTools},
 	{"stdio", "process start to tools/list", benchStdio},
 	{"pages", "a page of a long session against one of a short one", benchPages},
