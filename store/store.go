@@ -4,6 +4,7 @@ package store
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -74,6 +75,14 @@ func CheckActionID(id string) error {
 		return hearken.Errorf(hearken.Invalid, "%q is not the id of an action.", id)
 	}
 	return nil
+}
+
+// Wrap says what failed. It returns nil if err is nil.
+func Wrap(err error, what string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // NoSession is the error for a session that does not exist.

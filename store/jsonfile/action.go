@@ -23,14 +23,8 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 	if err := store.CheckActionID(a.ID); err != nil {
 		return false, err
 	}
-	saved, err := s.saveVersion(ctx, actionsDir, a.ID, a.Version, &storedAction{*store.RoundAction(a), a.Version + 1, a.IdempotencyKey})
-	if err != nil {
-		return false, fmt.Errorf("save action: %w", err)
-	}
-	if saved {
-		a.Version++
-	}
-	return saved, nil
+	saved, err := s.saveVersion(ctx, actionsDir, a.ID, &a.Version, &storedAction{*store.RoundAction(a), a.Version + 1, a.IdempotencyKey})
+	return saved, store.Wrap(err, "save action")
 }
 
 // Action implements [hearken.ActionStore].
@@ -47,10 +41,7 @@ func (s *Store) Action(ctx context.Context, id string) (*hearken.Action, error) 
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, store.NoAction(id)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read action: %w", err)
-	}
-	return a, nil
+	return a, store.Wrap(err, "read action")
 }
 
 // action reads one action. The lock is held.

@@ -2,7 +2,6 @@ package jsonfile
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -20,14 +19,8 @@ func (s *Store) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 	if err := store.CheckActionID(a.Action); err != nil {
 		return false, err
 	}
-	saved, err := s.saveVersion(ctx, alarmsDir, a.Action, a.Version, &storedAlarm{*store.RoundAlarm(a), a.Version + 1})
-	if err != nil {
-		return false, fmt.Errorf("save alarm: %w", err)
-	}
-	if saved {
-		a.Version++
-	}
-	return saved, nil
+	saved, err := s.saveVersion(ctx, alarmsDir, a.Action, &a.Version, &storedAlarm{*store.RoundAlarm(a), a.Version + 1})
+	return saved, store.Wrap(err, "save alarm")
 }
 
 // Alarms implements [hearken.ActionStore]. An alarm that is firing is sorted by
@@ -40,8 +33,5 @@ func (s *Store) Alarms(ctx context.Context, before time.Time) ([]hearken.Alarm, 
 		k.Alarm.Version = k.Version
 		found = append(found, k.Alarm)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list alarms: %w", err)
-	}
-	return store.SelectAlarms(found, before), nil
+	return store.SelectAlarms(found, before), store.Wrap(err, "list alarms")
 }

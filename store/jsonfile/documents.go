@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 
@@ -70,9 +69,9 @@ func (s *Store) save(ctx context.Context, name string, value any) error {
 }
 
 // saveVersion writes a document if the stored one has this version; 0 means that
-// there is none. It reports whether that was so: if not, another writer was
-// first.
-func (s *Store) saveVersion(ctx context.Context, dir, id string, version int, value any) (bool, error) {
+// there is none. Then it increments version and returns true; if not, another
+// writer was first.
+func (s *Store) saveVersion(ctx context.Context, dir, id string, version *int, value any) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -83,13 +82,17 @@ func (s *Store) saveVersion(ctx context.Context, dir, id string, version int, va
 	if err := s.read(name, &old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	if old.Version != version {
+	if old.Version != *version {
 		return false, nil
 	}
 	if dir == actionsDir {
 		s.dropSummary(id)
 	}
-	return true, s.write(name, value)
+	if err := s.write(name, value); err != nil {
+		return false, err
+	}
+	*version++
+	return true, nil
 }
 
 // removeTemporary removes the temporary files that a crash left in a folder. The
@@ -111,10 +114,7 @@ func (s *Store) removeTemporary(dir string) error {
 
 // SaveGrant implements [hearken.ActionStore].
 func (s *Store) SaveGrant(ctx context.Context, g *hearken.Grant) error {
-	if err := s.save(ctx, documentPath(grantsDir, fileNameOf(g.ID)), store.RoundGrant(g)); err != nil {
-		return fmt.Errorf("save grant: %w", err)
-	}
-	return nil
+	return store.Wrap(s.save(ctx, documentPath(grantsDir, fileNameOf(g.ID)), store.RoundGrant(g)), "save grant")
 }
 
 // Grants implements [hearken.ActionStore].
@@ -122,19 +122,14 @@ func (s *Store) Grants(ctx context.Context) ([]hearken.Grant, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var found []hearken.Grant
-	if err := readAll(ctx, s, grantsDir, func(g *hearken.Grant) { found = append(found, *g) }); err != nil {
-		return nil, fmt.Errorf("list grants: %w", err)
-	}
+	err := readAll(ctx, s, grantsDir, func(g *hearken.Grant) { found = append(found, *g) })
 	store.SortGrants(found)
-	return found, nil
+	return found, store.Wrap(err, "list grants")
 }
 
 // SaveContact implements [hearken.ActionStore].
 func (s *Store) SaveContact(ctx context.Context, c *hearken.Contact) error {
-	if err := s.save(ctx, documentPath(contactsDir, fileNameOf(c.ID)), c); err != nil {
-		return fmt.Errorf("save contact: %w", err)
-	}
-	return nil
+	return store.Wrap(s.save(ctx, documentPath(contactsDir, fileNameOf(c.ID)), c), "save contact")
 }
 
 // DeleteContact implements [hearken.ActionStore].
@@ -151,10 +146,7 @@ func (s *Store) DeleteContact(ctx context.Context, id string) error {
 	if err == nil {
 		err = errors.Join(s.removeTemporary(contactsDir), s.sync(contactsDir))
 	}
-	if err != nil {
-		return fmt.Errorf("delete contact: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "delete contact")
 }
 
 // Contacts implements [hearken.ActionStore].
@@ -162,9 +154,7 @@ func (s *Store) Contacts(ctx context.Context) ([]hearken.Contact, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var found []hearken.Contact
-	if err := readAll(ctx, s, contactsDir, func(c *hearken.Contact) { found = append(found, *c) }); err != nil {
-		return nil, fmt.Errorf("list contacts: %w", err)
-	}
+	err := readAll(ctx, s, contactsDir, func(c *hearken.Contact) { found = append(found, *c) })
 	store.SortContacts(found)
-	return found, nil
+	return found, store.Wrap(err, "list contacts")
 }

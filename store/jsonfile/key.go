@@ -33,10 +33,7 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 	slices.SortFunc(keys, func(a, b storedKey) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
-	if err := s.write(keysFile, keys); err != nil {
-		return fmt.Errorf("save key: %w", err)
-	}
-	return nil
+	return store.Wrap(s.write(keysFile, keys), "save key")
 }
 
 // Keys implements [hearken.Store].
@@ -69,10 +66,7 @@ func (s *Store) keys(ctx context.Context) (keys []storedKey, err error) {
 func (s *Store) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
 	record := *o
 	record.SavedAt = store.RoundTime(o.SavedAt)
-	if err := s.save(ctx, ownerFile, &record); err != nil {
-		return fmt.Errorf("save owner: %w", err)
-	}
-	return nil
+	return store.Wrap(s.save(ctx, ownerFile, &record), "save owner")
 }
 
 // Owner implements [hearken.Store].
@@ -87,10 +81,7 @@ func (s *Store) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, store.NoOwner()
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read owner: %w", err)
-	}
-	return &o, nil
+	return &o, store.Wrap(err, "read owner")
 }
 
 // moveOwner moves the owner out of the keys: version 1 had it as a revoked key

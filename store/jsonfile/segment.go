@@ -158,10 +158,7 @@ func (s *Store) Segments(ctx context.Context, id string, line, limit int, words 
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	found, err := s.segments(id, line, limit, words)
-	if err != nil {
-		return nil, fmt.Errorf("read segments: %w", err)
-	}
-	return found, nil
+	return found, store.Wrap(err, "read segments")
 }
 
 func (s *Store) segments(id string, line, limit int, words bool) ([]hearken.Segment, error) {
@@ -218,8 +215,5 @@ func (s *Store) Forget(ctx context.Context, id string, line int) error {
 		s.dropIndex(id)
 		err = s.replace(sessionPath(id, segmentsFile), remaining.Bytes())
 	}
-	if err != nil {
-		return fmt.Errorf("forget: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "forget")
 }

@@ -30,10 +30,7 @@ func (s *Store) Save(ctx context.Context, session *hearken.Session, segments []h
 	}
 	rounded := *session
 	rounded.StartedAt, rounded.StoppedAt = store.RoundTime(session.StartedAt), store.RoundTimePtr(session.StoppedAt)
-	if err := s.write(sessionPath(session.ID, sessionFile), &rounded); err != nil {
-		return fmt.Errorf("save session: %w", err)
-	}
-	return nil
+	return store.Wrap(s.write(sessionPath(session.ID, sessionFile), &rounded), "save session")
 }
 
 // Session implements [hearken.Store].
@@ -55,10 +52,7 @@ func (s *Store) session(id string) (*hearken.Session, error) {
 	if err == nil && session.ID != id {
 		err = s.damaged(sessionPath(id, sessionFile), fmt.Errorf("it holds the session %q", session.ID))
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read session: %w", err)
-	}
-	return &session, nil
+	return &session, store.Wrap(err, "read session")
 }
 
 // Sessions implements [hearken.Store]. It skips and logs sessions whose file is
@@ -67,10 +61,7 @@ func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearke
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	all, err := s.sessions(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	return store.SelectSessions(all, f), nil
+	return store.SelectSessions(all, f), store.Wrap(err, "list sessions")
 }
 
 // sessions reads all sessions, in no order. The lock is held.
@@ -120,10 +111,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	if err == nil {
 		err = errors.Join(s.root.RemoveAll(aside), s.sync("sessions"))
 	}
-	if err != nil {
-		return fmt.Errorf("delete session: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "delete session")
 }
 
 // SaveNote implements [hearken.Store].
@@ -135,10 +123,7 @@ func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
 	defer s.mu.Unlock()
 	rounded := *n
 	rounded.SavedAt = store.RoundTime(n.SavedAt)
-	if err := s.write(sessionPath(n.Session, noteFile), &rounded); err != nil {
-		return fmt.Errorf("save note: %w", err)
-	}
-	return nil
+	return store.Wrap(s.write(sessionPath(n.Session, noteFile), &rounded), "save note")
 }
 
 // Note implements [hearken.Store].
@@ -153,8 +138,5 @@ func (s *Store) Note(ctx context.Context, session string) (*hearken.Note, error)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, store.NoNote(session)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read note: %w", err)
-	}
-	return &n, nil
+	return &n, store.Wrap(err, "read note")
 }

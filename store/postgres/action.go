@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -18,48 +17,39 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 	if err := store.CheckActionID(a.ID); err != nil {
 		return false, err
 	}
-	document, err := json.Marshal(store.RoundAction(a))
-	if err != nil {
-		return false, fmt.Errorf("save action: %w", err)
-	}
 	grant := ""
 	if a.Decision != nil {
 		grant = a.Decision.Grant
 	}
-	saved, err := s.saveVersion(ctx, a.Version,
+	saved, err := s.saveVersion(ctx, &a.Version,
 		`INSERT INTO hearken_action (version, tool, principal, state, target, same, grant_id,
 			created_at, ended_at, document, id)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
 		`UPDATE hearken_action SET version = $1, tool = $2, principal = $3, state = $4, target = $5, same = $6,
 			grant_id = $7, created_at = $8, ended_at = $9, document = $10 WHERE id = $11 AND version = $12`,
 		a.Version+1, validText(a.Tool), validText(a.Principal), validText(a.State), validText(a.Target), validText(a.IdempotencyKey), validText(grant),
-		store.RoundTime(a.CreatedAt), store.RoundTimePtr(a.OverAt()), string(document), a.ID)
-	if err != nil {
-		return false, fmt.Errorf("save action: %w", err)
-	}
-	if saved {
-		a.Version++
-	}
-	return saved, nil
+		store.RoundTime(a.CreatedAt), store.RoundTimePtr(a.OverAt()), store.RoundAction(a), a.ID)
+	return saved, store.Wrap(err, "save action")
 }
 
 // saveVersion inserts a row if version is 0, and otherwise updates the row that
-// has this version, which it appends to the arguments. It reports whether it
-// changed a row: if not, another writer was first. Of two writers at once, the
-// server lets one wait for the other and then look again.
-func (s *Store) saveVersion(ctx context.Context, version int, insert, update string, args ...any) (bool, error) {
+// has this version, which it appends to the arguments. If it changed a row, it
+// increments version and returns true; if not, another writer was first. Of two
+// writers at once, the server lets one wait for the other and then look again.
+func (s *Store) saveVersion(ctx context.Context, version *int, insert, update string, args ...any) (bool, error) {
 	query := insert
-	if version != 0 {
-		query, args = update, append(args, version)
+	if *version != 0 {
+		query, args = update, append(args, *version)
 	}
-	n, err := s.durably(ctx, query, args...)
+	n, err := s.execDurably(ctx, query, args...)
+	*version += n
 	return n == 1, err
 }
 
-// durably runs one statement and returns how many rows it affected. They are on
-// the server's disk when it returns, even if the server's default is to answer
-// before that.
-func (s *Store) durably(ctx context.Context, query string, args ...any) (rows int, err error) {
+// execDurably runs one statement and returns how many rows it affected. They
+// are on the server's disk when it returns, even if the server's default is to
+// answer before that.
+func (s *Store) execDurably(ctx context.Context, query string, args ...any) (rows int, err error) {
 	var batch pgx.Batch // one transaction in one round trip
 	batch.Queue(`SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`)
 	batch.Queue(query, args...)
@@ -120,32 +110,19 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 		query += fmt.Sprintf(` LIMIT %d`, f.Limit)
 	}
 	found, err := s.actions(ctx, query, w.args...)
-	if err != nil {
-		return nil, fmt.Errorf("list actions: %w", err)
-	}
-	return found, nil
+	return found, store.Wrap(err, "list actions")
 }
 
 func (s *Store) actions(ctx context.Context, query string, args ...any) ([]hearken.Action, error) {
-	rows, err := s.pool.Query(ctx, `SELECT version, same, document::text FROM hearken_action`+query, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a hearken.Action, err error) {
-		var version int
-		var same, document string
-		if err := row.Scan(&version, &same, &document); err != nil {
-			return a, err
-		}
-		err = json.Unmarshal([]byte(document), &a)
-		a.Version, a.IdempotencyKey = version, same
+	return collect(ctx, s, func(row pgx.CollectableRow) (a hearken.Action, err error) {
+		err = row.Scan(&a, &a.Version, &a.IdempotencyKey) // in this order: the document resets the others
 		return a, err
-	})
+	}, `SELECT document, version, same FROM hearken_action`+query, args...)
 }
 
 // ForgetActions implements [hearken.ActionStore].
 func (s *Store) ForgetActions(ctx context.Context, before time.Time) (int, error) {
-	n, err := s.durably(ctx, `
+	n, err := s.execDurably(ctx, `
 		WITH gone AS (
 			DELETE FROM hearken_action a WHERE ended_at < $1 AND state <> ALL ($2) AND NOT EXISTS (
 				SELECT 1 FROM hearken_alarm WHERE action = a.id AND (next_at IS NOT NULL OR firing_at IS NOT NULL))
@@ -155,8 +132,5 @@ func (s *Store) ForgetActions(ctx context.Context, before time.Time) (int, error
 		)
 		SELECT id FROM gone`,
 		store.CeilTime(before), []hearken.ActionState{hearken.ActionPending, hearken.ActionApproved, hearken.ActionExecuting})
-	if err != nil {
-		return 0, fmt.Errorf("forget actions: %w", err)
-	}
-	return n, nil
+	return n, store.Wrap(err, "forget actions")
 }

@@ -24,43 +24,26 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 			created_at = excluded.created_at, revoked_at = excluded.revoked_at,
 			toolsets = excluded.toolsets, approver = excluded.approver`,
 		validText(k.ID), validText(k.Name), k.Hash, store.RoundTime(k.CreatedAt), store.RoundTimePtr(k.RevokedAt), string(toolsets), validText(k.Approver))
-	if err != nil {
-		return fmt.Errorf("save key: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "save key")
 }
 
 // Keys implements [hearken.Store].
 func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
-	rows, err := s.pool.Query(ctx, `SELECT id, name, hash, created_at, revoked_at, toolsets::text, approver
-		FROM hearken_key ORDER BY created_at, id`)
-	if err != nil {
-		return nil, fmt.Errorf("list keys: %w", err)
-	}
-	keys, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k hearken.Key, err error) {
-		var toolsets string
-		if err := row.Scan(&k.ID, &k.Name, &k.Hash, &k.CreatedAt, &k.RevokedAt, &toolsets, &k.Approver); err != nil {
-			return k, err
-		}
+	keys, err := collect(ctx, s, func(row pgx.CollectableRow) (k hearken.Key, err error) {
+		err = row.Scan(&k.ID, &k.Name, &k.Hash, &k.CreatedAt, &k.RevokedAt, &k.Toolsets, &k.Approver)
 		k.CreatedAt, k.RevokedAt = k.CreatedAt.UTC(), utc(k.RevokedAt)
-		return k, json.Unmarshal([]byte(toolsets), &k.Toolsets)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list keys: %w", err)
-	}
-	return keys, nil
+		return k, err
+	}, `SELECT id, name, hash, created_at, revoked_at, toolsets, approver FROM hearken_key ORDER BY created_at, id`)
+	return keys, store.Wrap(err, "list keys")
 }
 
 // SaveOwner implements [hearken.Store].
 func (s *Store) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
 	pin := append([]byte{}, o.PIN...) // nil would be NULL
-	_, err := s.durably(ctx, `INSERT INTO hearken_owner (id, data_dir, pin, saved_at) VALUES (1, $1, $2, $3)
+	_, err := s.execDurably(ctx, `INSERT INTO hearken_owner (id, data_dir, pin, saved_at) VALUES (1, $1, $2, $3)
 		ON CONFLICT (id) DO UPDATE SET data_dir = excluded.data_dir, pin = excluded.pin, saved_at = excluded.saved_at`,
 		validText(o.DataDir), pin, store.RoundTime(o.SavedAt))
-	if err != nil {
-		return fmt.Errorf("save owner: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "save owner")
 }
 
 // Owner implements [hearken.Store].
@@ -70,9 +53,6 @@ func (s *Store) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, store.NoOwner()
 	}
-	if err != nil {
-		return nil, fmt.Errorf("find owner: %w", err)
-	}
 	o.SavedAt = o.SavedAt.UTC()
-	return &o, nil
+	return &o, store.Wrap(err, "find owner")
 }

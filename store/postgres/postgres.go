@@ -73,6 +73,15 @@ func validText[T ~string](s T) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(s), "\ufffd"), "\x00", "\ufffd")
 }
 
+// collect reads all rows that a query finds.
+func collect[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], query string, args ...any) ([]T, error) {
+	rows, err := s.pool.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scan)
+}
+
 func utc(t *time.Time) *time.Time {
 	if t == nil {
 		return nil
@@ -94,10 +103,7 @@ func sessionKey(ctx context.Context, db querier, id string) (key int64, err erro
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, store.NoSession(id)
 	}
-	if err != nil {
-		return 0, fmt.Errorf("find session: %w", err)
-	}
-	return key, nil
+	return key, store.Wrap(err, "find session")
 }
 
 // where collects conditions, each with one argument.

@@ -2,8 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -17,14 +15,9 @@ func saveSegments(ctx context.Context, tx pgx.Tx, session int64, segments []hear
 	var batch pgx.Batch
 	for i := range segments {
 		g := &segments[i]
-		var words *string
+		var words any
 		if len(g.Words) > 0 {
-			list, err := json.Marshal(g.Words)
-			if err != nil {
-				return err
-			}
-			text := string(list)
-			words = &text
+			words = g.Words
 		}
 		batch.Queue(`
 			INSERT INTO hearken_segment (session, line, id, source, status, text, start_time, end_time,
@@ -77,30 +70,17 @@ func (s *Store) Segments(ctx context.Context, id string, line, limit int, words 
 	if err != nil {
 		return nil, err
 	}
-	column := `NULL`
+	column := `NULL::json`
 	if words {
-		column = `g.words::text`
+		column = `g.words`
 	}
-	rows, err := s.pool.Query(ctx, `SELECT `+segmentColumns+`, `+column+` FROM hearken_segment g
-		WHERE g.session = $1 AND g.line >= $2 ORDER BY g.line LIMIT $3`, session, line, max(limit, 0))
-	if err != nil {
-		return nil, fmt.Errorf("read segments: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (g hearken.Segment, err error) {
-		var words *string
-		if err := row.Scan(append(segmentFields(&g), &words)...); err != nil {
-			return g, err
-		}
+	found, err := collect(ctx, s, func(row pgx.CollectableRow) (g hearken.Segment, err error) {
+		err = row.Scan(append(segmentFields(&g), &g.Words)...)
 		g.Timestamp = g.Timestamp.UTC()
-		if words != nil {
-			err = json.Unmarshal([]byte(*words), &g.Words)
-		}
 		return g, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read segments: %w", err)
-	}
-	return found, nil
+	}, `SELECT `+segmentColumns+`, `+column+` FROM hearken_segment g
+		WHERE g.session = $1 AND g.line >= $2 ORDER BY g.line LIMIT $3`, session, line, max(limit, 0))
+	return found, store.Wrap(err, "read segments")
 }
 
 // Forget implements [hearken.Store].
@@ -110,9 +90,7 @@ func (s *Store) Forget(ctx context.Context, id string, line int) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `DELETE FROM hearken_segment WHERE session = $1 AND line >= $2`, session, line); err != nil {
-			return fmt.Errorf("forget: %w", err)
-		}
-		return nil
+		_, err = tx.Exec(ctx, `DELETE FROM hearken_segment WHERE session = $1 AND line >= $2`, session, line)
+		return store.Wrap(err, "forget")
 	})
 }

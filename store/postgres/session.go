@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -22,18 +21,11 @@ func (s *Store) Save(ctx context.Context, session *hearken.Session, segments []h
 		if err != nil {
 			return fmt.Errorf("save session: %w", err)
 		}
-		if err := saveSegments(ctx, tx, key, segments); err != nil {
-			return fmt.Errorf("save segments: %w", err)
-		}
-		return nil
+		return store.Wrap(saveSegments(ctx, tx, key, segments), "save segments")
 	})
 }
 
 func saveSession(ctx context.Context, tx pgx.Tx, s *hearken.Session) (key int64, err error) {
-	config, err := json.Marshal(s.Config)
-	if err != nil {
-		return 0, err
-	}
 	err = tx.QueryRow(ctx, `
 		INSERT INTO hearken_session (id, title, status, stop_reason, language, provider, started_at,
 			stopped_at, duration, segment_count, epoch, principal, config)
@@ -46,23 +38,19 @@ func saveSession(ctx context.Context, tx pgx.Tx, s *hearken.Session) (key int64,
 			principal = excluded.principal, config = excluded.config
 		RETURNING key`,
 		s.ID, validText(s.Title), validText(s.Status), validText(s.StopReason), validText(s.Language), validText(s.Provider),
-		store.RoundTime(s.StartedAt), store.RoundTimePtr(s.StoppedAt), s.Duration, s.SegmentCount, s.Epoch, validText(s.Principal), string(config),
+		store.RoundTime(s.StartedAt), store.RoundTimePtr(s.StoppedAt), s.Duration, s.SegmentCount, s.Epoch, validText(s.Principal), s.Config,
 	).Scan(&key)
 	return key, err
 }
 
 const sessionColumns = `s.id, s.title, s.status, s.stop_reason, s.language, s.provider, s.started_at,
-	s.stopped_at, s.duration, s.segment_count, s.epoch, s.principal, s.config::text`
+	s.stopped_at, s.duration, s.segment_count, s.epoch, s.principal, s.config`
 
 func scanSession(row pgx.CollectableRow) (s hearken.Session, err error) {
-	var config string
 	err = row.Scan(&s.ID, &s.Title, &s.Status, &s.StopReason, &s.Language, &s.Provider, &s.StartedAt,
-		&s.StoppedAt, &s.Duration, &s.SegmentCount, &s.Epoch, &s.Principal, &config)
-	if err != nil {
-		return s, err
-	}
+		&s.StoppedAt, &s.Duration, &s.SegmentCount, &s.Epoch, &s.Principal, &s.Config)
 	s.StartedAt, s.StoppedAt = s.StartedAt.UTC(), utc(s.StoppedAt)
-	return s, json.Unmarshal([]byte(config), &s.Config)
+	return s, err
 }
 
 // Session implements [hearken.Store].
@@ -70,7 +58,7 @@ func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error
 	if !hearken.ValidID(id) {
 		return nil, store.NoSession(id)
 	}
-	found, err := s.sessions(ctx, `SELECT `+sessionColumns+` FROM hearken_session s WHERE s.id = $1`, id)
+	found, err := collect(ctx, s, scanSession, `SELECT `+sessionColumns+` FROM hearken_session s WHERE s.id = $1`, id)
 	if err != nil {
 		return nil, fmt.Errorf("find session: %w", err)
 	}
@@ -96,19 +84,8 @@ func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearke
 	if f.Limit > 0 {
 		query += fmt.Sprintf(` LIMIT %d`, f.Limit)
 	}
-	found, err := s.sessions(ctx, query, w.args...)
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	return found, nil
-}
-
-func (s *Store) sessions(ctx context.Context, query string, args ...any) ([]hearken.Session, error) {
-	rows, err := s.pool.Query(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, scanSession)
+	found, err := collect(ctx, s, scanSession, query, w.args...)
+	return found, store.Wrap(err, "list sessions")
 }
 
 // Delete implements [hearken.Store].
@@ -117,13 +94,10 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		return store.NoSession(id)
 	}
 	done, err := s.pool.Exec(ctx, `DELETE FROM hearken_session WHERE id = $1`, id)
-	if err != nil {
-		return fmt.Errorf("delete session: %w", err)
-	}
-	if done.RowsAffected() == 0 {
+	if err == nil && done.RowsAffected() == 0 {
 		return store.NoSession(id)
 	}
-	return nil
+	return store.Wrap(err, "delete session")
 }
 
 // SaveNote implements [hearken.Store].
@@ -136,10 +110,7 @@ func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
 		_, err = tx.Exec(ctx, `INSERT INTO hearken_note (session, text, saved_at, by) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (session) DO UPDATE SET text = excluded.text, saved_at = excluded.saved_at, by = excluded.by`,
 			session, validText(n.Text), store.RoundTime(n.SavedAt), validText(n.By))
-		if err != nil {
-			return fmt.Errorf("save note: %w", err)
-		}
-		return nil
+		return store.Wrap(err, "save note")
 	})
 }
 
@@ -155,9 +126,6 @@ func (s *Store) Note(ctx context.Context, session string) (*hearken.Note, error)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, store.NoNote(session)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("find note: %w", err)
-	}
 	n.SavedAt = n.SavedAt.UTC()
-	return &n, nil
+	return &n, store.Wrap(err, "find note")
 }

@@ -25,40 +25,30 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 	if a.Decision != nil {
 		grant = a.Decision.Grant
 	}
-	saved, err := s.saveVersion(ctx, a.Version,
+	saved, err := s.saveVersion(ctx, &a.Version,
 		`INSERT INTO action (version, tool, principal, state, target, same, grant_id, created_at, ended_at, document, id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		`UPDATE action SET version = ?, tool = ?, principal = ?, state = ?, target = ?, same = ?, grant_id = ?,
 			created_at = ?, ended_at = ?, document = ? WHERE id = ? AND version = ?`,
 		a.Version+1, a.Tool, a.Principal, a.State, a.Target, a.IdempotencyKey, grant,
 		a.CreatedAt.UnixMicro(), toMicros(a.OverAt()), string(document), a.ID)
-	if err != nil {
-		return false, fmt.Errorf("save action: %w", err)
-	}
-	if saved {
-		a.Version++
-	}
-	return saved, nil
+	return saved, store.Wrap(err, "save action")
 }
 
 // saveVersion inserts a row if version is 0, and otherwise updates the row that
-// has this version, which it appends to the arguments. It reports whether it
-// changed a row: if not, another writer was first.
-func (s *Store) saveVersion(ctx context.Context, version int, insert, update string, args ...any) (saved bool, err error) {
+// has this version, which it appends to the arguments. If it changed a row, it
+// increments version and returns true; if not, another writer was first.
+func (s *Store) saveVersion(ctx context.Context, version *int, insert, update string, args ...any) (bool, error) {
 	query := insert
-	if version != 0 {
-		query, args = update, append(args, version)
+	if *version != 0 {
+		query, args = update, append(args, *version)
 	}
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		n, err := done.RowsAffected()
-		saved = n == 1
-		return err
-	})
-	return saved && err == nil, err
+	n, err := s.exec(ctx, query, args...)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	*version++
+	return true, nil
 }
 
 // Action implements [hearken.ActionStore].
@@ -75,42 +65,30 @@ func (s *Store) Action(ctx context.Context, id string) (*hearken.Action, error) 
 
 // Actions implements [hearken.ActionStore].
 func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
-	var where []string
-	var args []any
+	w := where{}
 	if len(f.States) > 0 {
-		where = append(where, `state IN (?`+strings.Repeat(`, ?`, len(f.States)-1)+`)`)
+		var states []any
 		for _, state := range f.States {
-			args = append(args, state)
+			states = append(states, state)
 		}
+		w.and(`state IN (?`+strings.Repeat(`, ?`, len(states)-1)+`)`, states...)
 	}
-	for _, equal := range []struct{ column, value string }{
-		{`principal`, f.Principal}, {`tool`, f.Tool}, {`target`, f.Target}, {`same`, f.IdempotencyKey}, {`grant_id`, f.Grant},
+	for _, equal := range []struct{ condition, value string }{
+		{`principal = ?`, f.Principal}, {`tool = ?`, f.Tool}, {`target = ?`, f.Target}, {`same = ?`, f.IdempotencyKey},
+		{`grant_id <> '' AND grant_id = ?`, f.Grant}, // as the index needs it
 	} {
 		if equal.value != "" {
-			where, args = append(where, equal.column+` = ?`), append(args, equal.value)
+			w.and(equal.condition, equal.value)
 		}
 	}
-	if f.Grant != "" {
-		where = append(where, `grant_id <> ''`) // as the index needs it
-	}
 	if f.PendingAudit {
-		where = append(where, `document ->> 'owed' <> ''`)
+		w.and(`document ->> 'owed' <> ''`)
 	}
 	if !f.Since.IsZero() {
-		where, args = append(where, `created_at >= ?`), append(args, ceilMicros(f.Since))
+		w.and(`created_at >= ?`, ceilMicros(f.Since))
 	}
-	query := ` ORDER BY created_at DESC, id DESC LIMIT ?`
-	if len(where) > 0 {
-		query = ` WHERE ` + strings.Join(where, ` AND `) + query
-	}
-	if f.Limit <= 0 {
-		f.Limit = -1
-	}
-	found, err := s.actions(ctx, query, append(args, f.Limit)...)
-	if err != nil {
-		return nil, fmt.Errorf("list actions: %w", err)
-	}
-	return found, nil
+	found, err := s.actions(ctx, w.String()+` ORDER BY created_at DESC, id DESC LIMIT ?`, append(w.args, sqlLimit(f.Limit))...)
+	return found, store.Wrap(err, "list actions")
 }
 
 func (s *Store) actions(ctx context.Context, query string, args ...any) ([]hearken.Action, error) {
@@ -149,21 +127,17 @@ func (s *Store) ForgetActions(ctx context.Context, before time.Time) (int, error
 	if !work {
 		return 0, nil
 	}
-	var n int64
+	var n int
 	err = s.erase(ctx, []string{"action", "alarm"}, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM alarm WHERE action IN (SELECT id FROM action WHERE `+forgettable+`)`, args...)
 		if err != nil {
 			return err
 		}
-		done, err := tx.ExecContext(ctx, `DELETE FROM action WHERE `+forgettable, args...)
-		if err != nil {
-			return err
-		}
-		n, err = done.RowsAffected()
+		n, err = affected(tx.ExecContext(ctx, `DELETE FROM action WHERE `+forgettable, args...))
 		return err
 	})
 	if err != nil && hearken.CodeOf(err) != hearken.Busy {
 		return 0, fmt.Errorf("forget actions: %w", err)
 	}
-	return int(n), err
+	return n, err
 }

@@ -24,29 +24,23 @@ func (s *Store) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 	if !a.Next.IsZero() {
 		next = toMicros(&a.Next)
 	}
-	saved, err := s.saveVersion(ctx, a.Version,
+	saved, err := s.saveVersion(ctx, &a.Version,
 		`INSERT INTO alarm (version, next_at, firing_at, document, action) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		`UPDATE alarm SET version = ?, next_at = ?, firing_at = ?, document = ? WHERE action = ? AND version = ?`,
 		a.Version+1, next, toMicros(a.Firing), string(document), a.Action)
-	if err != nil {
-		return false, fmt.Errorf("save alarm: %w", err)
-	}
-	if saved {
-		a.Version++
-	}
-	return saved, nil
+	return saved, store.Wrap(err, "save alarm")
 }
 
 // Alarms implements [hearken.ActionStore]. An alarm that is firing is sorted by
 // that time. One without a time comes last.
 func (s *Store) Alarms(ctx context.Context, before time.Time) ([]hearken.Alarm, error) {
-	query, args := `SELECT version, document FROM alarm`, []any(nil)
+	w := where{}
 	if !before.IsZero() {
-		query, args = query+` WHERE next_at < ? OR firing_at IS NOT NULL`, []any{ceilMicros(before)}
+		w.and(`(next_at < ? OR firing_at IS NOT NULL)`, ceilMicros(before))
 	}
-	query += ` ORDER BY coalesce(firing_at, next_at) NULLS LAST, action`
 	var found []hearken.Alarm
-	err := s.rows(ctx, query, args, func(rows *sql.Rows) (bool, error) {
+	err := s.rows(ctx, `SELECT version, document FROM alarm`+w.String()+
+		` ORDER BY coalesce(firing_at, next_at) NULLS LAST, action`, w.args, func(rows *sql.Rows) (bool, error) {
 		var version int
 		var document sql.RawBytes
 		if err := rows.Scan(&version, &document); err != nil {
@@ -58,8 +52,5 @@ func (s *Store) Alarms(ctx context.Context, before time.Time) ([]hearken.Alarm, 
 		found = append(found, a)
 		return true, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list alarms: %w", err)
-	}
-	return found, nil
+	return found, store.Wrap(err, "list alarms")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
 // Delete implements [hearken.Store]. If another process reads for so long that
@@ -21,18 +22,12 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM session WHERE key = ?`, session)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("delete session: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "delete session")
 }
 
 // Forget implements [hearken.Store]. It may return [hearken.Busy], as Delete does.
 func (s *Store) Forget(ctx context.Context, id string, line int) error {
-	if err := s.remove(ctx, id, line, func(*sql.Tx, int64) error { return nil }); err != nil {
-		return fmt.Errorf("forget: %w", err)
-	}
-	return nil
+	return store.Wrap(s.remove(ctx, id, line, func(*sql.Tx, int64) error { return nil }), "forget")
 }
 
 // remove deletes and overwrites the segments of a session from a line on, and
@@ -90,7 +85,7 @@ func unindex(ctx context.Context, tx *sql.Tx, session int64, line int) error {
 		if err := rows.Scan(&key, &g.Origin, &g.Status, &g.Text); err != nil {
 			return err
 		}
-		if err := index.remove(ctx, key, &g); err != nil {
+		if err := index.change(ctx, index.delete, key, &g); err != nil {
 			return err
 		}
 	}

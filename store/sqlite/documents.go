@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/store"
@@ -15,58 +14,40 @@ func (s *Store) SaveGrant(ctx context.Context, g *hearken.Grant) error {
 	err := s.saveDocument(ctx, `INSERT INTO "grant" (document, id, created_at) VALUES (?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET document = excluded.document, created_at = excluded.created_at`,
 		store.RoundGrant(g), g.ID, g.CreatedAt.UnixMicro())
-	if err != nil {
-		return fmt.Errorf("save grant: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "save grant")
 }
 
 // Grants implements [hearken.ActionStore].
 func (s *Store) Grants(ctx context.Context) ([]hearken.Grant, error) {
 	found, err := documents[hearken.Grant](ctx, s, `SELECT document FROM "grant" ORDER BY created_at, id`)
-	if err != nil {
-		return nil, fmt.Errorf("list grants: %w", err)
-	}
-	return found, nil
+	return found, store.Wrap(err, "list grants")
 }
 
 // SaveContact implements [hearken.ActionStore].
 func (s *Store) SaveContact(ctx context.Context, c *hearken.Contact) error {
 	err := s.saveDocument(ctx, `INSERT INTO contact (document, id) VALUES (?, ?)
 		ON CONFLICT (id) DO UPDATE SET document = excluded.document`, c, c.ID)
-	if err != nil {
-		return fmt.Errorf("save contact: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "save contact")
 }
 
 // DeleteContact implements [hearken.ActionStore]. It overwrites what it deletes
 // and may return [hearken.Busy], as Delete does.
 func (s *Store) DeleteContact(ctx context.Context, id string) error {
 	err := s.erase(ctx, []string{"contact"}, func(tx *sql.Tx) error {
-		done, err := tx.ExecContext(ctx, `DELETE FROM contact WHERE id = ?`, id)
-		if err != nil {
-			return err
+		n, err := affected(tx.ExecContext(ctx, `DELETE FROM contact WHERE id = ?`, id))
+		if err == nil && n == 0 {
+			err = store.NoContact(id)
 		}
-		if n, err := done.RowsAffected(); err != nil || n > 0 {
-			return err
-		}
-		return store.NoContact(id)
+		return err
 	})
-	if err != nil {
-		return fmt.Errorf("delete contact: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "delete contact")
 }
 
 // Contacts implements [hearken.ActionStore].
 func (s *Store) Contacts(ctx context.Context) ([]hearken.Contact, error) {
 	found, err := documents[hearken.Contact](ctx, s, `SELECT document FROM contact`)
-	if err != nil {
-		return nil, fmt.Errorf("list contacts: %w", err)
-	}
 	store.SortContacts(found)
-	return found, nil
+	return found, store.Wrap(err, "list contacts")
 }
 
 // saveDocument runs a query whose first argument is value as JSON.
@@ -75,10 +56,8 @@ func (s *Store) saveDocument(ctx context.Context, query string, value any, args 
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, query, append([]any{string(document)}, args...)...)
-		return err
-	})
+	_, err = s.exec(ctx, query, append([]any{string(document)}, args...)...)
+	return err
 }
 
 // documents decodes the JSON that a query finds.

@@ -17,19 +17,13 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 	if err != nil {
 		return fmt.Errorf("save key: %w", err)
 	}
-	err = s.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO key (id, name, hash, created_at, revoked_at, toolsets, approver)
-			VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET name = excluded.name, hash = excluded.hash,
-				created_at = excluded.created_at, revoked_at = excluded.revoked_at,
-				toolsets = excluded.toolsets, approver = excluded.approver`,
-			k.ID, k.Name, k.Hash, k.CreatedAt.UnixMicro(), toMicros(k.RevokedAt), string(toolsets), k.Approver)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("save key: %w", err)
-	}
-	return nil
+	_, err = s.exec(ctx, `INSERT INTO key (id, name, hash, created_at, revoked_at, toolsets, approver)
+		VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET name = excluded.name, hash = excluded.hash,
+			created_at = excluded.created_at, revoked_at = excluded.revoked_at,
+			toolsets = excluded.toolsets, approver = excluded.approver`,
+		k.ID, k.Name, k.Hash, k.CreatedAt.UnixMicro(), toMicros(k.RevokedAt), string(toolsets), k.Approver)
+	return store.Wrap(err, "save key")
 }
 
 // Keys implements [hearken.Store].
@@ -49,25 +43,16 @@ func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
 		keys = append(keys, k)
 		return true, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list keys: %w", err)
-	}
-	return keys, nil
+	return keys, store.Wrap(err, "list keys")
 }
 
 // SaveOwner implements [hearken.Store].
 func (s *Store) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
 	pin := append([]byte{}, o.PIN...) // nil would be NULL
-	err := s.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO owner (id, data_dir, pin, saved_at) VALUES (1, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET data_dir = excluded.data_dir, pin = excluded.pin, saved_at = excluded.saved_at`,
-			o.DataDir, pin, o.SavedAt.UnixMicro())
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("save owner: %w", err)
-	}
-	return nil
+	_, err := s.exec(ctx, `INSERT INTO owner (id, data_dir, pin, saved_at) VALUES (1, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET data_dir = excluded.data_dir, pin = excluded.pin, saved_at = excluded.saved_at`,
+		o.DataDir, pin, o.SavedAt.UnixMicro())
+	return store.Wrap(err, "save owner")
 }
 
 // Owner implements [hearken.Store].
@@ -75,12 +60,9 @@ func (s *Store) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
 	var o hearken.StoreOwner
 	var saved int64
 	err := s.reads.QueryRowContext(ctx, `SELECT data_dir, pin, saved_at FROM owner`).Scan(&o.DataDir, &o.PIN, &saved)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
+	if errors.Is(err, sql.ErrNoRows) {
 		return nil, store.NoOwner()
-	case err != nil:
-		return nil, fmt.Errorf("find owner: %w", err)
 	}
 	o.SavedAt = fromMicros(saved)
-	return &o, nil
+	return &o, store.Wrap(err, "find owner")
 }

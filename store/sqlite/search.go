@@ -5,12 +5,12 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
 // Search implements [hearken.Store].
@@ -20,10 +20,7 @@ func (s *Store) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, err
 		return nil, err
 	}
 	hits, err := s.search(ctx, &q, clauses)
-	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
-	}
-	return hits, nil
+	return hits, store.Wrap(err, "search")
 }
 
 func (s *Store) search(ctx context.Context, q *hearken.Query, clauses []hearken.Clause) ([]hearken.Hit, error) {

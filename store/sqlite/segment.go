@@ -46,19 +46,17 @@ func saveSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hea
 			}
 			words = sql.NullString{String: string(list), Valid: true}
 		}
-		done, err := insert.ExecContext(ctx, key, session, g.Line, g.ID, g.Origin, g.Status, g.Text,
+		n, err := affected(insert.ExecContext(ctx, key, session, g.Line, g.ID, g.Origin, g.Status, g.Text,
 			g.StartTime, g.EndTime, g.Confidence, g.Speaker, g.Language, g.IsFinal,
-			g.Timestamp.UnixMicro(), g.Echo, g.Durable, g.Original, g.Estimated, words, g.Event)
+			g.Timestamp.UnixMicro(), g.Echo, g.Durable, g.Original, g.Estimated, words, g.Event))
 		if err != nil {
 			return err
 		}
-		if n, err := done.RowsAffected(); err != nil {
-			return err
-		} else if n == 0 {
+		if n == 0 {
 			continue
 		}
 		first, last = min(first, key), max(last, key)
-		if err := index.add(ctx, key, g); err != nil {
+		if err := index.change(ctx, index.insert, key, g); err != nil {
 			return fmt.Errorf("index: %w", err)
 		}
 	}
@@ -108,23 +106,9 @@ func segmentFields(g *hearken.Segment, timestamp *int64) []any {
 
 // Segments implements [hearken.Store].
 func (s *Store) Segments(ctx context.Context, id string, line, limit int, words bool) ([]hearken.Segment, error) {
-	found, err := s.segments(ctx, id, line, limit, words)
+	session, err := sessionKey(ctx, s.reads, id)
 	if err != nil {
 		return nil, fmt.Errorf("read segments: %w", err)
-	}
-	return found, nil
-}
-
-func (s *Store) segments(ctx context.Context, id string, line, limit int, words bool) ([]hearken.Segment, error) {
-	session := int64(-1)
-	err := s.rows(ctx, `SELECT key FROM session WHERE id = ?`, []any{id}, func(rows *sql.Rows) (bool, error) {
-		return false, rows.Scan(&session)
-	})
-	if err != nil {
-		return nil, err
-	}
-	if session < 0 {
-		return nil, store.NoSession(id)
 	}
 	column := `NULL`
 	if words {
@@ -149,5 +133,5 @@ func (s *Store) segments(ctx context.Context, id string, line, limit int, words 
 			found = append(found, g)
 			return true, nil
 		})
-	return found, err
+	return found, store.Wrap(err, "read segments")
 }

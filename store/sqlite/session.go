@@ -23,10 +23,7 @@ func (s *Store) Save(ctx context.Context, session *hearken.Session, segments []h
 		if err != nil {
 			return fmt.Errorf("save session: %w", err)
 		}
-		if err := saveSegments(ctx, tx, key, segments); err != nil {
-			return fmt.Errorf("save segments: %w", err)
-		}
-		return nil
+		return store.Wrap(saveSegments(ctx, tx, key, segments), "save segments")
 	})
 }
 
@@ -85,33 +82,19 @@ func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error
 
 // Sessions implements [hearken.Store].
 func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
-	var where []string
-	var args []any
-	and := func(condition string, arg any) {
-		where, args = append(where, condition), append(args, arg)
-	}
+	w := where{}
 	if f.Status != "" {
-		and(`s.status = ?`, f.Status)
+		w.and(`s.status = ?`, f.Status)
 	}
 	if !f.Since.IsZero() {
-		and(`s.started_at >= ?`, ceilMicros(f.Since))
+		w.and(`s.started_at >= ?`, ceilMicros(f.Since))
 	}
 	if !f.Until.IsZero() {
-		and(`s.started_at < ?`, ceilMicros(f.Until))
+		w.and(`s.started_at < ?`, ceilMicros(f.Until))
 	}
-	query := `SELECT ` + sessionColumns + ` FROM session s`
-	if len(where) > 0 {
-		query += ` WHERE ` + strings.Join(where, ` AND `)
-	}
-	query += ` ORDER BY s.started_at DESC, s.id DESC LIMIT ?`
-	if f.Limit <= 0 {
-		f.Limit = -1
-	}
-	found, err := s.sessions(ctx, query, append(args, f.Limit)...)
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	return found, nil
+	found, err := s.sessions(ctx, `SELECT `+sessionColumns+` FROM session s`+w.String()+
+		` ORDER BY s.started_at DESC, s.id DESC LIMIT ?`, append(w.args, sqlLimit(f.Limit))...)
+	return found, store.Wrap(err, "list sessions")
 }
 
 func (s *Store) sessions(ctx context.Context, query string, args ...any) ([]hearken.Session, error) {
@@ -123,10 +106,34 @@ func (s *Store) sessions(ctx context.Context, query string, args ...any) ([]hear
 	return found, err
 }
 
+// where collects conditions and their arguments.
+type where struct {
+	conditions []string
+	args       []any
+}
+
+func (w *where) and(condition string, args ...any) {
+	w.conditions, w.args = append(w.conditions, condition), append(w.args, args...)
+}
+
+func (w *where) String() string {
+	if len(w.conditions) == 0 {
+		return ""
+	}
+	return ` WHERE ` + strings.Join(w.conditions, ` AND `)
+}
+
+// sqlLimit returns the LIMIT for a filter in which 0 means none.
+func sqlLimit(limit int) int {
+	if limit <= 0 {
+		return -1
+	}
+	return limit
+}
+
 // sessionKey finds the row key of a session.
-func sessionKey(ctx context.Context, tx *sql.Tx, id string) (int64, error) {
-	var key int64
-	err := tx.QueryRowContext(ctx, `SELECT key FROM session WHERE id = ?`, id).Scan(&key)
+func sessionKey(ctx context.Context, db querier, id string) (key int64, err error) {
+	err = db.QueryRowContext(ctx, `SELECT key FROM session WHERE id = ?`, id).Scan(&key)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, store.NoSession(id)
 	}
@@ -145,10 +152,7 @@ func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
 			session, n.Text, n.SavedAt.UnixMicro(), n.By)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("save note: %w", err)
-	}
-	return nil
+	return store.Wrap(err, "save note")
 }
 
 // Note implements [hearken.Store].

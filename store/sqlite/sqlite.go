@@ -21,6 +21,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
 var _ hearken.Store = (*Store)(nil)
@@ -188,6 +189,25 @@ func (s *Store) rows(ctx context.Context, query string, args []any, f func(*sql.
 	return rows.Err()
 }
 
+// exec runs one statement in a transaction and returns how many rows it
+// affected.
+func (s *Store) exec(ctx context.Context, query string, args ...any) (rows int, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		rows, err = affected(tx.ExecContext(ctx, query, args...))
+		return err
+	})
+	return rows, err
+}
+
+// affected returns how many rows a statement affected.
+func affected(done sql.Result, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	n, err := done.RowsAffected()
+	return int(n), err
+}
+
 // write runs f in a transaction that holds the write lock from the start.
 func (s *Store) write(ctx context.Context, f func(tx *sql.Tx) error) error {
 	tx, err := s.writes.BeginTx(ctx, nil)
@@ -198,8 +218,5 @@ func (s *Store) write(ctx context.Context, f func(tx *sql.Tx) error) error {
 	if err := f(tx); err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	return nil
+	return store.Wrap(tx.Commit(), "commit")
 }

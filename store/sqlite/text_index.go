@@ -33,7 +33,7 @@ func newTextIndex(ctx context.Context, tx *sql.Tx) (_ *textIndex, err error) {
 		query string
 	}{
 		{&x.findTerm, `SELECT id FROM term WHERE term = ?`},
-		{&x.insertTerm, `INSERT INTO term (term) VALUES (?)`},
+		{&x.insertTerm, `INSERT INTO term (term) VALUES (?) RETURNING id`},
 		{&x.insert, `INSERT INTO spoken (rowid, terms) VALUES (?, ?)`},
 		{&x.delete, `INSERT INTO spoken (spoken, rowid, terms) VALUES ('delete', ?, ?)`},
 	} {
@@ -52,16 +52,8 @@ func (x *textIndex) close() {
 	}
 }
 
-// add indexes a segment if it is speech.
-func (x *textIndex) add(ctx context.Context, key int64, g *hearken.Segment) error {
-	return x.change(ctx, x.insert, key, g)
-}
-
-// remove removes a segment that was added.
-func (x *textIndex) remove(ctx context.Context, key int64, g *hearken.Segment) error {
-	return x.change(ctx, x.delete, key, g)
-}
-
+// change runs one of the statements insert and delete for a segment, if it is
+// speech.
 func (x *textIndex) change(ctx context.Context, stmt *sql.Stmt, key int64, g *hearken.Segment) error {
 	if !g.Spoken() {
 		return nil
@@ -89,14 +81,9 @@ func (x *textIndex) number(ctx context.Context, term string) (n int64, err error
 	}
 	err = x.findTerm.QueryRowContext(ctx, term).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
-		done, err := x.insertTerm.ExecContext(ctx, term)
-		if err != nil {
-			return 0, err
-		}
-		if n, err = done.LastInsertId(); err != nil {
-			return 0, err
-		}
-	} else if err != nil {
+		err = x.insertTerm.QueryRowContext(ctx, term).Scan(&n)
+	}
+	if err != nil {
 		return 0, err
 	}
 	x.numbers[strings.Clone(term)] = n
