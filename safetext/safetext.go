@@ -39,23 +39,35 @@ func ClassOf(r rune) Class {
 }
 
 // Marked replaces what is not visible by its number, such as <U+202E>. A plain
-// \n, tabs, and the selector that makes a symbol an emoji stay.
+// \n, tabs, and the invisible parts of emoji stay.
 func Marked(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return ClassOf(r) != Visible }) {
 		return s
 	}
 	var b strings.Builder
-	var before rune
-	for _, r := range s {
-		emoji := r == '\ufe0f' && unicode.Is(unicode.So, before)
-		if r == '\n' || r == '\t' || emoji || ClassOf(r) == Visible {
+	text := []rune("\x00" + s + "\x00") // so that every character has neighbours
+	for i, r := range text[1 : len(text)-1] {
+		if r == '\n' || r == '\t' || ClassOf(r) == Visible || isEmojiPart(text[i], r, text[i+2]) {
 			b.WriteRune(r)
 		} else {
 			fmt.Fprintf(&b, "<U+%04X>", r)
 		}
-		before = r
 	}
 	return b.String()
+}
+
+// isEmojiPart reports whether r, between two characters, is the selector that
+// makes a symbol or a keycap an emoji, or the joiner of two emoji.
+func isEmojiPart(before, r, after rune) bool {
+	const keycap, selector, joiner = '\u20e3', '\ufe0f', '\u200d'
+	skinTone := '\U0001F3FB' <= before && before <= '\U0001F3FF'
+	switch r {
+	case selector:
+		return unicode.Is(unicode.So, before) || after == keycap && strings.ContainsRune("0123456789#*", before)
+	case joiner:
+		return unicode.Is(unicode.So, after) && (unicode.Is(unicode.So, before) || before == selector || skinTone)
+	}
+	return false
 }
 
 // Clean removes control characters and those that change the direction of

@@ -28,6 +28,14 @@ func TestMarked(t *testing.T) {
 		"a\u3164b\u200bc":                "a<U+3164>b<U+200B>c",
 		"a\rb":                           "a<U+000D>b",
 		"❤\ufe0f a\ufe0f":                "❤\ufe0f a<U+FE0F>",
+		"1\ufe0f\u20e3 #\ufe0f\u20e3":    "1\ufe0f\u20e3 #\ufe0f\u20e3",
+		"1\ufe0f2 a\ufe0f\u20e3":         "1<U+FE0F>2 a<U+FE0F>\u20e3",
+		"👩\u200d💻 👩🏽\u200d💻":             "👩\u200d💻 👩🏽\u200d💻",
+		"❤\ufe0f\u200d🔥":                 "❤\ufe0f\u200d🔥",
+		"pay\u200dpal":                   "pay<U+200D>pal",
+		"👩\u200da\u200d👩\u200d":          "👩<U+200D>a<U+200D>👩<U+200D>",
+		"\u200d👩":                        "<U+200D>👩",
+		"\ufe0f":                         "<U+FE0F>",
 	} {
 		if got := Marked(in); got != want {
 			t.Errorf("Marked(%q) = %q, want %q", in, got, want)
