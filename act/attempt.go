@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -38,7 +39,7 @@ func (q *Queue) attempt(ctx context.Context, a *hearken.Action) (out hearken.Out
 func (q *Queue) saveOutcome(id string, out hearken.Outcome) {
 	ctx := context.Background()
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, backOffTime) {
-		a, changed, err := q.update(ctx, id, func(a *hearken.Action) bool {
+		_, _, err := q.changeAndRecord(ctx, id, func(a *hearken.Action) bool {
 			if a.State != hearken.ActionExecuting {
 				return false
 			}
@@ -47,13 +48,12 @@ func (q *Queue) saveOutcome(id string, out hearken.Outcome) {
 			return true
 		})
 		if err == nil {
-			if changed {
-				q.recordChange(ctx, a)
-			}
 			return
 		}
 		q.log.Error("outcome of an action not saved", "action", id, "error", err)
-		if !q.sleep(wait) {
+		select {
+		case <-time.After(wait):
+		case <-q.closing:
 			return // the next hub finds it executing and marks it as unknown
 		}
 	}
@@ -87,30 +87,17 @@ func (q *Queue) applyOutcome(a *hearken.Action, out hearken.Outcome) {
 	}
 }
 
-// sleep waits and reports whether the queue is still open.
-func (q *Queue) sleep(wait time.Duration) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-q.closing:
-		return false
-	}
-}
-
 // connector returns the connector of an action, nil if there is none.
 func (q *Queue) connector(a *hearken.Action) hearken.Connector {
-	of := q.connectors(a.Tool)
-	for _, c := range of {
-		if c.Name() == a.Connector {
-			if a.Tool == hearken.ReminderCreate {
-				return mirrored{c, others(of, c)}
-			}
-			return c
-		}
+	all := q.connectors(a.Tool)
+	i := slices.IndexFunc(all, func(c hearken.Connector) bool { return c.Name() == a.Connector })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	if a.Tool == hearken.ReminderCreate {
+		return mirrored{all[i], slices.Delete(slices.Clone(all), i, i+1)}
+	}
+	return all[i]
 }
 
 // connectors returns the connectors of a tool.

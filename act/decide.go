@@ -121,7 +121,7 @@ func (q *Queue) Withdraw(ctx context.Context, principal, id string) (*hearken.Ac
 
 // cancel cancels an action that is in one of the states.
 func (q *Queue) cancel(ctx context.Context, id string, in ...hearken.ActionState) (*hearken.Action, error) {
-	a, changed, err := q.update(ctx, id, func(a *hearken.Action) bool {
+	a, _, err := q.changeAndRecord(ctx, id, func(a *hearken.Action) bool {
 		if !slices.Contains(in, a.State) {
 			return false
 		}
@@ -129,9 +129,6 @@ func (q *Queue) cancel(ctx context.Context, id string, in ...hearken.ActionState
 		a.PendingAudit = hearken.AuditDecided
 		return true
 	})
-	if changed {
-		q.recordChange(ctx, a)
-	}
 	return a, err
 }
 
@@ -169,7 +166,7 @@ func (q *Queue) undo(ctx context.Context, a *hearken.Action) (*hearken.Action, e
 	if out := undoer.Undo(ctx, a); out.Result != hearken.ResultOK {
 		return a, hearken.Errorf(hearken.ActionCannotBeUndone, "It could not be undone: %s", out.Message)
 	}
-	a, _, err := q.update(ctx, a.ID, func(a *hearken.Action) bool {
+	a, _, err := q.changeAndRecord(ctx, a.ID, func(a *hearken.Action) bool {
 		if a.State != hearken.ActionDone {
 			return false
 		}
@@ -177,8 +174,5 @@ func (q *Queue) undo(ctx context.Context, a *hearken.Action) (*hearken.Action, e
 		a.PendingAudit = hearken.AuditUndone
 		return true
 	})
-	if err == nil && a.PendingAudit != "" {
-		q.recordChange(ctx, a)
-	}
 	return a, err
 }

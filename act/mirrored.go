@@ -16,24 +16,11 @@ type mirrored struct {
 	copies []hearken.Connector
 }
 
-func others(all []hearken.Connector, but hearken.Connector) []hearken.Connector {
-	var out []hearken.Connector
-	for _, c := range all {
-		if c != but {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 func (m mirrored) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
 	out := m.Connector.Do(ctx, a)
-	if out.Result != hearken.ResultOK {
-		return out
-	}
-	for _, c := range m.copies {
-		if got := m.copy(ctx, c.Do, a); got.Result != hearken.ResultOK {
-			out.Message += fmt.Sprintf("Not copied to %s: %s", c.Name(), got.Message)
+	if out.Result == hearken.ResultOK {
+		for _, c := range m.copies {
+			out.Message += tryCopy(ctx, c.Do, a, "Not copied to "+c.Name())
 		}
 	}
 	return out
@@ -45,13 +32,10 @@ func (m mirrored) Undo(ctx context.Context, a *hearken.Action) hearken.Outcome {
 		return hearken.Outcome{Result: hearken.ResultPermanent, Message: "This cannot be undone."}
 	}
 	out := undoer.Undo(ctx, a)
-	if out.Result != hearken.ResultOK {
-		return out
-	}
-	for _, c := range m.copies {
-		if undoer, ok := c.(hearken.Undoer); ok {
-			if got := m.copy(ctx, undoer.Undo, a); got.Result != hearken.ResultOK {
-				out.Message += fmt.Sprintf("Still on %s: %s", c.Name(), got.Message)
+	if out.Result == hearken.ResultOK {
+		for _, c := range m.copies {
+			if undoer, ok := c.(hearken.Undoer); ok {
+				out.Message += tryCopy(ctx, undoer.Undo, a, "Still on "+c.Name())
 			}
 		}
 	}
@@ -61,10 +45,15 @@ func (m mirrored) Undo(ctx context.Context, a *hearken.Action) hearken.Outcome {
 // copyTimeout bounds each copy: the reminder itself is already set.
 const copyTimeout = 15 * time.Second
 
-func (m mirrored) copy(ctx context.Context, do func(context.Context, *hearken.Action) hearken.Outcome, a *hearken.Action) hearken.Outcome {
+// tryCopy makes or removes one copy. If that fails, it returns a sentence that
+// begins with problem.
+func tryCopy(ctx context.Context, do func(context.Context, *hearken.Action) hearken.Outcome, a *hearken.Action, problem string) string {
 	ctx, cancel := context.WithTimeout(ctx, copyTimeout)
 	defer cancel()
-	return do(ctx, a)
+	if out := do(ctx, a); out.Result != hearken.ResultOK {
+		return problem + ": " + out.Message
+	}
+	return ""
 }
 
 // conflicts is implemented by calendars that know their other appointments.

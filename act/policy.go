@@ -42,23 +42,17 @@ func (q *Queue) applyPolicy(ctx context.Context, a *hearken.Action, found eviden
 
 // onlyFromMicrophone reports whether everything was said on this side.
 func onlyFromMicrophone(said []hearken.Evidence) bool {
-	for _, e := range said {
-		if e.Source != hearken.Microphone || e.Echo {
-			return false
-		}
-	}
-	return len(said) > 0
+	return len(said) > 0 && !slices.ContainsFunc(said, func(e hearken.Evidence) bool {
+		return e.Source != hearken.Microphone || e.Echo
+	})
 }
 
 // fromFarSide reports whether an argument, or any if arg is empty, comes from
 // the other side.
 func fromFarSide(said []hearken.Evidence, arg string) bool {
-	for _, e := range said {
-		if (arg == "" || e.Arg == arg) && (e.Source == hearken.System || e.Echo) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(said, func(e hearken.Evidence) bool {
+		return (arg == "" || e.Arg == arg) && (e.Source == hearken.System || e.Echo)
+	})
 }
 
 // warnings tell the decider where the words came from.

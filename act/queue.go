@@ -78,12 +78,9 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 		audit:   auditWriter{audit: cfg.Audit, log: cfg.Log},
 		changes: make(chan struct{}), reserved: map[string]int{}, wakeup: make(chan struct{}, 1),
 	}
-	q.book.CallingCode = cfg.CallingCode
+	q.book.CallingCode, q.book.FixedTargets = cfg.CallingCode, map[string]string{}
 	for _, m := range cfg.Messengers {
 		if p, ok := m.(hearken.SingleTarget); ok {
-			if q.book.FixedTargets == nil {
-				q.book.FixedTargets = map[string]string{}
-			}
 			q.book.FixedTargets[m.Name()] = p.Target()
 		}
 	}
@@ -234,8 +231,7 @@ func isSetReminder(a hearken.Action) bool {
 // Await returns an action when it has ended, or in its current state after
 // wait.
 func (q *Queue) Await(ctx context.Context, id string, wait time.Duration) (*hearken.Action, error) {
-	over := time.NewTimer(wait)
-	defer over.Stop()
+	over := time.After(wait)
 	for {
 		changes := q.Changes() // before reading, so that no change is missed
 		a, err := q.Action(ctx, id)
@@ -244,12 +240,22 @@ func (q *Queue) Await(ctx context.Context, id string, wait time.Duration) (*hear
 		}
 		select {
 		case <-changes:
-		case <-over.C:
+		case <-over:
 			return a, nil
 		case <-ctx.Done():
 			return a, ctx.Err()
 		}
 	}
+}
+
+// changeAndRecord is [Queue.update] for a change that sets PendingAudit. It
+// also writes that record.
+func (q *Queue) changeAndRecord(ctx context.Context, id string, change func(a *hearken.Action) bool) (*hearken.Action, bool, error) {
+	a, changed, err := q.update(ctx, id, change)
+	if changed {
+		q.recordChange(ctx, a)
+	}
+	return a, changed, err
 }
 
 // update changes a stored action. If somebody else changes it at the same time,

@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -55,15 +56,12 @@ func (q *Queue) run(ctx context.Context) {
 				q.log.Info("old actions removed", "count", n)
 			}
 		}
-		timer := time.NewTimer(next)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		case <-q.wakeup:
-		case <-timer.C:
+		case <-time.After(next):
 		}
-		timer.Stop()
 	}
 }
 
@@ -146,7 +144,7 @@ func (q *Queue) release(id string) {
 
 // expire expires an action that nobody decided about.
 func (q *Queue) expire(ctx context.Context, id string) {
-	a, changed, err := q.update(ctx, id, func(a *hearken.Action) bool {
+	_, _, err := q.changeAndRecord(ctx, id, func(a *hearken.Action) bool {
 		now := q.cfg.Now().UTC()
 		if a.State != hearken.ActionPending || now.Before(a.ExpiresAt) {
 			return false
@@ -155,11 +153,8 @@ func (q *Queue) expire(ctx context.Context, id string) {
 		a.PendingAudit = hearken.AuditDecided
 		return true
 	})
-	switch {
-	case err != nil && ctx.Err() == nil:
+	if err != nil && ctx.Err() == nil {
 		q.log.Warn("action not ended", "action", id, "error", err)
-	case changed:
-		q.recordChange(ctx, a)
 	}
 }
 
@@ -275,10 +270,8 @@ func (q *Queue) whyNotAllowed(ctx context.Context, a *hearken.Action) *hearken.E
 	if err != nil {
 		return nil // saving the action will fail as well
 	}
-	for i := range grants {
-		if grants[i].ID == a.Decision.Grant && isValid(&grants[i], a.Decision.At) {
-			return nil
-		}
+	if slices.ContainsFunc(grants, func(g hearken.Grant) bool { return g.ID == a.Decision.Grant && isValid(&g, a.Decision.At) }) {
+		return nil
 	}
 	return hearken.Errorf(hearken.ActionWasDenied, "the grant was revoked before this was carried out.")
 }

@@ -39,12 +39,13 @@ type Config struct {
 
 // A Clock fires reminders. Its methods may be called concurrently.
 type Clock struct {
-	cfg    Config
-	stop   chan struct{} // closed: claim nothing more
-	ctx    context.Context
-	cancel context.CancelFunc // also ends running notifications
-	wake   chan struct{}
-	work   sync.WaitGroup
+	cfg     Config
+	closing context.Context // once it is done, nothing more is claimed
+	close   context.CancelFunc
+	ctx     context.Context
+	cancel  context.CancelFunc // also ends running notifications
+	wake    chan struct{}
+	work    sync.WaitGroup
 
 	claimSlots, endSlots chan struct{}   // limit concurrent writes to the store
 	notifierSlots        []chan struct{} // limit concurrent calls of each notifier
@@ -53,7 +54,6 @@ type Clock struct {
 	alarms        map[string]*entry
 	unclaimed     int        // alarms that are due and not claimed yet
 	noneUnclaimed *sync.Cond // unclaimed has become 0
-	closed        bool
 }
 
 // An entry is an alarm as this clock knows it.
@@ -85,7 +85,7 @@ func Open(ctx context.Context, cfg Config) (*Clock, error) {
 		cfg.Failpoint = func(string) {}
 	}
 	c := &Clock{
-		cfg: cfg, stop: make(chan struct{}), wake: make(chan struct{}, 1),
+		cfg: cfg, wake: make(chan struct{}, 1),
 		claimSlots: make(chan struct{}, maxClaims), endSlots: make(chan struct{}, maxEndings),
 		alarms: map[string]*entry{},
 	}
@@ -106,6 +106,7 @@ func Open(ctx context.Context, cfg Config) (*Clock, error) {
 		c.remember(a)
 	}
 	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	c.closing, c.close = context.WithCancel(c.ctx)
 	c.work.Go(c.run)
 	return c, nil
 }
@@ -113,23 +114,9 @@ func Open(ctx context.Context, cfg Config) (*Clock, error) {
 // Close stops the clock. Running notifications may end until ctx does. Times
 // that surely were not notified are kept for the next start.
 func (c *Clock) Close(ctx context.Context) error {
-	c.mu.Lock()
-	if !c.closed {
-		c.closed = true
-		close(c.stop)
-	}
-	c.mu.Unlock()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		c.work.Wait()
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-		c.cancel()
-		<-done
-	}
+	c.close()
+	defer context.AfterFunc(ctx, c.cancel)()
+	c.work.Wait()
 	c.cancel()
 	return nil
 }
@@ -238,22 +225,12 @@ func (c *Clock) remember(a hearken.Alarm) {
 	e.alarm = a
 }
 
-// stopped reports whether the clock is being closed.
-func (c *Clock) stopped() bool {
-	select {
-	case <-c.stop:
-		return true
-	default:
-		return false
-	}
-}
-
 // acquire takes a slot. It returns false if the clock is closed first.
 func (c *Clock) acquire(slots chan struct{}) bool {
 	select {
 	case slots <- struct{}{}:
 		return true
-	case <-c.stop:
+	case <-c.closing.Done():
 		return false
 	}
 }

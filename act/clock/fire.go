@@ -51,7 +51,7 @@ func (c *Clock) claim(alarm *hearken.Alarm) *hearken.Action {
 		return nil
 	}
 	defer func() { <-c.claimSlots }()
-	if c.stopped() {
+	if c.closing.Err() != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, writeTimeout)

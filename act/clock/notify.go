@@ -37,7 +37,7 @@ func (c *Clock) notifyAll(a *hearken.Action, at time.Time) notifyResult {
 		all.Go(func() { r.outcomes[i] = c.notifyWith(i, n) })
 	}
 	all.Wait()
-	r.postponed = len(r.outcomes) > 0 && c.stopped()
+	r.postponed = len(r.outcomes) > 0 && c.closing.Err() != nil
 	for _, o := range r.outcomes {
 		r.postponed = r.postponed && o.Result == hearken.ResultTemporary
 	}
@@ -74,24 +74,20 @@ func (c *Clock) attempt(notifier Notifier, n Notice) hearken.Outcome {
 		return out
 	case <-ctx.Done():
 	}
-	timer := time.NewTimer(cancelGrace)
-	defer timer.Stop()
 	select {
 	case out := <-done:
 		return out
-	case <-timer.C:
+	case <-time.After(cancelGrace):
 		return hearken.Outcome{Result: hearken.ResultUnknown, Message: "It did not answer in time."}
 	}
 }
 
 // sleep waits and reports whether the clock is still open.
 func (c *Clock) sleep(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
-	case <-c.stop:
+	case <-c.closing.Done():
 		return false
 	}
 }

@@ -25,7 +25,7 @@ func (c *Clock) run() {
 	looked := time.Now()
 	for {
 		select {
-		case <-c.stop:
+		case <-c.closing.Done():
 			return
 		case <-c.wake:
 		case <-timer.C:
