@@ -1,6 +1,7 @@
 package hearken
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -56,28 +57,13 @@ const (
 	ActionCannotBeUndone Code = "cannot_undo"
 )
 
-// RPC returns the code's number as a JSON-RPC error.
-func (c Code) RPC() int64 {
-	switch c {
-	case SessionNotFound:
-		return -32001
-	case SessionAlreadyStopped:
-		return -32002
-	case ProviderNotConfigured:
-		return -32003
-	case APIKeyMissing:
-		return -32004
-	case Invalid:
-		return -32602
-	case Unauthorized:
-		return 401
-	case Forbidden:
-		return 403
-	case RateLimited:
-		return 429
-	}
-	return -32000
+var rpcNumbers = map[Code]int64{
+	SessionNotFound: -32001, SessionAlreadyStopped: -32002, ProviderNotConfigured: -32003, APIKeyMissing: -32004,
+	Invalid: -32602, Unauthorized: 401, Forbidden: 403, RateLimited: 429,
 }
+
+// RPC returns the code's number as a JSON-RPC error.
+func (c Code) RPC() int64 { return cmp.Or(rpcNumbers[c], -32000) }
 
 // An Error is a failure that a person or an agent sees: a code, a plain
 // sentence, and optionally what to try.

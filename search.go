@@ -51,13 +51,10 @@ func (q *Query) Clauses() ([]Clause, error) {
 
 // Count is how many hits the query asks for.
 func (q *Query) Count() int {
-	switch {
-	case q.Limit <= 0:
+	if q.Limit <= 0 {
 		return 50
-	case q.Limit > SearchDepth:
-		return SearchDepth
 	}
-	return q.Limit
+	return min(q.Limit, SearchDepth)
 }
 
 // Matches reports whether an entry is speech from the query's time in which

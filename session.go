@@ -1,7 +1,7 @@
 package hearken
 
 import (
-	"strings"
+	"regexp"
 	"time"
 )
 
@@ -78,24 +78,9 @@ type SessionFilter struct {
 
 // ValidID reports whether id is a UUID in the form that sessions use:
 // lower-case hexadecimal with dashes. Such an id is safe as a file name.
-func ValidID(id string) bool {
-	if len(id) != 36 {
-		return false
-	}
-	for i, r := range id {
-		switch i {
-		case 8, 13, 18, 23:
-			if r != '-' {
-				return false
-			}
-		default:
-			if !strings.ContainsRune("0123456789abcdef", r) {
-				return false
-			}
-		}
-	}
-	return true
-}
+func ValidID(id string) bool { return idForm.MatchString(id) }
+
+var idForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // A Note is a markdown text saved with a session, such as an agent's summary.
 type Note struct {

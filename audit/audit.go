@@ -101,7 +101,7 @@ func Open(cfg Config) (*Log, error) {
 		if err := l.w.close(); err != nil {
 			cfg.Log.Warn("audit: file not closed", "error", err)
 		}
-		if _, ok := errors.AsType[*hearken.Error](err); ok {
+		if hearken.CodeOf(err) != "" {
 			return nil, err
 		}
 		if t, ok := errors.AsType[*Tampered](err); ok {
@@ -217,7 +217,7 @@ func (l *Log) checkpointOnTimer() {
 		l.w.timer = nil
 		if err := l.w.checkpointAll(); err != nil {
 			l.cfg.Log.Warn("audit: no checkpoint could be made", "error", err)
-			l.w.checkpointIfDue(checkpointRecords)
+			l.w.checkpointIfDue()
 		}
 		<-l.writeLock
 	case <-l.closing:
@@ -246,10 +246,7 @@ func (l *Log) Close() error {
 
 // unavailable wraps err as agents see it.
 func unavailable(err error) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := errors.AsType[*hearken.Error](err); ok {
+	if err == nil || hearken.CodeOf(err) != "" {
 		return err
 	}
 	return hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written, so no action is carried out: %w.", err).

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"time"
@@ -18,7 +17,6 @@ type file interface {
 	io.WriterAt
 	Truncate(size int64) error
 	Sync() error // the data and what is needed to find it
-	Stat() (fs.FileInfo, error)
 	Close() error
 }
 

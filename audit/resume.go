@@ -46,7 +46,7 @@ func (w *writer) resume() error {
 		}
 		from = 0
 	}
-	w.checkpointIfDue(checkpointRecords)
+	w.checkpointIfDue()
 	return nil
 }
 

@@ -114,17 +114,11 @@ func (o *Options) complete(dir string) error {
 		}
 		o.Key = keys.VerifierKey()
 	}
-	if o.Checkpoint == "" {
-		if path := CheckpointCopy(o.KeyDir, dir); exists(path) { // not before the first checkpoint
-			o.Checkpoint = path
-		}
+	copied := CheckpointCopy(o.KeyDir, dir)
+	if _, err := os.Stat(copied); o.Checkpoint == "" && err == nil { // it does not exist before the first checkpoint
+		o.Checkpoint = copied
 	}
 	return nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // readCheckpoints reads the checkpoints of a file. In the audit's own file they
@@ -196,12 +190,8 @@ func (v *verification) run() error {
 	v.Records, v.Root = v.state.n, v.state.root().String()
 	if len(v.checkpoints) > 0 {
 		c := v.checkpoints[len(v.checkpoints)-1]
-		where := "The audit"
-		if v.name != "" {
-			where = v.name
-		}
 		return tampered(v.name, v.line, "%s ends with record %d at line %d, but the checkpoint of %s covers %d records: the end was cut off.",
-			where, v.state.n, v.line, c.at.Format(time.RFC3339), c.n)
+			cmp.Or(v.name, "The audit"), v.state.n, v.line, c.at.Format(time.RFC3339), c.n)
 	}
 	return nil
 }
@@ -239,8 +229,8 @@ func (v *verification) month(name string) error {
 // checkLine checks a line against the chain and the checkpoints.
 func (v *verification) checkLine(l []byte, r *bufio.Reader) error {
 	v.line++
-	if h, ok := readHead(l); v.First == 0 && ok && h.seq > 1 {
-		return tampered(v.name, 1, "Line 1 of %s is record %d: the records before it are missing.", v.name, h.seq)
+	if seq, _, ok := readHead(l); v.First == 0 && ok && seq > 1 {
+		return tampered(v.name, 1, "Line 1 of %s is record %d: the records before it are missing.", v.name, seq)
 	}
 	v.First = 1
 	if wrong := v.state.mismatch(l); wrong != "" {
@@ -266,11 +256,10 @@ func (v *verification) checkLine(l []byte, r *bufio.Reader) error {
 // findChanged tells which of two lines that do not fit was changed: if the line
 // after the second still refers to the second, it was the first.
 func (v *verification) findChanged(l []byte, wrong string, r *bufio.Reader) error {
-	h, ok := readHead(l)
-	if ok && h.seq == v.state.n+1 && v.state.n > 0 {
+	if seq, _, ok := readHead(l); ok && seq == v.state.n+1 && v.state.n > 0 {
 		own := hexHash(l)
 		next, err := r.ReadSlice('\n')
-		if n, ok := readHead(bytes.TrimSuffix(next, []byte("\n"))); err == nil && ok && string(n.prev) == own {
+		if _, prev, ok := readHead(bytes.TrimSuffix(next, []byte("\n"))); err == nil && ok && prev == own {
 			return tampered(v.prevFile, v.prevLine, "Line %d of %s was changed: the line after it refers to another one.", v.prevLine, v.prevFile)
 		}
 	}

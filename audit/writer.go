@@ -93,7 +93,7 @@ func (w *writer) write(batch []*entry) {
 		e.done <- err
 	}
 	if err == nil {
-		w.checkpointIfDue(checkpointRecords)
+		w.checkpointIfDue()
 	}
 }
 
@@ -203,14 +203,14 @@ func (w *writer) checkFile() error {
 	return nil
 }
 
-// checkpointIfDue makes a checkpoint if at least so many records have none, and
-// otherwise starts the timer for one. The records are safe without it, so a
-// failure is only logged and retried later.
-func (w *writer) checkpointIfDue(records int64) {
+// checkpointIfDue makes a checkpoint if enough records have none, and otherwise
+// starts the timer for one. The records are safe without it, so a failure is
+// only logged and retried later.
+func (w *writer) checkpointIfDue() {
 	if w.state.n == w.covered {
 		return
 	}
-	if w.state.n-w.covered >= records {
+	if w.state.n-w.covered >= checkpointRecords {
 		err := w.checkpoint()
 		// A copy costs as much time as several records.
 		if err == nil && w.now().Sub(w.copiedAt) >= copyInterval {

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -52,7 +53,7 @@ func parseInstant(text string, zone *time.Location, now time.Time) (time.Time, e
 		n[i], _ = strconv.Atoi(parts[i+1])
 	}
 	floating := time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], 0, time.UTC)
-	if floating.Format("2006-01-02T15:04:05") != text[:10]+"T"+parts[4]+":"+parts[5]+":"+seconds(parts[6]) {
+	if floating.Format("2006-01-02T15:04:05") != text[:10]+"T"+parts[4]+":"+parts[5]+":"+cmp.Or(parts[6], "00") {
 		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s is not a date and time that exists.", quoted(text))
 	}
 	if parts[7] == "" {
@@ -63,13 +64,6 @@ func parseInstant(text string, zone *time.Location, now time.Time) (time.Time, e
 		return time.Time{}, hearken.Errorf(hearken.InvalidTime, "%s has an offset that no place on earth has. Offsets are from -12:00 to +14:00.", quoted(text))
 	}
 	return floating.Add(-offset), nil
-}
-
-func seconds(digits string) string {
-	if digits == "" {
-		return "00"
-	}
-	return digits
 }
 
 // parseOffset reads Z, +hh:mm or +hhmm.

@@ -9,6 +9,7 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -126,7 +127,7 @@ func checkPlatform(platform string, offered []string) (string, error) {
 		return platform, nil
 	}
 	if setupHints[platform] == "" {
-		return "", hearken.Errorf(hearken.Invalid, "Unknown platform.").WithTry("%s", joinOr(offered, "email or sms"))
+		return "", hearken.Errorf(hearken.Invalid, "Unknown platform.").WithTry("%s", cmp.Or(strings.Join(offered, " or "), "email or sms"))
 	}
 	return "", notSetUp(platform)
 }
@@ -146,17 +147,11 @@ func (l *lookup) byAddress(to, kind string) (Recipient, error) {
 	case !slices.Contains(l.offered, kind):
 		return Recipient{}, notSetUp(kind)
 	}
-	r := Recipient{Platform: kind}
-	var err error
-	if kind == email {
-		r.Address, r.Warnings, err = checkEmail(to)
-	} else {
-		r.Address, err = e164(to, l.book.CallingCode)
-	}
+	address, warnings, err := l.book.checkAddress(kind, to)
 	if err != nil {
 		return Recipient{}, err
 	}
-	r.Spoken = []string{r.Address}
+	r := Recipient{Address: address, Platform: kind, Warnings: warnings, Spoken: []string{address}}
 	for _, c := range l.all {
 		if slices.ContainsFunc(addresses(c, kind), func(known string) bool { return sameAddress(known, r.Address) }) {
 			r.Name, r.Known, r.Spoken = c.Name, true, spokenNames(c)
@@ -212,17 +207,22 @@ func (l *lookup) toContact(c *hearken.Contact) (Recipient, error) {
 // contactAt returns a contact at one of its addresses. The address is checked
 // like any other: the book was imported.
 func (l *lookup) contactAt(c *hearken.Contact, kind, address string) (Recipient, error) {
-	r := Recipient{Name: c.Name, Platform: kind, Known: true, Spoken: spokenNames(*c)}
-	var err error
-	if kind == email {
-		r.Address, r.Warnings, err = checkEmail(address)
-	} else {
-		r.Address, err = e164(address, l.book.CallingCode)
-	}
+	address, warnings, err := l.book.checkAddress(kind, address)
+	r := Recipient{Name: c.Name, Address: address, Platform: kind, Known: true, Warnings: warnings, Spoken: spokenNames(*c)}
 	if err == nil && l.platform == "" && c.Prefer != "" && c.Prefer != kind {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s prefers %s, which is not available.", c.Name, c.Prefer))
 	}
 	return r, err
+}
+
+// checkAddress returns an address in its canonical form, with warnings for the
+// owner.
+func (b *Book) checkAddress(kind, address string) (string, []string, error) {
+	if kind == email {
+		return checkEmail(address)
+	}
+	number, err := e164(address, b.CallingCode)
+	return number, nil, err
 }
 
 // fixedTarget finds a configured target that was requested by its own name.
@@ -270,12 +270,4 @@ func sameAddress(a, b string) bool {
 	a, _, errA := checkEmail(a)
 	b, _, errB := checkEmail(b)
 	return errA == nil && errB == nil && strings.EqualFold(a, b)
-}
-
-// joinOr joins a list of choices.
-func joinOr(of []string, none string) string {
-	if len(of) == 0 {
-		return none
-	}
-	return strings.Join(of, " or ")
 }

@@ -24,10 +24,8 @@ func isMe(to string) bool { return slices.Contains(meWords, fold(to)) }
 
 // owner returns the owner's contact, nil if there is none.
 func (l *lookup) owner() *hearken.Contact {
-	for i := range l.all {
-		if l.all[i].Me {
-			return &l.all[i]
-		}
+	if i := slices.IndexFunc(l.all, func(c hearken.Contact) bool { return c.Me }); i >= 0 {
+		return &l.all[i]
 	}
 	return nil
 }
@@ -78,15 +76,9 @@ func spellings(to string) []string {
 
 // namesSeveral reports whether more than one person seems to be named.
 func namesSeveral(to string) bool {
-	if strings.ContainsAny(to, ",;&、，；＆") {
-		return true
-	}
-	for _, and := range []string{" and ", " und ", " et ", " y "} {
-		if strings.Contains(" "+strings.ToLower(to)+" ", and) {
-			return true
-		}
-	}
-	return false
+	words := strings.Fields(strings.ToLower(to))
+	return strings.ContainsAny(to, ",;&、，；＆") ||
+		slices.ContainsFunc([]string{"and", "und", "et", "y"}, func(and string) bool { return slices.Contains(words, and) })
 }
 
 // An entry is a contact with its names folded.

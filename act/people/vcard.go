@@ -235,12 +235,7 @@ func (p *parser) note(at int, what string) {
 
 // name returns the person's name.
 func (c *card) name() string {
-	for _, name := range []string{c.fn, c.full(), c.org} {
-		if name = cleanName(name); name != "" {
-			return name
-		}
-	}
-	return ""
+	return cmp.Or(cleanName(c.fn), cleanName(c.full()), cleanName(c.org))
 }
 
 // full joins the parts of the name in the order of its language.
@@ -263,11 +258,10 @@ func isCJK(s string) bool {
 // parts, and its pronunciation.
 func (c *card) aliases(name string) []string {
 	all := append(slices.Clone(c.nicknames), c.full(), c.reading, strings.TrimSpace(c.readingLast+" "+c.readingGiven))
-	if isCJK(c.family) {
-		all = append(all, c.family)
-	}
-	if isCJK(c.given) {
-		all = append(all, c.given)
+	for _, part := range []string{c.family, c.given} {
+		if isCJK(part) {
+			all = append(all, part)
+		}
 	}
 	seen := map[string]bool{fold(name): true, "": true}
 	var out []string
@@ -315,10 +309,7 @@ func contactID(uid string, c *hearken.Contact) string {
 	if idForm.MatchString(uid) {
 		return uid
 	}
-	of := uid
-	if of == "" {
-		of = strings.Join(slices.Concat([]string{fold(c.Name)}, c.Emails, c.Phones), "\n")
-	}
-	sum := sha256.Sum256([]byte(of))
+	contents := strings.Join(slices.Concat([]string{fold(c.Name)}, c.Emails, c.Phones), "\n")
+	sum := sha256.Sum256([]byte(cmp.Or(uid, contents)))
 	return "card-" + hex.EncodeToString(sum[:8])
 }

@@ -2,13 +2,17 @@ package message
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/netip"
 	"net/url"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -143,4 +147,36 @@ func missing(setting string) error {
 // unreadable is the error for a setting whose file cannot be used.
 func unreadable(setting string, err error) error {
 	return &hearken.Error{Code: hearken.Invalid, Message: fmt.Sprintf("%s: %v", setting, err), Err: err}
+}
+
+// tlsConfig trusts the system's authorities and those in the file, if there is
+// one.
+func tlsConfig(host, caFile string) (*tls.Config, error) {
+	cfg := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	roots, err := remote.CertPool(caFile)
+	cfg.RootCAs = roots
+	return cfg, err
+}
+
+// isUntrusted reports whether the other side's certificate was refused. A retry
+// does not help then.
+func isUntrusted(err error) bool {
+	_, bad := errors.AsType[*tls.CertificateVerificationError](err)
+	return bad
+}
+
+// dialer connects. A plain one, without TLS, refuses every address but this
+// computer's, whatever a name resolves to.
+func dialer(plain bool) *net.Dialer {
+	d := &net.Dialer{Timeout: dialTimeout}
+	if plain {
+		d.Control = func(_, address string, _ syscall.RawConn) error {
+			ap, err := netip.ParseAddrPort(address)
+			if err != nil || !ap.Addr().Unmap().IsLoopback() {
+				return errors.New("without TLS only this computer may be reached")
+			}
+			return nil
+		}
+	}
+	return d
 }

@@ -52,8 +52,9 @@ func messageOf(ctx context.Context, c hearken.MessageChecker, a *hearken.Action)
 	return a.Message, nil
 }
 
-// checkText refuses a text that would not arrive as it was approved.
-func checkText(text string, limit int, size func(string) int, unit string) error {
+// checkText refuses a text that would not arrive as it was approved. Its size
+// is in the unit in which the service counts.
+func checkText(text string, size, limit int, unit string) error {
 	if text == "" {
 		return hearken.Errorf(hearken.Invalid, "The text is empty")
 	}
@@ -65,13 +66,11 @@ func checkText(text string, limit int, size func(string) int, unit string) error
 			return hearken.Errorf(hearken.Invalid, "The text contains the control character U+%04X", r)
 		}
 	}
-	if n := size(text); n > limit {
-		return hearken.Errorf(hearken.Invalid, "The text has %d %s; at most %d can be sent", n, unit, limit)
+	if size > limit {
+		return hearken.Errorf(hearken.Invalid, "The text has %d %s; at most %d can be sent", size, unit, limit)
 	}
 	return nil
 }
-
-func sizeBytes(s string) int { return len(s) }
 
 // sizeUTF16 counts as phone networks do.
 func sizeUTF16(s string) int {

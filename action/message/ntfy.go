@@ -76,7 +76,7 @@ func (n *Ntfy) Accepts(m *hearken.Message) error {
 	if m.Address != n.cfg.Topic {
 		return hearken.Errorf(hearken.InvalidRecipient, "The recipient is not the configured ntfy topic")
 	}
-	return checkText(m.Text, maxNtfy, sizeBytes, "bytes")
+	return checkText(m.Text, len(m.Text), maxNtfy, "bytes")
 }
 
 // Do publishes the message.

@@ -76,7 +76,7 @@ func (w *Webhook) Accepts(m *hearken.Message) error {
 	if m.Address != w.host {
 		return hearken.Errorf(hearken.InvalidRecipient, "The recipient is not the configured webhook")
 	}
-	return checkText(m.Text, maxWebhook, sizeBytes, "bytes")
+	return checkText(m.Text, len(m.Text), maxWebhook, "bytes")
 }
 
 // webhookBody is the body of a request.

@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"golang.org/x/mod/sumdb/tlog"
 )
 
 // timeForm is the form of all times in the audit, always in UTC.
@@ -50,38 +52,32 @@ func encode(s *state, now time.Time, r hearken.AuditRecord, note string, hash fu
 	return b.Bytes(), nil
 }
 
-// A head is the part of a line that forms the chain.
-type head struct {
-	seq  int64
-	prev []byte // in hex
-}
-
-// readHead parses the fields at the beginning of a line. It accepts only what
-// encode writes.
-func readHead(l []byte) (head, bool) {
+// readHead parses the fields at the beginning of a line, which form the chain.
+// It accepts only what encode writes.
+func readHead(l []byte) (seq int64, prev string, ok bool) {
 	rest, ok := bytes.CutPrefix(l, []byte(`{"seq":`))
 	number, rest, ok2 := bytes.Cut(rest, []byte(`,"ts":"`))
 	seq, err := strconv.ParseInt(string(number), 10, 64)
 	if !ok || !ok2 || err != nil || seq < 1 || len(rest) < len(timeForm) {
-		return head{}, false
+		return 0, "", false
 	}
 	rest, ok = bytes.CutPrefix(rest[len(timeForm):], []byte(`","prev":"`))
-	prev, _, ok2 := bytes.Cut(rest, []byte(`"`))
-	return head{seq, prev}, ok && ok2 && l[len(l)-1] == '}'
+	hash, _, ok2 := bytes.Cut(rest, []byte(`"`))
+	return seq, string(hash), ok && ok2 && l[len(l)-1] == '}'
 }
 
 // mismatch says why a line does not follow after s, in words that continue
 // "Line N of FILE"; empty if it does.
 func (s *state) mismatch(l []byte) string {
-	h, ok := readHead(l)
+	seq, prev, ok := readHead(l)
 	switch {
 	case !ok:
 		return "is not a record"
-	case h.seq > s.n+1:
-		return fmt.Sprintf("is record %d, but record %d should be there: something was removed or moved", h.seq, s.n+1)
-	case h.seq < s.n+1:
-		return fmt.Sprintf("is record %d, but record %d should be there: something was moved or duplicated", h.seq, s.n+1)
-	case string(h.prev) != s.prev():
+	case seq > s.n+1:
+		return fmt.Sprintf("is record %d, but record %d should be there: something was removed or moved", seq, s.n+1)
+	case seq < s.n+1:
+		return fmt.Sprintf("is record %d, but record %d should be there: something was moved or duplicated", seq, s.n+1)
+	case prev != s.prev():
 		return "does not follow from the line before: one of the two was changed"
 	}
 	return ""
@@ -91,4 +87,48 @@ func (s *state) mismatch(l []byte) string {
 func hexHash(l []byte) string {
 	h := sha256.Sum256(l)
 	return hex.EncodeToString(h[:])
+}
+
+// A state is what is needed to continue after a record: the number of records,
+// the hash of the last one, and the roots of the complete subtrees on the right
+// edge of the tree, largest first.
+type state struct {
+	n    int64
+	last [sha256.Size]byte
+	tree []tlog.Hash
+}
+
+// prev is the hash by which the next line refers to the last one.
+func (s *state) prev() string {
+	if s.n == 0 {
+		return ""
+	}
+	return hex.EncodeToString(s.last[:])
+}
+
+// add appends a line, given without its newline.
+func (s *state) add(l []byte) {
+	s.tree = append(s.tree, tlog.RecordHash(l))
+	for k := s.n; k&1 == 1; k >>= 1 {
+		i := len(s.tree) - 2
+		s.tree = append(s.tree[:i], tlog.NodeHash(s.tree[i], s.tree[i+1]))
+	}
+	s.last = sha256.Sum256(l)
+	s.n++
+}
+
+// root is the hash of the whole tree as in RFC 6962.
+func (s *state) root() tlog.Hash {
+	if s.n == 0 {
+		return tlog.Hash(sha256.Sum256(nil))
+	}
+	h := s.tree[len(s.tree)-1]
+	for i := len(s.tree) - 2; i >= 0; i-- {
+		h = tlog.NodeHash(s.tree[i], h)
+	}
+	return h
+}
+
+func (s *state) clone() state {
+	return state{s.n, s.last, slices.Clone(s.tree)}
 }
