@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -30,13 +31,12 @@ type auditWriter struct {
 // write writes a record, after all queued ones.
 func (w *auditWriter) write(ctx context.Context, r hearken.AuditRecord) error {
 	w.mu.Lock()
-	for w.err != nil || len(w.pending) > 0 {
-		if w.err = w.flush(ctx); w.err != nil {
-			w.mu.Unlock()
-			return unavailable(w.err)
-		}
-	}
+	err := w.flush(ctx)
+	w.err = err
 	w.mu.Unlock()
+	if err != nil {
+		return unavailable(err)
+	}
 	if err := w.audit.Append(ctx, r); err != nil {
 		w.failed(err, nil)
 		return unavailable(err)
@@ -98,14 +98,11 @@ func (w *auditWriter) retry(ctx context.Context) {
 func (w *auditWriter) problem() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err != nil {
-		return unavailable(w.err)
-	}
-	return nil
+	return unavailable(w.err)
 }
 
 func unavailable(err error) error {
-	if hearken.CodeOf(err) == hearken.AuditUnavailable {
+	if err == nil || hearken.CodeOf(err) == hearken.AuditUnavailable {
 		return err
 	}
 	return hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written, so no action is carried out: %w.", err).
@@ -192,22 +189,15 @@ func proposal(a *hearken.Action) hearken.AuditRecord {
 // texts returns the free texts of an action by argument.
 func texts(a *hearken.Action) map[string]string {
 	out := map[string]string{}
-	add := func(name, text string) {
-		if text != "" {
-			out[name] = text
-		}
-	}
 	switch {
 	case a.Appointment != nil:
-		add("title", a.Appointment.Title)
-		add("description", a.Appointment.Description)
-		add("location", a.Appointment.Location)
+		out["title"], out["description"], out["location"] = a.Appointment.Title, a.Appointment.Description, a.Appointment.Location
 	case a.Message != nil:
-		add("to", a.Message.To)
-		add("text", a.Message.Text)
+		out["to"], out["text"] = a.Message.To, a.Message.Text
 	case a.Reminder != nil:
-		add("note", a.Reminder.Note)
+		out["note"] = a.Reminder.Note
 	}
+	maps.DeleteFunc(out, func(_, text string) bool { return text == "" })
 	return out
 }
 

@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"slices"
@@ -43,9 +44,7 @@ func (q *Queue) checkGrant(ctx context.Context, g *hearken.Grant) error {
 	if g.ExpiresAt.IsZero() {
 		g.ExpiresAt = now.Add(defaultGrant)
 	}
-	if g.PerDay == 0 {
-		g.PerDay = defaultPerDay
-	}
+	g.PerDay = cmp.Or(g.PerDay, defaultPerDay)
 	longest := longestGrant
 	if g.Tool == hearken.MessageSend {
 		longest = longestMessageGrant

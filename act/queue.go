@@ -67,8 +67,9 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	if cfg.NoNotifier == nil {
+		cfg.NoNotifier = func() string { return "" }
 	}
 	if cfg.Failpoint == nil {
 		cfg.Failpoint = func(string) {}

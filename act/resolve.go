@@ -13,7 +13,6 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act/evidence"
-	"github.com/hearken-dev/hearken/act/people"
 	"github.com/hearken-dev/hearken/safetext"
 	"github.com/hearken-dev/hearken/schedule"
 )
@@ -85,14 +84,10 @@ func (q *Queue) resolveCalendar(ctx context.Context, a *hearken.Action, in *Cale
 	if hint, ok := calendar.(conflicts); ok {
 		a.Warnings = append(a.Warnings, overlaps(ctx, hint, a.Appointment)...)
 	}
-	said := []evidence.Arg{{Name: "title", Value: in.Title}}
-	if strings.TrimSpace(in.Description) != "" {
-		said = append(said, evidence.Arg{Name: "description", Value: in.Description})
+	said := []evidence.Arg{
+		{Name: "title", Value: in.Title}, {Name: "description", Value: in.Description}, {Name: "location", Value: in.Location},
 	}
-	if strings.TrimSpace(in.Location) != "" {
-		said = append(said, evidence.Arg{Name: "location", Value: in.Location})
-	}
-	return said, nil
+	return slices.DeleteFunc(said, func(arg evidence.Arg) bool { return strings.TrimSpace(arg.Value) == "" }), nil
 }
 
 func (q *Queue) resolveMessage(ctx context.Context, a *hearken.Action, in *MessageArgs) ([]evidence.Arg, error) {
@@ -129,13 +124,10 @@ func (q *Queue) resolveMessage(ctx context.Context, a *hearken.Action, in *Messa
 	if len(sent) == 0 {
 		a.Warnings = append(a.Warnings, "This is the first message to this address.")
 	}
-	return []evidence.Arg{recipient(in.To, to), {Name: "text", Value: in.Text}}, nil
-}
-
-// recipient is what somebody should have said about a message's recipient: the
-// name or the address.
-func recipient(asked string, to people.Recipient) evidence.Arg {
-	return evidence.Arg{Name: "to", Value: to.Address, Spoken: slices.Concat([]string{asked}, to.Spoken), Kind: evidence.Address}
+	return []evidence.Arg{
+		{Name: "to", Value: to.Address, Spoken: slices.Concat([]string{in.To}, to.Spoken), Kind: evidence.Address},
+		{Name: "text", Value: in.Text},
+	}, nil
 }
 
 func (q *Queue) resolveReminder(a *hearken.Action, in *ReminderArgs) ([]evidence.Arg, error) {
@@ -156,12 +148,9 @@ func (q *Queue) resolveReminder(a *hearken.Action, in *ReminderArgs) ([]evidence
 	if first, ok := schedule.Next(rule, at, q.cfg.Zone, at.Add(-1)); ok {
 		at = first // "every Monday", requested on a Friday
 	}
-	if warning != "" {
-		a.Warnings = append(a.Warnings, warning)
-	}
-	if q.cfg.NoNotifier != nil {
-		if why := q.cfg.NoNotifier(); why != "" {
-			a.Warnings = append(a.Warnings, why)
+	for _, text := range []string{warning, q.cfg.NoNotifier()} {
+		if text != "" {
+			a.Warnings = append(a.Warnings, text)
 		}
 	}
 	a.Connector, a.Target = q.cfg.Reminders[0].Name(), q.cfg.Reminders[0].Name()

@@ -3,6 +3,7 @@
 package owner
 
 import (
+	"cmp"
 	"context"
 	"crypto/pbkdf2"
 	"crypto/rand"
@@ -74,9 +75,7 @@ func Open(c Config) (*Owner, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Rounds == 0 {
-		c.Rounds = defaultRounds
-	}
+	c.Rounds = cmp.Or(c.Rounds, defaultRounds)
 	o := &Owner{cfg: c, path: filepath.Join(c.KeyDir, verifierFile)}
 	raw, err := os.ReadFile(o.path)
 	switch {

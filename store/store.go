@@ -16,11 +16,14 @@ import (
 func RoundTime(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // RoundTimePtr is [RoundTime] for a time that may be missing.
-func RoundTimePtr(t *time.Time) *time.Time {
-	if t == nil {
+func RoundTimePtr(t *time.Time) *time.Time { return Convert(t, RoundTime) }
+
+// Convert converts a value that may be missing.
+func Convert[T, U any](value *T, f func(T) U) *U {
+	if value == nil {
 		return nil
 	}
-	return new(RoundTime(*t))
+	return new(f(*value))
 }
 
 // CeilTime returns the first time that a store can keep and that is not before

@@ -13,9 +13,11 @@
 package clock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -75,9 +77,7 @@ const (
 // Open starts a clock: it loads all alarms, ends what a crash interrupted, and
 // fires what was missed.
 func Open(ctx context.Context, cfg Config) (*Clock, error) {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -196,10 +196,8 @@ func (c *Clock) find(ctx context.Context, id string) (*hearken.Alarm, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list alarms: %w", err)
 	}
-	for _, a := range all {
-		if a.Action == id {
-			return &a, nil
-		}
+	if i := slices.IndexFunc(all, func(a hearken.Alarm) bool { return a.Action == id }); i >= 0 {
+		return &all[i], nil
 	}
 	return nil, nil
 }

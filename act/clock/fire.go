@@ -58,7 +58,10 @@ func (c *Clock) claim(alarm *hearken.Alarm) *hearken.Action {
 	defer cancel()
 	action, err := c.cfg.Store.Action(ctx, alarm.Action)
 	if hearken.CodeOf(err) == hearken.NotFound || err == nil && action.Reminder == nil {
-		c.drop(ctx, alarm)
+		c.updateUnchanged(ctx, alarm, func(a *hearken.Alarm) {
+			a.Next = time.Time{}
+			a.SetFailure(hearken.Errorf(hearken.NotFound, "The reminder no longer exists."))
+		})
 		return nil
 	}
 	if err != nil {
@@ -128,14 +131,6 @@ func (c *Clock) updateUnchanged(ctx context.Context, alarm *hearken.Alarm, chang
 		c.postpone(alarm.Action, err)
 	}
 	return replaced
-}
-
-// drop ends an alarm whose reminder no longer exists.
-func (c *Clock) drop(ctx context.Context, alarm *hearken.Alarm) {
-	c.updateUnchanged(ctx, alarm, func(a *hearken.Alarm) {
-		a.Next = time.Time{}
-		a.SetFailure(hearken.Errorf(hearken.NotFound, "The reminder no longer exists."))
-	})
 }
 
 // due returns the time to notify of and the next one after it. It chooses the

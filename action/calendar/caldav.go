@@ -73,9 +73,7 @@ func NewCalDAV(cfg Config) (*CalDAV, error) {
 	if !slices.Contains([]string{"vtodo", "vevent", "both", "off"}, cfg.Reminders) {
 		return nil, hearken.Errorf(hearken.Invalid, "CALDAV_REMINDERS is %q.", cfg.Reminders).WithTry("vtodo, vevent, both or off")
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	client, err := newClient(cfg)
 	if err != nil {
 		return nil, err
@@ -250,11 +248,7 @@ func (c *CalDAV) Conflicts(ctx context.Context, start, end time.Time) ([]string,
 			if v.kind != event || v.text("TRANSP") == "TRANSPARENT" || v.text("STATUS") == "CANCELLED" {
 				continue
 			}
-			title := shortLine(v.text("SUMMARY"), 80)
-			if title == "" {
-				title = "an event without a title"
-			}
-			titles = appendConflict(titles, title)
+			titles = appendConflict(titles, cmp.Or(shortLine(v.text("SUMMARY"), 80), "an event without a title"))
 		}
 	}
 	return titles, nil

@@ -1,8 +1,10 @@
 package calendar
 
 import (
+	"cmp"
 	"context"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -163,7 +165,7 @@ func (c *CalDAV) named(ctx context.Context, list []collection, name string) (col
 	for _, equal := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
 		var found []collection
 		for _, o := range list {
-			if equal(o.name, name) || equal(lastPart(o.url), name) {
+			if equal(o.name, name) || equal(path.Base(o.url.Path), name) {
 				found = append(found, o)
 			}
 		}
@@ -178,23 +180,11 @@ func (c *CalDAV) named(ctx context.Context, list []collection, name string) (col
 	return collection{}, rejected("The server has no calendar %q.", name).WithTry("one of %s", names(list))
 }
 
-func lastPart(u *url.URL) string {
-	path := strings.TrimSuffix(u.Path, "/")
-	return path[strings.LastIndex(path, "/")+1:]
-}
-
 // names lists calendars for people.
 func names(list []collection) string {
 	var all []string
 	for _, o := range list {
-		name := shortLine(o.name, 40)
-		if name == "" {
-			name = o.url.EscapedPath()
-		}
-		all = append(all, name)
+		all = append(all, cmp.Or(shortLine(o.name, 40), o.url.EscapedPath()))
 	}
-	if len(all) == 0 {
-		return "none: the server has no calendar"
-	}
-	return strings.Join(all[:min(len(all), 10)], ", ")
+	return cmp.Or(strings.Join(all[:min(len(all), 10)], ", "), "none: the server has no calendar")
 }

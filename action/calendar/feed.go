@@ -65,9 +65,7 @@ func NewFeed(cfg FeedConfig) (*Feed, error) {
 		return nil, err
 	}
 	cfg.Name = cmp.Or(safetext.Line(cfg.Name), "Hearken")
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

@@ -82,12 +82,7 @@ func collect[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], query 
 	return pgx.CollectRows(rows, scan)
 }
 
-func utc(t *time.Time) *time.Time {
-	if t == nil {
-		return nil
-	}
-	return new(t.UTC())
-}
+func utc(t *time.Time) *time.Time { return store.Convert(t, time.Time.UTC) }
 
 // querier is what the pool and a transaction have in common.
 type querier interface {

@@ -73,7 +73,6 @@ func unindex(ctx context.Context, tx *sql.Tx, session int64, line int) error {
 	if err != nil {
 		return err
 	}
-	defer index.close()
 	rows, err := tx.QueryContext(ctx, `SELECT key, source, status, text FROM segment WHERE session = ? AND line >= ?`, session, line)
 	if err != nil {
 		return err

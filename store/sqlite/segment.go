@@ -25,12 +25,10 @@ func saveSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hea
 	if err != nil {
 		return err
 	}
-	defer insert.Close()
 	index, err := newTextIndex(ctx, tx)
 	if err != nil {
 		return err
 	}
-	defer index.close()
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for i := range segments {
 		g := &segments[i]

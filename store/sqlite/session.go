@@ -175,21 +175,11 @@ func (s *Store) Note(ctx context.Context, session string) (*hearken.Note, error)
 }
 
 // toMicros is a time as it is stored; nil is NULL.
-func toMicros(t *time.Time) *int64 {
-	if t == nil {
-		return nil
-	}
-	return new(t.UnixMicro())
-}
+func toMicros(t *time.Time) *int64 { return store.Convert(t, time.Time.UnixMicro) }
 
 func fromMicros(n int64) time.Time { return time.UnixMicro(n).UTC() }
 
-func fromMicrosPtr(n *int64) *time.Time {
-	if n == nil {
-		return nil
-	}
-	return new(fromMicros(*n))
-}
+func fromMicrosPtr(n *int64) *time.Time { return store.Convert(n, fromMicros) }
 
 // ceilMicros is the first stored time that is not before t.
 func ceilMicros(t time.Time) int64 { return store.CeilTime(t).UnixMicro() }

@@ -21,13 +21,9 @@ type textIndex struct {
 	numbers    map[string]int64 // of the terms seen in this transaction
 }
 
+// newTextIndex prepares the statements, which end with the transaction.
 func newTextIndex(ctx context.Context, tx *sql.Tx) (_ *textIndex, err error) {
 	x := &textIndex{tx: tx, numbers: map[string]int64{}}
-	defer func() {
-		if err != nil {
-			x.close()
-		}
-	}()
 	for _, p := range []struct {
 		stmt  **sql.Stmt
 		query string
@@ -42,14 +38,6 @@ func newTextIndex(ctx context.Context, tx *sql.Tx) (_ *textIndex, err error) {
 		}
 	}
 	return x, nil
-}
-
-func (x *textIndex) close() {
-	for _, stmt := range []*sql.Stmt{x.findTerm, x.insertTerm, x.insert, x.delete} {
-		if stmt != nil {
-			stmt.Close()
-		}
-	}
 }
 
 // change runs one of the statements insert and delete for a segment, if it is

@@ -20,11 +20,9 @@ func zeroPages(ctx context.Context, tx *sql.Tx, tables []string) error {
 	if w.read, err = tx.PrepareContext(ctx, `SELECT data FROM sqlite_dbpage WHERE pgno = ?`); err != nil {
 		return err
 	}
-	defer w.read.Close()
 	if w.write, err = tx.PrepareContext(ctx, `UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?`); err != nil {
 		return err
 	}
-	defer w.write.Close()
 	for _, table := range tables {
 		roots, err := rootPages(ctx, tx, table)
 		if err != nil {
