@@ -32,15 +32,12 @@ type Config struct {
 	// Calendar is the name or path of the calendar for appointments. Empty means
 	// the first that accepts events.
 	Calendar string
-	// ReminderCalendar is the calendar for reminders. Empty means the first that
-	// accepts tasks, and Calendar for reminders that are events.
-	ReminderCalendar string
 	// Reminders is how they are written: vtodo, vevent, both, or off for not at
-	// all. Empty means vtodo. Google and many phones support only events.
+	// all. Empty means vtodo. Google and many phones support only events. Tasks
+	// go to the first calendar that accepts them.
 	Reminders string
 
-	HTTPClient *http.Client // replaces the one that trusts CAFile
-	Log        *slog.Logger
+	Log *slog.Logger
 }
 
 // CalDAV is the owner's calendar on a server.
@@ -82,22 +79,17 @@ func NewCalDAV(cfg Config) (*CalDAV, error) {
 }
 
 func newClient(cfg Config) (*http.Client, error) {
-	client := &http.Client{}
-	if cfg.HTTPClient != nil {
-		*client = *cfg.HTTPClient
-	} else {
-		roots, err := remote.CertPool(cfg.CAFile)
-		if err != nil {
-			return nil, hearken.Errorf(hearken.Invalid, "ACTIONS_CA_FILE cannot be read: %w", err).WithTry("a PEM file in ACTIONS_CA_FILE")
-		}
-		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
-		transport.DisableCompression = true // a compressed response has another ETag
-		client.Transport = transport
+	roots, err := remote.CertPool(cfg.CAFile)
+	if err != nil {
+		return nil, hearken.Errorf(hearken.Invalid, "ACTIONS_CA_FILE cannot be read: %w", err).WithTry("a PEM file in ACTIONS_CA_FILE")
 	}
-	client.Timeout = cmp.Or(client.Timeout, requestTimeout)
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return client, nil
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
+	transport.DisableCompression = true // a compressed response has another ETag
+	return &http.Client{
+		Transport: transport, Timeout: requestTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, nil
 }
 
 // Name is caldav.
@@ -156,61 +148,33 @@ func (c *CalDAV) calendars(ctx context.Context, refresh bool) (list []collection
 	return list, false, nil
 }
 
-// calendarFor is the calendar that an object goes to. If the cached list has
+// calendarFor is the calendar for objects of a kind. If the cached list has
 // none, it asks the server again: somebody may have created it since.
-func (c *CalDAV) calendarFor(ctx context.Context, o object, refresh bool) (collection, error) {
+func (c *CalDAV) calendarFor(ctx context.Context, kind string, refresh bool) (collection, error) {
 	list, cached, err := c.calendars(ctx, refresh)
 	if err != nil {
 		return collection{}, err
 	}
-	found, err := c.choose(ctx, list, o)
+	name := c.cfg.Calendar
+	if kind == task {
+		name = "" // the first that accepts tasks
+	}
+	found, err := c.pick(ctx, list, name, kind)
 	if err != nil && cached {
-		return c.calendarFor(ctx, o, true)
+		return c.calendarFor(ctx, kind, true)
 	}
 	return found, err
 }
 
-// choose finds the calendar for an object by the settings.
-func (c *CalDAV) choose(ctx context.Context, list []collection, o object) (collection, error) {
-	if o.action.Reminder == nil {
-		return c.pick(ctx, list, c.cfg.Calendar, event)
-	}
-	if c.cfg.ReminderCalendar != "" {
-		found, err := c.named(ctx, list, c.cfg.ReminderCalendar)
-		if err != nil || found.accepts(o.kind) {
-			return found, err
-		}
-		if c.cfg.Reminders != "both" {
-			return c.pick(ctx, list, c.cfg.ReminderCalendar, o.kind) // says why not
-		}
-	}
-	if o.kind == task {
-		return c.pick(ctx, list, "", task)
-	}
-	return c.pick(ctx, list, c.cfg.Calendar, event)
-}
-
-// anyAppointment is for finding the calendar for appointments.
-var anyAppointment = object{kind: event, action: &hearken.Action{Appointment: &hearken.Appointment{}}}
-
 // Check asks the server for everything that the settings need, and returns what
 // is wrong.
 func (c *CalDAV) Check(ctx context.Context) error {
-	if _, _, err := c.calendars(ctx, true); err != nil {
+	if _, err := c.calendarFor(ctx, event, true); err != nil {
 		return err
 	}
-	checks := []object{anyAppointment}
-	if c.cfg.Reminders != "off" {
-		reminders, err := c.objects(&hearken.Action{Reminder: &hearken.Reminder{}})
-		if err != nil {
-			return err
-		}
-		checks = append(checks, reminders...)
-	}
-	for _, o := range checks {
-		if _, err := c.calendarFor(ctx, o, false); err != nil {
-			return err
-		}
+	if c.cfg.Reminders == "vtodo" || c.cfg.Reminders == "both" {
+		_, err := c.calendarFor(ctx, task, false)
+		return err
 	}
 	return nil
 }
@@ -233,7 +197,7 @@ const (
 func (c *CalDAV) Conflicts(ctx context.Context, start, end time.Time) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, conflictTimeout)
 	defer cancel()
-	cal, err := c.calendarFor(ctx, anyAppointment, false)
+	cal, err := c.calendarFor(ctx, event, false)
 	if err != nil {
 		return nil, err
 	}

@@ -313,9 +313,9 @@ func TestCalDAV_UndoCopy(t *testing.T) {
 		list(w, found("/u/cal/", calendarProps))
 		return true
 	}
-	c := connect(t, s.URL, func(c *Config) { c.Reminders, c.ReminderCalendar = "both", "/shared/home/" })
+	c := connect(t, s.URL, func(c *Config) { c.Reminders, c.Calendar = "vevent", "/shared/home/" })
 	a := reminder(t, "2026-10-22T09:00:00+02:00", "FREQ=DAILY")
-	if do(t, c, a); s.objects() != 2 || !strings.HasPrefix(a.Receipt, "/shared/home/") {
+	if do(t, c, a); s.objects() != 1 || !strings.HasPrefix(a.Receipt, "/shared/home/") {
 		t.Fatalf("%d objects, %s", s.objects(), a.Receipt)
 	}
 	a.Receipt = a.ID
@@ -339,7 +339,8 @@ func (silentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // A server that never answers ends in a timeout, a short one for conflicts.
 func TestCalDAV_Silence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := connect(t, "https://dav.example.org/", func(c *Config) { c.HTTPClient = &http.Client{Transport: silentTransport{}} })
+		c := connect(t, "https://dav.example.org/", nil)
+		c.client.Transport = silentTransport{}
 		began := time.Now()
 		wants(t, c.Do(t.Context(), appointment(t, "2026-11-20T15:00:00+02:00")), hearken.ResultTemporary, "did not answer in time")
 		if waited := time.Since(began); waited != requestTimeout {

@@ -22,7 +22,6 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/files"
-	"github.com/hearken-dev/hearken/safetext"
 )
 
 // FeedPattern is the pattern to register a [Feed] with. The URL itself is the
@@ -38,12 +37,8 @@ type Actions interface {
 type FeedConfig struct {
 	Dir     string // where the secret part of the URL is stored
 	Actions Actions
-	Name    string // what subscribers see; empty for Hearken
-	// Tasks shows reminders as tasks. Few apps read tasks from a subscribed
-	// calendar, so the default is events with an alarm.
-	Tasks bool
-	Log   *slog.Logger
-	Now   func() time.Time
+	Log     *slog.Logger
+	Now     func() time.Time
 }
 
 // Feed serves the built-in calendar as a file to subscribe to. It shows every
@@ -64,7 +59,6 @@ func NewFeed(cfg FeedConfig) (*Feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Name = cmp.Or(safetext.Line(cfg.Name), "Hearken")
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -136,8 +130,8 @@ func (f *Feed) calendar(ctx context.Context) ([]byte, error) {
 	w.header()
 	w.line("CALSCALE", "GREGORIAN")
 	w.line("METHOD", "PUBLISH")
-	w.text("NAME", f.cfg.Name)
-	w.text("X-WR-CALNAME", f.cfg.Name)
+	w.line("NAME", "Hearken")
+	w.line("X-WR-CALNAME", "Hearken")
 	w.line("REFRESH-INTERVAL;VALUE=DURATION", "PT15M")
 	w.line("X-PUBLISHED-TTL", "PT15M")
 	w.timezones(objects)
@@ -148,17 +142,18 @@ func (f *Feed) calendar(ctx context.Context) ([]byte, error) {
 	return []byte(w.b.String()), nil
 }
 
-// objects lists what the calendar shows, oldest first.
+// objects lists what the calendar shows, oldest first. Reminders are events
+// with an alarm: few apps read tasks from a subscribed calendar.
 func (f *Feed) objects(ctx context.Context) ([]object, error) {
 	var objects []object
-	for tool, kind := range map[string]string{hearken.CalendarCreate: event, hearken.ReminderCreate: f.reminderKind()} {
+	for _, tool := range []string{hearken.CalendarCreate, hearken.ReminderCreate} {
 		list, err := f.cfg.Actions.Actions(ctx, hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionDone}, Tool: tool})
 		if err != nil {
 			return nil, err
 		}
 		for i := range list {
 			// One that cannot be written must not break the others.
-			if o, err := newObject(&list[i], kind, ""); err == nil {
+			if o, err := newObject(&list[i], event, ""); err == nil {
 				objects = append(objects, o)
 			}
 		}
@@ -167,13 +162,6 @@ func (f *Feed) objects(ctx context.Context) ([]object, error) {
 		return cmp.Or(a.start.Compare(b.start), strings.Compare(a.uid, b.uid))
 	})
 	return objects, nil
-}
-
-func (f *Feed) reminderKind() string {
-	if f.cfg.Tasks {
-		return task
-	}
-	return event
 }
 
 // timezones writes each zone of the recurring objects once. The objects are in

@@ -69,7 +69,7 @@ func TestFeed(t *testing.T) {
 	broken := reminder(t, "2026-10-24T16:00:00+02:00", "FREQ=DAILY")
 	broken.Reminder.Zone = "Nowhere"
 	s := &fakeActions{actions: []hearken.Action{*meeting, *undone, *pending, *pills, *once, *tea, *broken}}
-	f := newFeed(t, s, func(c *FeedConfig) { c.Name = "Ann's; hub" })
+	f := newFeed(t, s, nil)
 
 	w := serve(f, http.MethodGet, f.Path())
 	if w.Code != http.StatusOK {
@@ -80,7 +80,7 @@ func TestFeed(t *testing.T) {
 	}
 	file := w.Body.String()
 	for _, want := range []string{
-		"X-WR-CALNAME:Ann's\\; hub\r\n", "REFRESH-INTERVAL;VALUE=DURATION:PT15M\r\n", "X-PUBLISHED-TTL:PT15M\r\n",
+		"X-WR-CALNAME:Hearken\r\n", "REFRESH-INTERVAL;VALUE=DURATION:PT15M\r\n", "X-PUBLISHED-TTL:PT15M\r\n",
 		"DTSTART:20261120T130000Z\r\n", "DTSTART;TZID=Europe/Berlin:20261022T090000\r\n",
 	} {
 		if !strings.Contains(file, want) {
@@ -107,14 +107,6 @@ func TestFeed(t *testing.T) {
 	head := serve(f, http.MethodHead, f.Path())
 	if head.Code != http.StatusOK || head.Body.Len() != 0 || head.Header().Get("ETag") != w.Header().Get("ETag") || head.Header().Get("Content-Length") == "" {
 		t.Errorf("HEAD: %d %v", head.Code, head.Header())
-	}
-}
-
-func TestFeed_Tasks(t *testing.T) {
-	s := &fakeActions{actions: []hearken.Action{*reminder(t, "2026-10-23T09:00:00+02:00", "")}}
-	f := newFeed(t, s, func(c *FeedConfig) { c.Tasks = true })
-	if file := serve(f, http.MethodGet, f.Path()).Body.String(); !strings.Contains(file, "BEGIN:VTODO") || strings.Contains(file, "BEGIN:VEVENT") {
-		t.Error(file)
 	}
 }
 

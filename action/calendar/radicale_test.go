@@ -345,7 +345,7 @@ func TestRadicale_Check(t *testing.T) {
 	makeCalendar(t, server+"/alice/todo/", "Todo", task)
 	makeCalendar(t, server+"/alice/private/", "Private", event, task)
 	for _, name := range []string{"Private", "private", "/alice/private", "/alice/private/", server + "/alice/private/"} {
-		c := connect(t, server, func(c *Config) { c.Calendar, c.ReminderCalendar = name, name })
+		c := connect(t, server, func(c *Config) { c.Calendar = name })
 		if err := c.Check(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -357,7 +357,6 @@ func TestRadicale_Check(t *testing.T) {
 	says(check(func(c *Config) { c.Calendar = "Wrok" }), `no calendar "Wrok"`)
 	says(check(func(c *Config) { c.Calendar = "Wrok" }), "Work")
 	says(check(func(c *Config) { c.Calendar = "Todo" }), "does not accept events")
-	says(check(func(c *Config) { c.ReminderCalendar = "Work" }), "does not accept tasks")
 	says(check(func(c *Config) { c.Calendar = "/alice/" }), "not a calendar")
 	says(check(func(c *Config) { c.Calendar = "/alice/nowhere/" }), "nothing at /alice/nowhere")
 	says(check(func(c *Config) { c.Password = "wrong" }), "refuses the user or the password")

@@ -63,7 +63,7 @@ func (c *CalDAV) ensure(ctx context.Context, o object, retry bool) (string, erro
 }
 
 func (c *CalDAV) create(ctx context.Context, o object, refresh bool) (string, error) {
-	cal, err := c.calendarFor(ctx, o, refresh)
+	cal, err := c.calendarFor(ctx, o.kind, refresh)
 	if err != nil {
 		return "", err
 	}
@@ -141,7 +141,7 @@ func (c *CalDAV) find(ctx context.Context, o object) (string, error) {
 		return "", err
 	}
 	// A shared calendar need not be among the user's own.
-	if cal, err := c.calendarFor(ctx, o, false); err == nil && !slices.ContainsFunc(list, cal.same) {
+	if cal, err := c.calendarFor(ctx, o.kind, false); err == nil && !slices.ContainsFunc(list, cal.same) {
 		list = append(slices.Clone(list), cal)
 	}
 	for _, cal := range list {

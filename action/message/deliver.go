@@ -43,7 +43,7 @@ var (
 func (e *Email) deliver(ctx context.Context, to string, mail []byte) *hearken.Outcome {
 	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
 	defer cancel()
-	conn, err := dialer(e.cfg.Insecure).DialContext(ctx, "tcp", net.JoinHostPort(e.cfg.Host, strconv.Itoa(e.cfg.Port)))
+	conn, err := dialer(false).DialContext(ctx, "tcp", net.JoinHostPort(e.cfg.Host, strconv.Itoa(e.cfg.Port)))
 	if err != nil {
 		return notSent(stepConnect, err)
 	}
@@ -68,8 +68,7 @@ func (e *Email) deliver(ctx context.Context, to string, mail []byte) *hearken.Ou
 
 // connect starts an SMTP session over conn and encrypts it.
 func (e *Email) connect(conn net.Conn) (*smtp.Client, *hearken.Outcome) {
-	implicit := !e.cfg.Insecure && e.cfg.TLS == ImplicitTLS
-	if implicit {
+	if e.cfg.TLS == ImplicitTLS {
 		secure := tls.Client(conn, e.tls)
 		if err := secure.Handshake(); err != nil {
 			return nil, notSent(stepTLS, err)
@@ -83,7 +82,7 @@ func (e *Email) connect(conn net.Conn) (*smtp.Client, *hearken.Outcome) {
 	if err := client.Hello("localhost"); err != nil {
 		return nil, notSent(stepConnect, err)
 	}
-	if e.cfg.Insecure || implicit {
+	if e.cfg.TLS == ImplicitTLS {
 		return client, nil
 	}
 	if offered, _ := client.Extension("STARTTLS"); !offered {
@@ -107,9 +106,9 @@ func (e *Email) login(client *smtp.Client) *hearken.Outcome {
 	var auth smtp.Auth
 	switch {
 	case slices.Contains(mechanisms, "PLAIN"):
-		auth = smtp.PlainAuth("", user, password, e.cfg.Host, e.cfg.Insecure)
+		auth = smtp.PlainAuth("", user, password, e.cfg.Host, false)
 	case slices.Contains(mechanisms, "LOGIN"):
-		auth = smtp.LoginAuth(user, password, e.cfg.Host, e.cfg.Insecure)
+		auth = smtp.LoginAuth(user, password, e.cfg.Host, false)
 	case slices.Contains(mechanisms, "SCRAM-SHA-256"):
 		auth = smtp.ScramSHA256Auth(user, password)
 	case slices.Contains(mechanisms, "CRAM-MD5"):

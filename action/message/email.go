@@ -38,7 +38,6 @@ type EmailConfig struct {
 	From     string // an address, or Name <address>
 	CAFile   string // certificates to trust in addition to the system's
 	TLS      string // StartTLS or ImplicitTLS; if empty, the port decides
-	Insecure bool   // no TLS at all, for a server on this computer
 }
 
 // Email sends mail through an SMTP server, as text and without attachments.
@@ -73,8 +72,6 @@ func NewEmail(cfg EmailConfig) (*Email, error) {
 	switch {
 	case cfg.TLS != StartTLS && cfg.TLS != ImplicitTLS:
 		return nil, hearken.Errorf(hearken.Invalid, "The mail server's TLS must be %s or %s", StartTLS, ImplicitTLS)
-	case cfg.Insecure && !remote.IsLoopback(cfg.Host):
-		return nil, hearken.Errorf(hearken.Invalid, "Mail without TLS is only allowed to a server on this computer")
 	case cfg.User == "" && cfg.Password != "":
 		return nil, missing("The mail server's user")
 	case cfg.User != "" && cfg.Password == "":

@@ -234,7 +234,6 @@ func TestNewEmail_Refuses(t *testing.T) {
 		"HostWithPort":    func(c *EmailConfig) { c.Host = "smtp.example.org:25" },
 		"Port":            func(c *EmailConfig) { c.Port = 70000 },
 		"TLS":             func(c *EmailConfig) { c.TLS = "maybe" },
-		"InsecureFar":     func(c *EmailConfig) { c.Insecure = true },
 		"NoUser":          func(c *EmailConfig) { c.User = "" },
 		"NoPassword":      func(c *EmailConfig) { c.Password = "" },
 		"NoFrom":          func(c *EmailConfig) { c.From = "" },
@@ -264,7 +263,7 @@ func TestNewEmail_Refuses(t *testing.T) {
 		{EmailConfig{Host: "x.test", Port: 465, From: "a@x.test"}, 465, ImplicitTLS},
 		{EmailConfig{Host: "x.test", TLS: ImplicitTLS, From: "a@x.test"}, 465, ImplicitTLS},
 		{EmailConfig{Host: "x.test", Port: 25, From: "a@x.test"}, 25, StartTLS},
-		{EmailConfig{Host: "::1", Port: 25, From: "a@x.test", Insecure: true}, 25, StartTLS},
+		{EmailConfig{Host: "::1", Port: 25, From: "a@x.test"}, 25, StartTLS},
 	} {
 		e, err := NewEmail(tt.cfg)
 		if err != nil {

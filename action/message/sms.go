@@ -26,17 +26,15 @@ var (
 	e164       = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 	senderID   = regexp.MustCompile(`^[0-9]{3,8}$|^[A-Za-z0-9 ]{0,10}[A-Za-z][A-Za-z0-9 ]{0,10}$`)
 	accountSID = regexp.MustCompile(`^AC[0-9a-f]{32}$`)
-	keySID     = regexp.MustCompile(`^SK[0-9a-f]{32}$`)
 	serviceSID = regexp.MustCompile(`^MG[0-9a-f]{32}$`)
 	messageSID = regexp.MustCompile(`^(SM|MM)[0-9a-f]{32}$`)
 )
 
-// SMSConfig configures [SMS]: an account, its token or the secret of one of its
-// API keys, and a number or a messaging service to send from.
+// SMSConfig configures [SMS]: an account, its token, and a number or a
+// messaging service to send from.
 type SMSConfig struct {
 	AccountSID string // AC…
-	KeySID     string // SK… of an API key; empty for the account's own token
-	Secret     string // the account's auth token, or the API key's secret
+	Secret     string // the account's auth token
 	From       string // a number (E.164), a short code or a sender name
 	ServiceSID string // MG… of a messaging service, in place of From
 	BaseURL    string // https://api.twilio.com if empty
@@ -57,8 +55,6 @@ func NewSMS(cfg SMSConfig) (*SMS, error) {
 		return nil, missing("Twilio's account SID")
 	case !accountSID.MatchString(cfg.AccountSID):
 		return nil, hearken.Errorf(hearken.Invalid, "Twilio's account SID must be AC and 32 hexadecimal digits")
-	case cfg.KeySID != "" && !keySID.MatchString(cfg.KeySID):
-		return nil, hearken.Errorf(hearken.Invalid, "Twilio's key SID must be SK and 32 hexadecimal digits")
 	case cfg.Secret == "":
 		return nil, missing("Twilio's auth token")
 	case cfg.From == "" && cfg.ServiceSID == "":
@@ -135,7 +131,7 @@ type twilioReply struct {
 
 // request sends a request and reads the reply.
 func (s *SMS) request(ctx context.Context, req *http.Request) (*twilioReply, *hearken.Outcome) {
-	req.SetBasicAuth(cmp.Or(s.cfg.KeySID, s.cfg.AccountSID), s.cfg.Secret)
+	req.SetBasicAuth(s.cfg.AccountSID, s.cfg.Secret)
 	req.Header.Set("Accept", "application/json")
 	resp, failed := s.service.do(ctx, req)
 	if failed != nil {

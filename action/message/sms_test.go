@@ -106,15 +106,15 @@ func TestSMS_Do(t *testing.T) {
 
 func TestSMS_Service(t *testing.T) {
 	d := newDouble(t, says(201, `{"sid":"`+sid+`","status":"accepted"}`))
-	key, service := "SK"+account[2:], "MG"+account[2:]
-	s, err := NewSMS(SMSConfig{AccountSID: account, KeySID: key, Secret: secret, ServiceSID: service, BaseURL: d.URL + "/"})
+	service := "MG" + account[2:]
+	s, err := NewSMS(SMSConfig{AccountSID: account, Secret: secret, ServiceSID: service, BaseURL: d.URL + "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkOutcome(t, s.Do(t.Context(), newAction("sms", "+420601123456", "Hello")), hearken.ResultOK, "")
 	got := <-d.requests
 	form, _ := url.ParseQuery(string(got.body))
-	if got.user != key || form.Get("MessagingServiceSid") != service || form.Has("From") {
+	if got.user != account || form.Get("MessagingServiceSid") != service || form.Has("From") {
 		t.Errorf("user %s, form %v", got.user, form)
 	}
 }
@@ -246,7 +246,6 @@ func TestNewSMS_Refuses(t *testing.T) {
 	for name, change := range map[string]func(*SMSConfig){
 		"NoAccount":   func(c *SMSConfig) { c.AccountSID = "" },
 		"OddAccount":  func(c *SMSConfig) { c.AccountSID = "AC1/../x" },
-		"OddKey":      func(c *SMSConfig) { c.KeySID = account },
 		"NoSecret":    func(c *SMSConfig) { c.Secret = "" },
 		"NoFrom":      func(c *SMSConfig) { c.From = "" },
 		"Both":        func(c *SMSConfig) { c.ServiceSID = "MG" + account[2:] },
