@@ -94,17 +94,15 @@ func (a *Action) SetFailure(code Code, message string) {
 
 // FailureCode says why the action has not succeeded; empty if nothing failed.
 func (a *Action) FailureCode() Code {
-	code, _ := a.failure()
+	code, _ := splitFailure(a.Code, a.Error)
 	return code
 }
 
 // FailureMessage is the sentence of the action's error, without its code.
 func (a *Action) FailureMessage() string {
-	_, message := a.failure()
+	_, message := splitFailure(a.Code, a.Error)
 	return message
 }
-
-func (a *Action) failure() (Code, string) { return splitFailure(a.Code, a.Error) }
 
 // splitFailure splits the stored form of an error, the code and a sentence.
 // Data of earlier versions has no separate code: it is the word in front of the

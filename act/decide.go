@@ -17,7 +17,7 @@ func (q *Queue) Decide(ctx context.Context, req DecisionRequest) (a *hearken.Act
 	if err := q.mayDecide(ctx, a, req); err != nil {
 		return a, false, err
 	}
-	defer q.reserve(req.ID)()
+	defer q.reserve(req.ID)() // so that the decision is in the audit before it runs
 	var late bool
 	a, decided, err = q.update(ctx, req.ID, func(a *hearken.Action) bool {
 		if a.State != hearken.ActionPending {

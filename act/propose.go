@@ -65,7 +65,7 @@ func (q *Queue) propose(ctx context.Context, req Request) (*hearken.Action, erro
 	if a.Decision != nil {
 		a.PendingAudit = hearken.AuditDecided
 	}
-	defer q.reserve(a.ID)()
+	defer q.reserve(a.ID)()                                   // so that its decision is in the audit before it runs
 	if _, err := q.cfg.Store.SaveAction(ctx, a); err != nil { // a new id has no rival
 		return nil, hearken.Errorf(hearken.RepositoryError, "The action could not be saved: %w.", err)
 	}

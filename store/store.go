@@ -88,6 +88,36 @@ func Wrap(err error, what string) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
+// A Where collects the conditions of a query. In each, ? stands for an argument.
+type Where struct {
+	Args       []any
+	conditions []string
+}
+
+// And adds a condition and its arguments.
+func (w *Where) And(condition string, args ...any) {
+	w.conditions, w.Args = append(w.conditions, condition), append(w.Args, args...)
+}
+
+// String returns the WHERE clause; empty if there are no conditions.
+func (w *Where) String() string {
+	if len(w.conditions) == 0 {
+		return ""
+	}
+	return ` WHERE ` + strings.Join(w.conditions, ` AND `)
+}
+
+// One returns what was found first, or the error missing if there is nothing.
+func One[T any](found []T, err, missing error) (*T, error) {
+	if err == nil && len(found) == 0 {
+		err = missing
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
 // NoSession is the error for a session that does not exist.
 func NoSession(id string) error {
 	return hearken.Errorf(hearken.SessionNotFound, "There is no session %s.", id).WithTry("list the sessions")

@@ -96,7 +96,7 @@ func domainWarnings(ascii string) []string {
 func (l *lookup) resemblesKnown(address string) []string {
 	_, domain, _ := strings.Cut(address, "@")
 	shown, whole := lookalikeForm(unicodeDomain(domain)), lookalikeForm(strings.ToLower(address))
-	like := ""
+	var like []string
 	for _, c := range l.all {
 		for _, known := range c.Emails {
 			checked := strings.ToLower(known)
@@ -107,15 +107,12 @@ func (l *lookup) resemblesKnown(address string) []string {
 			switch {
 			case theirs == domain && distance(whole, lookalikeForm(checked), 1) <= 1:
 				return []string{fmt.Sprintf("The address looks like that of your contact %s (%s) but is a different one.", c.Name, mask(checked))}
-			case theirs != domain && len(domain) >= 6 && distance(shown, lookalikeForm(unicodeDomain(theirs)), 1) <= 1 && like == "":
-				like = fmt.Sprintf("The domain looks like %s, which your contact %s uses, but is a different one.", theirs, c.Name)
+			case theirs != domain && len(domain) >= 6 && distance(shown, lookalikeForm(unicodeDomain(theirs)), 1) <= 1 && like == nil:
+				like = []string{fmt.Sprintf("The domain looks like %s, which your contact %s uses, but is a different one.", theirs, c.Name)}
 			}
 		}
 	}
-	if like == "" {
-		return nil
-	}
-	return []string{like}
+	return like
 }
 
 // confusables are letters that look like a Latin one.

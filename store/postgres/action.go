@@ -72,44 +72,38 @@ func (s *Store) Action(ctx context.Context, id string) (*hearken.Action, error) 
 	if hearken.ValidActionID(id) {
 		found, err = s.actions(ctx, ` WHERE id = $1`, id)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("find action: %w", err)
-	}
-	if len(found) == 0 {
-		return nil, store.NoAction(id)
-	}
-	return &found[0], nil
+	return store.One(found, store.Wrap(err, "find action"), store.NoAction(id))
 }
 
 // Actions implements [hearken.ActionStore].
 func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
-	w := where{}
+	w := store.Where{}
 	if len(f.States) > 0 {
 		var states []string
 		for _, state := range f.States {
 			states = append(states, validText(state))
 		}
-		w.and(`state = ANY (%s)`, states)
+		w.And(`state = ANY (?)`, states)
 	}
 	for _, equal := range []struct{ condition, value string }{
-		{`principal = %s`, f.Principal}, {`tool = %s`, f.Tool}, {`target = %s`, f.Target},
-		{`same = %s`, f.IdempotencyKey}, {`grant_id <> '' AND grant_id = %s`, f.Grant},
+		{`principal = ?`, f.Principal}, {`tool = ?`, f.Tool}, {`target = ?`, f.Target},
+		{`same = ?`, f.IdempotencyKey}, {`grant_id <> '' AND grant_id = ?`, f.Grant},
 	} {
 		if equal.value != "" {
-			w.and(equal.condition, validText(equal.value))
+			w.And(equal.condition, validText(equal.value))
 		}
 	}
 	if f.PendingAudit {
-		w.and(`document ->> 'owed' <> %s`, "")
+		w.And(`document ->> 'owed' <> ?`, "")
 	}
 	if !f.Since.IsZero() {
-		w.and(`created_at >= %s`, store.CeilTime(f.Since))
+		w.And(`created_at >= ?`, store.CeilTime(f.Since))
 	}
-	query := w.String() + ` ORDER BY created_at DESC, id DESC`
+	query := numbered(w) + ` ORDER BY created_at DESC, id DESC`
 	if f.Limit > 0 {
 		query += fmt.Sprintf(` LIMIT %d`, f.Limit)
 	}
-	found, err := s.actions(ctx, query, w.args...)
+	found, err := s.actions(ctx, query, w.Args...)
 	return found, store.Wrap(err, "list actions")
 }
 

@@ -31,14 +31,14 @@ func (s *Store) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 // Alarms implements [hearken.ActionStore]. An alarm that is firing is sorted by
 // that time. One without a time comes last.
 func (s *Store) Alarms(ctx context.Context, before time.Time) ([]hearken.Alarm, error) {
-	w := where{}
+	w := store.Where{}
 	if !before.IsZero() {
-		w.and(`(next_at < %s OR firing_at IS NOT NULL)`, store.CeilTime(before))
+		w.And(`(next_at < ? OR firing_at IS NOT NULL)`, store.CeilTime(before))
 	}
 	found, err := collect(ctx, s, func(row pgx.CollectableRow) (a hearken.Alarm, err error) {
 		err = row.Scan(&a, &a.Version) // in this order: the document resets the version
 		return a, err
-	}, `SELECT document, version FROM hearken_alarm`+w.String()+
-		` ORDER BY coalesce(firing_at, next_at) NULLS LAST, action`, w.args...)
+	}, `SELECT document, version FROM hearken_alarm`+numbered(w)+
+		` ORDER BY coalesce(firing_at, next_at) NULLS LAST, action`, w.Args...)
 	return found, store.Wrap(err, "list alarms")
 }

@@ -101,21 +101,14 @@ func sessionKey(ctx context.Context, db querier, id string) (key int64, err erro
 	return key, store.Wrap(err, "find session")
 }
 
-// where collects conditions, each with one argument.
-type where struct {
-	conditions []string
-	args       []any
-}
-
-// and adds a condition in which %s stands for the argument.
-func (w *where) and(condition string, arg any) {
-	w.args = append(w.args, arg)
-	w.conditions = append(w.conditions, fmt.Sprintf(condition, fmt.Sprintf("$%d", len(w.args))))
-}
-
-func (w *where) String() string {
-	if len(w.conditions) == 0 {
-		return ""
+// numbered returns a WHERE clause with the placeholders of PostgreSQL: $1, $2.
+func numbered(w store.Where) string {
+	var b strings.Builder
+	for i, part := range strings.Split(w.String(), "?") {
+		if i > 0 {
+			fmt.Fprintf(&b, "$%d", i)
+		}
+		b.WriteString(part)
 	}
-	return ` WHERE ` + strings.Join(w.conditions, ` AND `)
+	return b.String()
 }

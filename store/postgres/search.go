@@ -68,24 +68,23 @@ type position struct {
 
 // page reads the entries after a position that contain all terms.
 func (s *Store) page(ctx context.Context, q *hearken.Query, clauses []hearken.Clause, after position, size int) (hits []hearken.Hit, last position, err error) {
-	w := where{}
-	w.and(`g.terms @@ %s::text::tsquery`, match(clauses))
+	w := store.Where{}
+	w.And(`g.terms @@ ?::text::tsquery`, match(clauses))
 	if q.Session != "" {
-		w.and(`s.id = %s`, q.Session)
+		w.And(`s.id = ?`, q.Session)
 	}
 	if !q.Since.IsZero() {
-		w.and(`g.timestamp >= %s`, store.CeilTime(q.Since))
+		w.And(`g.timestamp >= ?`, store.CeilTime(q.Since))
 	}
 	if !q.Until.IsZero() {
-		w.and(`g.timestamp < %s`, store.CeilTime(q.Until))
+		w.And(`g.timestamp < ?`, store.CeilTime(q.Until))
 	}
 	if after.key != 0 {
-		w.and(`g.timestamp <= %s`, after.at)
-		w.and(fmt.Sprintf(`(g.timestamp, g.key) < ($%d, %%s)`, len(w.args)), after.key)
+		w.And(`g.timestamp <= ? AND (g.timestamp, g.key) < (?, ?)`, after.at, after.at, after.key)
 	}
 	rows, err := s.pool.Query(ctx, `SELECT `+segmentColumns+`, g.key, s.id, s.title, s.started_at
-		FROM hearken_segment g JOIN hearken_session s ON s.key = g.session`+w.String()+
-		fmt.Sprintf(` ORDER BY g.timestamp DESC, g.key DESC LIMIT %d`, size), w.args...)
+		FROM hearken_segment g JOIN hearken_session s ON s.key = g.session`+numbered(w)+
+		fmt.Sprintf(` ORDER BY g.timestamp DESC, g.key DESC LIMIT %d`, size), w.Args...)
 	if err != nil {
 		return nil, last, err
 	}

@@ -59,32 +59,26 @@ func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error
 		return nil, store.NoSession(id)
 	}
 	found, err := collect(ctx, s, scanSession, `SELECT `+sessionColumns+` FROM hearken_session s WHERE s.id = $1`, id)
-	if err != nil {
-		return nil, fmt.Errorf("find session: %w", err)
-	}
-	if len(found) == 0 {
-		return nil, store.NoSession(id)
-	}
-	return &found[0], nil
+	return store.One(found, store.Wrap(err, "find session"), store.NoSession(id))
 }
 
 // Sessions implements [hearken.Store].
 func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
-	w := where{}
+	w := store.Where{}
 	if f.Status != "" {
-		w.and(`s.status = %s`, validText(f.Status))
+		w.And(`s.status = ?`, validText(f.Status))
 	}
 	if !f.Since.IsZero() {
-		w.and(`s.started_at >= %s`, store.CeilTime(f.Since))
+		w.And(`s.started_at >= ?`, store.CeilTime(f.Since))
 	}
 	if !f.Until.IsZero() {
-		w.and(`s.started_at < %s`, store.CeilTime(f.Until))
+		w.And(`s.started_at < ?`, store.CeilTime(f.Until))
 	}
-	query := `SELECT ` + sessionColumns + ` FROM hearken_session s` + w.String() + ` ORDER BY s.started_at DESC, s.id DESC`
+	query := `SELECT ` + sessionColumns + ` FROM hearken_session s` + numbered(w) + ` ORDER BY s.started_at DESC, s.id DESC`
 	if f.Limit > 0 {
 		query += fmt.Sprintf(` LIMIT %d`, f.Limit)
 	}
-	found, err := collect(ctx, s, scanSession, query, w.args...)
+	found, err := collect(ctx, s, scanSession, query, w.Args...)
 	return found, store.Wrap(err, "list sessions")
 }
 

@@ -54,40 +54,34 @@ func (s *Store) saveVersion(ctx context.Context, version *int, insert, update st
 // Action implements [hearken.ActionStore].
 func (s *Store) Action(ctx context.Context, id string) (*hearken.Action, error) {
 	found, err := s.actions(ctx, ` WHERE id = ?`, id)
-	if err != nil {
-		return nil, fmt.Errorf("find action: %w", err)
-	}
-	if len(found) == 0 {
-		return nil, store.NoAction(id)
-	}
-	return &found[0], nil
+	return store.One(found, store.Wrap(err, "find action"), store.NoAction(id))
 }
 
 // Actions implements [hearken.ActionStore].
 func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
-	w := where{}
+	w := store.Where{}
 	if len(f.States) > 0 {
 		var states []any
 		for _, state := range f.States {
 			states = append(states, state)
 		}
-		w.and(`state IN (?`+strings.Repeat(`, ?`, len(states)-1)+`)`, states...)
+		w.And(`state IN (?`+strings.Repeat(`, ?`, len(states)-1)+`)`, states...)
 	}
 	for _, equal := range []struct{ condition, value string }{
 		{`principal = ?`, f.Principal}, {`tool = ?`, f.Tool}, {`target = ?`, f.Target}, {`same = ?`, f.IdempotencyKey},
 		{`grant_id <> '' AND grant_id = ?`, f.Grant}, // as the index needs it
 	} {
 		if equal.value != "" {
-			w.and(equal.condition, equal.value)
+			w.And(equal.condition, equal.value)
 		}
 	}
 	if f.PendingAudit {
-		w.and(`document ->> 'owed' <> ''`)
+		w.And(`document ->> 'owed' <> ''`)
 	}
 	if !f.Since.IsZero() {
-		w.and(`created_at >= ?`, ceilMicros(f.Since))
+		w.And(`created_at >= ?`, ceilMicros(f.Since))
 	}
-	found, err := s.actions(ctx, w.String()+` ORDER BY created_at DESC, id DESC LIMIT ?`, append(w.args, sqlLimit(f.Limit))...)
+	found, err := s.actions(ctx, w.String()+` ORDER BY created_at DESC, id DESC LIMIT ?`, append(w.Args, sqlLimit(f.Limit))...)
 	return found, store.Wrap(err, "list actions")
 }
 

@@ -34,13 +34,13 @@ func (s *Store) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 // Alarms implements [hearken.ActionStore]. An alarm that is firing is sorted by
 // that time. One without a time comes last.
 func (s *Store) Alarms(ctx context.Context, before time.Time) ([]hearken.Alarm, error) {
-	w := where{}
+	w := store.Where{}
 	if !before.IsZero() {
-		w.and(`(next_at < ? OR firing_at IS NOT NULL)`, ceilMicros(before))
+		w.And(`(next_at < ? OR firing_at IS NOT NULL)`, ceilMicros(before))
 	}
 	var found []hearken.Alarm
 	err := s.rows(ctx, `SELECT version, document FROM alarm`+w.String()+
-		` ORDER BY coalesce(firing_at, next_at) NULLS LAST, action`, w.args, func(rows *sql.Rows) (bool, error) {
+		` ORDER BY coalesce(firing_at, next_at) NULLS LAST, action`, w.Args, func(rows *sql.Rows) (bool, error) {
 		var version int
 		var document sql.RawBytes
 		if err := rows.Scan(&version, &document); err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -71,29 +70,23 @@ func scanSession(rows *sql.Rows, s *hearken.Session) error {
 // Session implements [hearken.Store].
 func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error) {
 	found, err := s.sessions(ctx, `SELECT `+sessionColumns+` FROM session s WHERE s.id = ?`, id)
-	if err != nil {
-		return nil, fmt.Errorf("find session: %w", err)
-	}
-	if len(found) == 0 {
-		return nil, store.NoSession(id)
-	}
-	return &found[0], nil
+	return store.One(found, store.Wrap(err, "find session"), store.NoSession(id))
 }
 
 // Sessions implements [hearken.Store].
 func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
-	w := where{}
+	w := store.Where{}
 	if f.Status != "" {
-		w.and(`s.status = ?`, f.Status)
+		w.And(`s.status = ?`, f.Status)
 	}
 	if !f.Since.IsZero() {
-		w.and(`s.started_at >= ?`, ceilMicros(f.Since))
+		w.And(`s.started_at >= ?`, ceilMicros(f.Since))
 	}
 	if !f.Until.IsZero() {
-		w.and(`s.started_at < ?`, ceilMicros(f.Until))
+		w.And(`s.started_at < ?`, ceilMicros(f.Until))
 	}
 	found, err := s.sessions(ctx, `SELECT `+sessionColumns+` FROM session s`+w.String()+
-		` ORDER BY s.started_at DESC, s.id DESC LIMIT ?`, append(w.args, sqlLimit(f.Limit))...)
+		` ORDER BY s.started_at DESC, s.id DESC LIMIT ?`, append(w.Args, sqlLimit(f.Limit))...)
 	return found, store.Wrap(err, "list sessions")
 }
 
@@ -104,23 +97,6 @@ func (s *Store) sessions(ctx context.Context, query string, args ...any) ([]hear
 		return true, scanSession(rows, &found[len(found)-1])
 	})
 	return found, err
-}
-
-// where collects conditions and their arguments.
-type where struct {
-	conditions []string
-	args       []any
-}
-
-func (w *where) and(condition string, args ...any) {
-	w.conditions, w.args = append(w.conditions, condition), append(w.args, args...)
-}
-
-func (w *where) String() string {
-	if len(w.conditions) == 0 {
-		return ""
-	}
-	return ` WHERE ` + strings.Join(w.conditions, ` AND `)
 }
 
 // sqlLimit returns the LIMIT for a filter in which 0 means none.
