@@ -65,7 +65,7 @@ func (q *Queue) applyOutcome(a *hearken.Action, out hearken.Outcome) {
 	a.Receipt = out.Receipt
 	switch out.Result {
 	case hearken.ResultOK:
-		end(a, hearken.ActionDone, now)
+		endAction(a, hearken.ActionDone, now)
 	case hearken.ResultTemporary:
 		if a.Attempts <= len(retryDelays) {
 			at := now.Add(max(retryDelays[a.Attempts-1], min(out.After, 10*time.Minute)))
@@ -76,14 +76,14 @@ func (q *Queue) applyOutcome(a *hearken.Action, out hearken.Outcome) {
 		if c := q.connector(a); c != nil && c.Repeatable() {
 			// A repeatable attempt also counts as temporary if it got no answer,
 			// so one of them may have succeeded.
-			fail(a, hearken.ActionUnknown, now, hearken.OutcomeUnknown, out.Message)
+			failAction(a, hearken.ActionUnknown, now, hearken.OutcomeUnknown, out.Message)
 			return
 		}
-		fail(a, hearken.ActionFailed, now, hearken.ProviderTemporary, out.Message)
+		failAction(a, hearken.ActionFailed, now, hearken.ProviderTemporary, out.Message)
 	case hearken.ResultPermanent:
-		fail(a, hearken.ActionFailed, now, hearken.ProviderRejected, out.Message)
+		failAction(a, hearken.ActionFailed, now, hearken.ProviderRejected, out.Message)
 	default:
-		fail(a, hearken.ActionUnknown, now, hearken.OutcomeUnknown, out.Message)
+		failAction(a, hearken.ActionUnknown, now, hearken.OutcomeUnknown, out.Message)
 	}
 }
 

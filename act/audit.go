@@ -117,7 +117,7 @@ func (q *Queue) recordChange(ctx context.Context, a *hearken.Action) bool {
 	if pending == "" {
 		return true
 	}
-	if q.audit.write(context.WithoutCancel(ctx), record(pending, a)) != nil {
+	if q.audit.write(context.WithoutCancel(ctx), actionRecord(pending, a)) != nil {
 		q.backOff()
 		q.auditPending.Store(true)
 		return false
@@ -151,8 +151,8 @@ func (q *Queue) recordAllPending(ctx context.Context) error {
 	return nil
 }
 
-// record returns the audit record about an action.
-func record(kind string, a *hearken.Action) hearken.AuditRecord {
+// actionRecord returns the audit record about an action.
+func actionRecord(kind string, a *hearken.Action) hearken.AuditRecord {
 	r := hearken.AuditRecord{
 		Type: kind, Action: a.ID, Principal: a.Principal, Tool: a.Tool, Target: a.Target, Digest: a.Digest,
 		State: string(a.State), Receipt: a.Receipt, Error: string(a.FailureCode()),
@@ -163,9 +163,9 @@ func record(kind string, a *hearken.Action) hearken.AuditRecord {
 	return r
 }
 
-// proposal returns the record of a new action, with its arguments.
-func proposal(a *hearken.Action) hearken.AuditRecord {
-	r := record(hearken.AuditProposed, a)
+// proposalRecord returns the record of a new action, with its arguments.
+func proposalRecord(a *hearken.Action) hearken.AuditRecord {
+	r := actionRecord(hearken.AuditProposed, a)
 	for _, e := range a.Evidence {
 		said := e.Arg + "=none"
 		if e.Source != "" {
@@ -176,7 +176,7 @@ func proposal(a *hearken.Action) hearken.AuditRecord {
 		}
 		r.Evidence = append(r.Evidence, said)
 	}
-	r.Texts = texts(a)
+	r.Texts = freeTexts(a)
 	switch {
 	case a.Appointment != nil:
 		r.When = &a.Appointment.Start
@@ -186,8 +186,8 @@ func proposal(a *hearken.Action) hearken.AuditRecord {
 	return r
 }
 
-// texts returns the free texts of an action by argument.
-func texts(a *hearken.Action) map[string]string {
+// freeTexts returns the free texts of an action by argument.
+func freeTexts(a *hearken.Action) map[string]string {
 	out := map[string]string{}
 	switch {
 	case a.Appointment != nil:

@@ -26,14 +26,14 @@ func (q *Queue) Decide(ctx context.Context, req DecisionRequest) (a *hearken.Act
 		now := q.cfg.Now().UTC()
 		a.PendingAudit = hearken.AuditDecided
 		if late = !now.Before(a.ExpiresAt); late {
-			expire(a, now)
+			expireAction(a, now)
 			return true
 		}
 		a.Decision = &hearken.Decision{Allow: req.Allow, By: req.By, From: req.From, Reason: shortLine(req.Reason, 200), At: now}
 		if req.Allow {
 			a.State = hearken.ActionApproved
 		} else {
-			fail(a, hearken.ActionDenied, now, hearken.ActionWasDenied, "the owner said no.")
+			failAction(a, hearken.ActionDenied, now, hearken.ActionWasDenied, "the owner said no.")
 		}
 		return true
 	})
@@ -90,20 +90,20 @@ func (req *DecisionRequest) grantFor(a *hearken.Action, now time.Time) hearken.G
 	return g
 }
 
-// end ends an action.
-func end(a *hearken.Action, state hearken.ActionState, now time.Time) {
+// endAction ends an action.
+func endAction(a *hearken.Action, state hearken.ActionState, now time.Time) {
 	a.State, a.EndedAt, a.RunAt, a.Code, a.Error = state, &now, nil, "", ""
 }
 
-// fail ends an action that did not succeed.
-func fail(a *hearken.Action, state hearken.ActionState, now time.Time, code hearken.Code, message string) {
-	end(a, state, now)
+// failAction ends an action that did not succeed.
+func failAction(a *hearken.Action, state hearken.ActionState, now time.Time, code hearken.Code, message string) {
+	endAction(a, state, now)
 	a.SetFailure(code, message)
 }
 
-// expire ends an action that nobody decided about.
-func expire(a *hearken.Action, now time.Time) {
-	fail(a, hearken.ActionExpired, now, hearken.ApprovalExpired, "nobody decided in time, which means no.")
+// expireAction ends an action that nobody decided about.
+func expireAction(a *hearken.Action, now time.Time) {
+	failAction(a, hearken.ActionExpired, now, hearken.ApprovalExpired, "nobody decided in time, which means no.")
 }
 
 // Withdraw cancels a pending action and leaves any other as it is: whoever
@@ -125,7 +125,7 @@ func (q *Queue) cancel(ctx context.Context, id string, in ...hearken.ActionState
 		if !slices.Contains(in, a.State) {
 			return false
 		}
-		fail(a, hearken.ActionCancelled, q.cfg.Now().UTC(), hearken.ActionWasCancelled, "it was cancelled before it was carried out.")
+		failAction(a, hearken.ActionCancelled, q.cfg.Now().UTC(), hearken.ActionWasCancelled, "it was cancelled before it was carried out.")
 		a.PendingAudit = hearken.AuditDecided
 		return true
 	})
@@ -158,7 +158,7 @@ func (q *Queue) undo(ctx context.Context, a *hearken.Action) (*hearken.Action, e
 	if !ok {
 		return a, hearken.Errorf(hearken.ActionCannotBeUndone, "What was sent cannot be undone.")
 	}
-	if err := q.audit.write(ctx, record(hearken.AuditUndone, a)); err != nil {
+	if err := q.audit.write(ctx, actionRecord(hearken.AuditUndone, a)); err != nil {
 		return a, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
@@ -170,7 +170,7 @@ func (q *Queue) undo(ctx context.Context, a *hearken.Action) (*hearken.Action, e
 		if a.State != hearken.ActionDone {
 			return false
 		}
-		end(a, hearken.ActionUndone, q.cfg.Now().UTC())
+		endAction(a, hearken.ActionUndone, q.cfg.Now().UTC())
 		a.PendingAudit = hearken.AuditUndone
 		return true
 	})

@@ -57,9 +57,9 @@ func Effect(a *hearken.Action) string {
 	if a.State == hearken.ActionDone {
 		switch {
 		case a.Appointment != nil:
-			text = "created" + receipt("calendar UID", a.Receipt)
+			text = "created" + receiptText("calendar UID", a.Receipt)
 		case a.Message != nil:
-			text = "sent" + receipt("message ID", a.Receipt)
+			text = "sent" + receiptText("message ID", a.Receipt)
 		case a.Reminder != nil:
 			text = "set"
 		}
@@ -74,7 +74,7 @@ func withFailure(text string, a *hearken.Action) string {
 	return text
 }
 
-func receipt(name, id string) string {
+func receiptText(name, id string) string {
 	if id == "" {
 		return ""
 	}

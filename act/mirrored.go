@@ -56,17 +56,17 @@ func tryCopy(ctx context.Context, do func(context.Context, *hearken.Action) hear
 	return ""
 }
 
-// conflicts is implemented by calendars that know their other appointments.
-type conflicts interface {
+// conflictFinder is implemented by calendars that know their other appointments.
+type conflictFinder interface {
 	Conflicts(ctx context.Context, start, end time.Time) ([]string, error)
 }
 
 // conflictsTimeout is how long a call waits for a calendar's conflicts.
 const conflictsTimeout = 2 * time.Second
 
-// overlaps warns of appointments at the same time. A calendar that does not
+// conflictWarnings warns of appointments at the same time. A calendar that does not
 // answer gives no warnings.
-func overlaps(ctx context.Context, c conflicts, at *hearken.Appointment) []string {
+func conflictWarnings(ctx context.Context, c conflictFinder, at *hearken.Appointment) []string {
 	ctx, cancel := context.WithTimeout(ctx, conflictsTimeout)
 	defer cancel()
 	found, err := c.Conflicts(ctx, at.Start, at.Start.Add(at.Duration))

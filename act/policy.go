@@ -71,19 +71,19 @@ func warnings(said []hearken.Evidence) []string {
 	}
 	var out []string
 	if len(far) > 0 {
-		out = append(out, fmt.Sprintf("The other side said %s, not you.", join(far, "and")))
+		out = append(out, fmt.Sprintf("The other side said %s, not you.", joinList(far, "and")))
 	}
 	if len(echoed) > 0 {
-		out = append(out, fmt.Sprintf("The other side said %s, not you. Your microphone picked up an echo.", join(echoed, "and")))
+		out = append(out, fmt.Sprintf("The other side said %s, not you. Your microphone picked up an echo.", joinList(echoed, "and")))
 	}
 	if len(unsaid) > 0 {
-		out = append(out, fmt.Sprintf("Nobody was heard saying %s.", join(unsaid, "or")))
+		out = append(out, fmt.Sprintf("Nobody was heard saying %s.", joinList(unsaid, "or")))
 	}
 	return out
 }
 
-// join writes a list as people do: a, b and c.
-func join(list []string, last string) string {
+// joinList writes a list as people do: a, b and c.
+func joinList(list []string, last string) string {
 	n := len(list) - 1
 	if n == 0 {
 		return list[0]
@@ -113,7 +113,7 @@ func (q *Queue) findGrant(ctx context.Context, a *hearken.Action) (*hearken.Gran
 	}
 	for i := range grants {
 		g := &grants[i]
-		if g.Principal != a.Principal || g.Tool != a.Tool || g.Target != a.Target || !isValid(g, a.CreatedAt) {
+		if g.Principal != a.Principal || g.Tool != a.Tool || g.Target != a.Target || !isValidGrant(g, a.CreatedAt) {
 			continue
 		}
 		used, err := q.cfg.Store.Actions(ctx, hearken.ActionFilter{Grant: g.ID, Since: a.CreatedAt.Add(-day), Limit: g.PerDay})
@@ -152,7 +152,7 @@ func (q *Queue) wordsAlreadyUsed(ctx context.Context, a *hearken.Action) (bool, 
 	return false, err
 }
 
-func isValid(g *hearken.Grant, now time.Time) bool {
+func isValidGrant(g *hearken.Grant, now time.Time) bool {
 	return g.RevokedAt == nil && now.Before(g.ExpiresAt)
 }
 
@@ -172,7 +172,7 @@ var linkPattern = regexp.MustCompile(`(?:^|[^\pL\pN_.-])(?:` +
 // isSensitive reports whether an action's text contains something that is never
 // covered by a grant.
 func isSensitive(a *hearken.Action) bool {
-	for name, text := range texts(a) {
+	for name, text := range freeTexts(a) {
 		if name != "to" && (secretPattern.MatchString(text) || linkPattern.MatchString(text)) {
 			return true
 		}

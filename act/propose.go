@@ -59,7 +59,7 @@ func (q *Queue) propose(ctx context.Context, req Request) (*hearken.Action, erro
 	if err := q.applyPolicy(ctx, a, found); err != nil {
 		return nil, err
 	}
-	if err := q.audit.write(ctx, proposal(a)); err != nil {
+	if err := q.audit.write(ctx, proposalRecord(a)); err != nil {
 		return nil, err
 	}
 	if a.Decision != nil {

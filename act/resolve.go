@@ -81,8 +81,8 @@ func (q *Queue) resolveCalendar(ctx context.Context, a *hearken.Action, in *Cale
 		Title: in.Title, Start: start, Zone: q.cfg.Zone.String(), Duration: length,
 		Description: in.Description, Location: in.Location,
 	}
-	if hint, ok := calendar.(conflicts); ok {
-		a.Warnings = append(a.Warnings, overlaps(ctx, hint, a.Appointment)...)
+	if hint, ok := calendar.(conflictFinder); ok {
+		a.Warnings = append(a.Warnings, conflictWarnings(ctx, hint, a.Appointment)...)
 	}
 	said := []evidence.Arg{
 		{Name: "title", Value: in.Title}, {Name: "description", Value: in.Description}, {Name: "location", Value: in.Location},

@@ -32,7 +32,7 @@ func (q *Queue) recover(ctx context.Context) error {
 				a.State = hearken.ActionApproved
 				return true
 			}
-			fail(a, hearken.ActionUnknown, q.cfg.Now().UTC(), hearken.OutcomeUnknown,
+			failAction(a, hearken.ActionUnknown, q.cfg.Now().UTC(), hearken.OutcomeUnknown,
 				"the hub ended while this was being carried out; check whether it arrived before you send it again.")
 			return true
 		})
@@ -149,7 +149,7 @@ func (q *Queue) expire(ctx context.Context, id string) {
 		if a.State != hearken.ActionPending || now.Before(a.ExpiresAt) {
 			return false
 		}
-		expire(a, now)
+		expireAction(a, now)
 		a.PendingAudit = hearken.AuditDecided
 		return true
 	})
@@ -179,7 +179,7 @@ func (q *Queue) execute(ctx context.Context, id string) {
 		return
 	}
 	if q.whyNotAllowed(ctx, a) == nil {
-		attempt := record(hearken.AuditExecuting, a)
+		attempt := actionRecord(hearken.AuditExecuting, a)
 		attempt.State = string(hearken.ActionExecuting)
 		if err := q.audit.write(ctx, attempt); err != nil {
 			q.backOff()
@@ -193,7 +193,7 @@ func (q *Queue) execute(ctx context.Context, id string) {
 		q.log.Warn("action not begun", "action", id, "error", err)
 		q.backOff()
 	case !claimed: // cancelled or paused at the last moment
-		q.audit.writeOrQueue(ctx, record(hearken.AuditResult, a))
+		q.audit.writeOrQueue(ctx, actionRecord(hearken.AuditResult, a))
 	case a.State != hearken.ActionExecuting:
 		q.recordChange(ctx, a)
 	default:
@@ -221,7 +221,7 @@ func (q *Queue) claim(ctx context.Context, id string) (*hearken.Action, bool, er
 			case hearken.OutcomeUnknown:
 				state = hearken.ActionUnknown
 			}
-			fail(a, state, q.cfg.Now().UTC(), why.Code, why.Message)
+			failAction(a, state, q.cfg.Now().UTC(), why.Code, why.Message)
 			a.PendingAudit = hearken.AuditDecided
 			return true
 		}
@@ -270,7 +270,7 @@ func (q *Queue) whyNotAllowed(ctx context.Context, a *hearken.Action) *hearken.E
 	if err != nil {
 		return nil // saving the action will fail as well
 	}
-	if slices.ContainsFunc(grants, func(g hearken.Grant) bool { return g.ID == a.Decision.Grant && isValid(&g, a.Decision.At) }) {
+	if slices.ContainsFunc(grants, func(g hearken.Grant) bool { return g.ID == a.Decision.Grant && isValidGrant(&g, a.Decision.At) }) {
 		return nil
 	}
 	return hearken.Errorf(hearken.ActionWasDenied, "the grant was revoked before this was carried out.")

@@ -61,7 +61,7 @@ type Log struct {
 	lock *os.File
 
 	mu     sync.Mutex
-	queue  []*entry // waiting to be written, in order
+	queue  []*queuedRecord // waiting to be written, in order
 	closed bool
 
 	// writeLock is held by the goroutine that writes. Records of others gather
@@ -71,8 +71,8 @@ type Log struct {
 	w         writer // guarded by writeLock
 }
 
-// An entry is a record on its way to the disk.
-type entry struct {
+// A queuedRecord is a record on its way to the disk.
+type queuedRecord struct {
 	record hearken.AuditRecord
 	done   chan error // receives the outcome
 }
@@ -161,7 +161,7 @@ func (l *Log) Append(ctx context.Context, r hearken.AuditRecord) error {
 	if err := ctx.Err(); err != nil {
 		return unavailable(err)
 	}
-	e := &entry{record: r, done: make(chan error, 1)}
+	e := &queuedRecord{record: r, done: make(chan error, 1)}
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()
@@ -184,7 +184,7 @@ func (l *Log) Append(ctx context.Context, r hearken.AuditRecord) error {
 }
 
 // removeQueued takes a record out of the queue if it is still waiting.
-func (l *Log) removeQueued(e *entry) {
+func (l *Log) removeQueued(e *queuedRecord) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i := slices.Index(l.queue, e); i >= 0 {

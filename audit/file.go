@@ -20,17 +20,17 @@ type file interface {
 	Close() error
 }
 
-// disk is a real file.
-type disk struct{ *os.File }
+// diskFile is a real file.
+type diskFile struct{ *os.File }
 
-func (d disk) Sync() error { return files.SyncData(d.File) }
+func (d diskFile) Sync() error { return files.SyncData(d.File) }
 
 func openFile(path string) (file, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	return disk{f}, nil
+	return diskFile{f}, nil
 }
 
 // monthForm is the form of the files' names.

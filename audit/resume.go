@@ -37,7 +37,7 @@ func (w *writer) resume() error {
 		}
 	}
 	for i, name := range names {
-		torn, err := w.scan(name, from)
+		torn, err := w.scanMonth(name, from)
 		if err != nil {
 			return err
 		}
@@ -144,10 +144,10 @@ func (w *writer) checkLast(c *checkpoint) error {
 	return nil
 }
 
-// scan reads the records of a file from an offset on. A crash may leave an
+// scanMonth reads the records of a file from an offset on. A crash may leave an
 // unfinished record at the end, or bytes that never reached the disk. Nobody
 // was told that these were written, so they are removed.
-func (w *writer) scan(name string, from int64) (torn bool, err error) {
+func (w *writer) scanMonth(name string, from int64) (torn bool, err error) {
 	f, err := os.Open(filepath.Join(w.dir, name))
 	if err != nil {
 		return false, err

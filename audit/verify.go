@@ -183,7 +183,7 @@ func (v *verification) run() error {
 	}
 	v.Months = names
 	for _, name := range names {
-		if err := v.month(name); err != nil {
+		if err := v.checkMonth(name); err != nil {
 			return err
 		}
 	}
@@ -196,8 +196,8 @@ func (v *verification) run() error {
 	return nil
 }
 
-// month checks one file.
-func (v *verification) month(name string) error {
+// checkMonth checks one file.
+func (v *verification) checkMonth(name string) error {
 	f, err := os.Open(filepath.Join(v.dir, name))
 	if err != nil {
 		return err

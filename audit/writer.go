@@ -52,7 +52,7 @@ type writer struct {
 }
 
 // write writes a batch with one sync and reports the outcome to each caller.
-func (w *writer) write(batch []*entry) {
+func (w *writer) write(batch []*queuedRecord) {
 	now := w.now().UTC()
 	next := w.state.clone()
 	var data []byte
@@ -69,7 +69,7 @@ func (w *writer) write(batch []*entry) {
 			w.log.Error("audit: recovery not noted", "error", err)
 		}
 	}
-	var encoded []*entry
+	var encoded []*queuedRecord
 	for _, e := range batch {
 		if err := add(e.record, ""); err != nil {
 			e.done <- err

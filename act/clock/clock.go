@@ -53,13 +53,13 @@ type Clock struct {
 	notifierSlots        []chan struct{} // limit concurrent calls of each notifier
 
 	mu            sync.Mutex
-	alarms        map[string]*entry
+	alarms        map[string]*trackedAlarm
 	unclaimed     int        // alarms that are due and not claimed yet
 	noneUnclaimed *sync.Cond // unclaimed has become 0
 }
 
-// An entry is an alarm as this clock knows it.
-type entry struct {
+// A trackedAlarm is an alarm as this clock knows it.
+type trackedAlarm struct {
 	alarm hearken.Alarm
 	busy  bool      // it is firing
 	held  bool      // something failed: not before the next reload
@@ -87,7 +87,7 @@ func Open(ctx context.Context, cfg Config) (*Clock, error) {
 	c := &Clock{
 		cfg: cfg, wake: make(chan struct{}, 1),
 		claimSlots: make(chan struct{}, maxClaims), endSlots: make(chan struct{}, maxEndings),
-		alarms: map[string]*entry{},
+		alarms: map[string]*trackedAlarm{},
 	}
 	c.noneUnclaimed = sync.NewCond(&c.mu)
 	for range cfg.Notifiers {
@@ -214,7 +214,7 @@ func (c *Clock) remember(a hearken.Alarm) {
 		delete(c.alarms, a.Action)
 		return
 	case e == nil:
-		e = &entry{}
+		e = &trackedAlarm{}
 		c.alarms[a.Action] = e
 	}
 	if e.alarm.Version != a.Version {

@@ -24,7 +24,7 @@ const reminderMissed hearken.Code = "reminder_missed"
 
 // fire handles one due alarm, from the claim to the result.
 func (c *Clock) fire(alarm hearken.Alarm) {
-	defer func() { c.finishEntry(alarm) }()
+	defer func() { c.stopFiring(alarm) }()
 	action := c.claim(&alarm)
 	ours := action != nil && c.recordFiring(&alarm, action)
 	c.claimDecided()
@@ -38,9 +38,9 @@ func (c *Clock) fire(alarm hearken.Alarm) {
 	c.endSlots <- struct{}{}
 	defer func() { <-c.endSlots }()
 	if result.postponed {
-		c.release(&alarm, at, next, nil)
+		c.releaseClaim(&alarm, at, next, nil)
 	} else {
-		c.finish(&alarm, action, at, result.failure())
+		c.saveResult(&alarm, action, at, result.failure())
 	}
 }
 
@@ -68,9 +68,9 @@ func (c *Clock) claim(alarm *hearken.Alarm) *hearken.Action {
 		c.postpone(alarm.Action, err)
 		return nil
 	}
-	at, next := due(action.Reminder, alarm.Next, c.cfg.Now())
+	at, next := dueTime(action.Reminder, alarm.Next, c.cfg.Now())
 	if at.IsZero() {
-		c.skip(ctx, alarm, action, next)
+		c.skipMissed(ctx, alarm, action, next)
 		return nil
 	}
 	if !c.updateUnchanged(ctx, alarm, func(a *hearken.Alarm) {
@@ -89,8 +89,8 @@ func (c *Clock) recordFiring(alarm *hearken.Alarm, action *hearken.Action) bool 
 	ctx, cancel := context.WithTimeout(c.ctx, writeTimeout)
 	defer cancel()
 	at := *alarm.Firing
-	if err := c.cfg.Audit.Append(ctx, record(action, at, "firing", nil)); err != nil {
-		c.release(alarm, at, alarm.Next, hearken.Errorf(hearken.AuditUnavailable, "The audit could not be written, so the reminder waits."))
+	if err := c.cfg.Audit.Append(ctx, firedRecord(action, at, "firing", nil)); err != nil {
+		c.releaseClaim(alarm, at, alarm.Next, hearken.Errorf(hearken.AuditUnavailable, "The audit could not be written, so the reminder waits."))
 		c.postpone(alarm.Action, err)
 		return false
 	}
@@ -133,10 +133,10 @@ func (c *Clock) updateUnchanged(ctx context.Context, alarm *hearken.Alarm, chang
 	return replaced
 }
 
-// due returns the time to notify of and the next one after it. It chooses the
+// dueTime returns the time to notify of and the next one after it. It chooses the
 // newest time that has come, so that missed repetitions become one. at is zero
 // if it is too late for all of them.
-func due(r *hearken.Reminder, from, now time.Time) (at, next time.Time) {
+func dueTime(r *hearken.Reminder, from, now time.Time) (at, next time.Time) {
 	zone := zoneOf(r)
 	at = from
 	if oldest := now.Add(-maxLateness); at.Before(oldest) {
@@ -170,8 +170,8 @@ func zoneOf(r *hearken.Reminder) *time.Location {
 	return r.At.Location()
 }
 
-// skip skips a time that is too old.
-func (c *Clock) skip(ctx context.Context, alarm *hearken.Alarm, action *hearken.Action, next time.Time) {
+// skipMissed skips a time that is too old.
+func (c *Clock) skipMissed(ctx context.Context, alarm *hearken.Alarm, action *hearken.Action, next time.Time) {
 	missed := alarm.Next
 	failure := hearken.Errorf(reminderMissed, "The hub was off at %s and for more than a day after it.", missed.UTC().Format(time.RFC3339))
 	skipped := c.updateUnchanged(ctx, alarm, func(a *hearken.Alarm) {
@@ -182,14 +182,14 @@ func (c *Clock) skip(ctx context.Context, alarm *hearken.Alarm, action *hearken.
 		return
 	}
 	c.cfg.Log.Warn("reminder missed", "id", alarm.Action)
-	if err := c.cfg.Audit.Append(ctx, record(action, missed, "missed", failure)); err != nil {
+	if err := c.cfg.Audit.Append(ctx, firedRecord(action, missed, "missed", failure)); err != nil {
 		c.cfg.Log.Error("missed reminder is not in the audit", "id", alarm.Action, "error", err)
 	}
 }
 
-// release gives up a claimed time that surely was not notified, unless somebody
+// releaseClaim gives up a claimed time that surely was not notified, unless somebody
 // has cancelled the alarm since.
-func (c *Clock) release(alarm *hearken.Alarm, at, next time.Time, failure *hearken.Error) {
+func (c *Clock) releaseClaim(alarm *hearken.Alarm, at, next time.Time, failure *hearken.Error) {
 	ctx, cancel := c.finalContext()
 	defer cancel()
 	_, err := c.update(ctx, alarm, func(a *hearken.Alarm) bool {
@@ -208,9 +208,9 @@ func (c *Clock) release(alarm *hearken.Alarm, at, next time.Time, failure *heark
 	}
 }
 
-// finish saves the result of a notification. It leaves the next time alone,
+// saveResult saves the result of a notification. It leaves the next time alone,
 // which somebody may have changed meanwhile.
-func (c *Clock) finish(alarm *hearken.Alarm, action *hearken.Action, at time.Time, failure *hearken.Error) {
+func (c *Clock) saveResult(alarm *hearken.Alarm, action *hearken.Action, at time.Time, failure *hearken.Error) {
 	ctx, cancel := c.finalContext()
 	defer cancel()
 	state := hearken.ActionDone
@@ -221,7 +221,7 @@ func (c *Clock) finish(alarm *hearken.Alarm, action *hearken.Action, at time.Tim
 	default:
 		state = hearken.ActionFailed
 	}
-	if err := c.cfg.Audit.Append(ctx, record(action, at, string(state), failure)); err != nil {
+	if err := c.cfg.Audit.Append(ctx, firedRecord(action, at, string(state), failure)); err != nil {
 		c.cfg.Log.Error("fired reminder is not in the audit", "id", alarm.Action, "error", err)
 	}
 	_, err := c.update(ctx, alarm, func(a *hearken.Alarm) bool {
@@ -255,8 +255,8 @@ func (c *Clock) postpone(id string, err error) {
 	}
 }
 
-// finishEntry marks an alarm as no longer firing, with its new state.
-func (c *Clock) finishEntry(alarm hearken.Alarm) {
+// stopFiring marks an alarm as no longer firing, with its new state.
+func (c *Clock) stopFiring(alarm hearken.Alarm) {
 	c.mu.Lock()
 	if e := c.alarms[alarm.Action]; e != nil {
 		e.busy = false
@@ -266,7 +266,7 @@ func (c *Clock) finishEntry(alarm hearken.Alarm) {
 	c.wakeUp()
 }
 
-func record(a *hearken.Action, at time.Time, state string, failure *hearken.Error) hearken.AuditRecord {
+func firedRecord(a *hearken.Action, at time.Time, state string, failure *hearken.Error) hearken.AuditRecord {
 	r := hearken.AuditRecord{
 		Type: hearken.AuditFired, Action: a.ID, Principal: a.Principal, Tool: a.Tool, Target: a.Target, Digest: a.Digest,
 		State: state, When: &at, Texts: map[string]string{"note": a.Reminder.Note},

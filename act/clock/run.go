@@ -43,7 +43,7 @@ func (c *Clock) run() {
 func (c *Clock) fireDue() time.Duration {
 	now := c.cfg.Now()
 	wait := pollInterval
-	var due []*entry
+	var due []*trackedAlarm
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.alarms {
@@ -57,7 +57,7 @@ func (c *Clock) fireDue() time.Duration {
 			due = append(due, e)
 		}
 	}
-	slices.SortFunc(due, func(a, b *entry) int {
+	slices.SortFunc(due, func(a, b *trackedAlarm) int {
 		return cmp.Or(a.alarm.Next.Compare(b.alarm.Next), cmp.Compare(a.alarm.Action, b.alarm.Action))
 	})
 	for _, e := range due {

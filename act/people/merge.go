@@ -80,7 +80,7 @@ func (m *merger) merge(c hearken.Contact) int {
 		m.changed[i] = true
 		return i
 	}
-	old, now := m.all[i], combine(m.all[i], c, byID)
+	old, now := m.all[i], updateContact(m.all[i], c, byID)
 	if equalContacts(old, now) {
 		m.unchanged++
 		return i
@@ -93,8 +93,8 @@ func (m *merger) merge(c hearken.Contact) int {
 	return i
 }
 
-// combine returns an old contact updated from a new one.
-func combine(old, in hearken.Contact, replace bool) hearken.Contact {
+// updateContact returns an old contact updated from a new one.
+func updateContact(old, in hearken.Contact, replace bool) hearken.Contact {
 	out := old
 	out.Emails, out.Phones = union(old.Emails, in.Emails), union(old.Phones, in.Phones)
 	out.Aliases = slices.DeleteFunc(union(in.Aliases, old.Aliases), func(a string) bool { return fold(a) == fold(in.Name) })

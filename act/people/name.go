@@ -42,14 +42,14 @@ func (l *lookup) byName(to string) (*hearken.Contact, []string, error) {
 	}
 	book := foldAll(l.all)
 	for _, name := range spellings(to) {
-		if found := matching(book, func(e entry) bool { return slices.Contains(e.names, name) }); len(found) > 0 {
-			c, err := l.single(found)
+		if found := matchingContacts(book, func(e foldedContact) bool { return slices.Contains(e.names, name) }); len(found) > 0 {
+			c, err := l.singleMatch(found)
 			return c, nil, err
 		}
 	}
 	for _, name := range spellings(to) {
-		if found := matching(book, func(e entry) bool { return e.first == name }); len(found) > 0 {
-			c, err := l.single(found)
+		if found := matchingContacts(book, func(e foldedContact) bool { return e.first == name }); len(found) > 0 {
+			c, err := l.singleMatch(found)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -81,17 +81,17 @@ func namesSeveral(to string) bool {
 		slices.ContainsFunc([]string{"and", "und", "et", "y"}, func(and string) bool { return slices.Contains(words, and) })
 }
 
-// An entry is a contact with its names folded.
-type entry struct {
+// A foldedContact is a contact with its names folded.
+type foldedContact struct {
 	*hearken.Contact
 	names []string // the whole name, then the aliases
 	first string   // the first word of the name
 }
 
-func foldAll(all []hearken.Contact) []entry {
-	out := make([]entry, len(all))
+func foldAll(all []hearken.Contact) []foldedContact {
+	out := make([]foldedContact, len(all))
 	for i := range all {
-		e := entry{Contact: &all[i], names: []string{fold(all[i].Name)}}
+		e := foldedContact{Contact: &all[i], names: []string{fold(all[i].Name)}}
 		e.first, _, _ = strings.Cut(e.names[0], " ")
 		for _, a := range all[i].Aliases {
 			e.names = append(e.names, fold(a))
@@ -101,8 +101,8 @@ func foldAll(all []hearken.Contact) []entry {
 	return out
 }
 
-// matching returns the contacts for which is returns true.
-func matching(book []entry, is func(entry) bool) []*hearken.Contact {
+// matchingContacts returns the contacts for which is returns true.
+func matchingContacts(book []foldedContact, is func(foldedContact) bool) []*hearken.Contact {
 	var out []*hearken.Contact
 	for _, e := range book {
 		if is(e) {
@@ -112,9 +112,9 @@ func matching(book []entry, is func(entry) bool) []*hearken.Contact {
 	return out
 }
 
-// single returns the one contact that was found. If there are several, it
+// singleMatch returns the one contact that was found. If there are several, it
 // chooses none.
-func (l *lookup) single(found []*hearken.Contact) (*hearken.Contact, error) {
+func (l *lookup) singleMatch(found []*hearken.Contact) (*hearken.Contact, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
@@ -158,7 +158,7 @@ func mask(address string) string {
 }
 
 // unknownName is the error for a name that nobody has. It suggests similar ones.
-func unknownName(book []entry, to string) error {
+func unknownName(book []foldedContact, to string) error {
 	type candidate struct {
 		name     string
 		distance int

@@ -72,14 +72,14 @@ type card struct {
 	reading                   string // the whole name's pronunciation
 	readingGiven, readingLast string
 	nicknames                 []string
-	emails, phones            []handle
+	emails, phones            []rankedAddress
 	begin                     int  // the line it begins at
 	group                     bool // not a person
 	v21                       bool // version 2.1 escapes only ;
 }
 
-// A handle is an address or a number with its preference: 1 is the highest.
-type handle struct {
+// A rankedAddress is an address or a number with its preference: 1 is the highest.
+type rankedAddress struct {
 	value string
 	pref  int
 }
@@ -164,13 +164,13 @@ func (c *card) addLine(l vcardLine) {
 			c.reading = strings.TrimSpace(strings.Join(l.parts(';', c.v21), " "))
 		}
 	case "EMAIL":
-		c.emails = append(c.emails, handle{strings.TrimPrefix(l.plain(c.v21), "mailto:"), l.pref()})
+		c.emails = append(c.emails, rankedAddress{strings.TrimPrefix(l.plain(c.v21), "mailto:"), l.pref()})
 	case "TEL":
 		if l.hasType("FAX") || l.hasType("PAGER") {
 			return
 		}
 		number, _, _ := strings.Cut(strings.TrimPrefix(l.plain(c.v21), "tel:"), ";")
-		c.phones = append(c.phones, handle{number, l.pref()})
+		c.phones = append(c.phones, rankedAddress{number, l.pref()})
 	}
 }
 
@@ -235,11 +235,11 @@ func (p *parser) note(at int, what string) {
 
 // name returns the person's name.
 func (c *card) name() string {
-	return cmp.Or(cleanName(c.fn), cleanName(c.full()), cleanName(c.org))
+	return cmp.Or(cleanName(c.fn), cleanName(c.fullName()), cleanName(c.org))
 }
 
-// full joins the parts of the name in the order of its language.
-func (c *card) full() string {
+// fullName joins the parts of the name in the order of its language.
+func (c *card) fullName() string {
 	parts := []string{c.given, c.middle, c.family}
 	if isCJK(c.family) && isCJK(c.given) {
 		parts = []string{c.family, c.middle, c.given}
@@ -257,7 +257,7 @@ func isCJK(s string) bool {
 // aliases returns other names of the person: nicknames, the name made of its
 // parts, and its pronunciation.
 func (c *card) aliases(name string) []string {
-	all := append(slices.Clone(c.nicknames), c.full(), c.reading, strings.TrimSpace(c.readingLast+" "+c.readingGiven))
+	all := append(slices.Clone(c.nicknames), c.fullName(), c.reading, strings.TrimSpace(c.readingLast+" "+c.readingGiven))
 	for _, part := range []string{c.family, c.given} {
 		if isCJK(part) {
 			all = append(all, part)
@@ -296,8 +296,8 @@ func cleanName(name string) string {
 }
 
 // byPref sorts the preferred ones first.
-func byPref(h []handle) []handle {
-	slices.SortStableFunc(h, func(a, b handle) int { return a.pref - b.pref })
+func byPref(h []rankedAddress) []rankedAddress {
+	slices.SortStableFunc(h, func(a, b rankedAddress) int { return a.pref - b.pref })
 	return h
 }
 
