@@ -204,7 +204,8 @@ func freeTexts(a *hearken.Action) map[string]string {
 // refusalsPerMinute is how many refusals a [RefusalThrottle] lets through.
 const refusalsPerMinute = 30
 
-// RefusalsOmitted is the state of the last refusal that is recorded in a minute.
+// RefusalsOmitted is the state of the last refusal that is recorded in a
+// minute.
 const RefusalsOmitted = "further refusals within this minute are not written down"
 
 // A RefusalThrottle keeps a flood of refusals from filling the audit. It lets

@@ -56,7 +56,8 @@ func tryCopy(ctx context.Context, do func(context.Context, *hearken.Action) hear
 	return ""
 }
 
-// conflictFinder is implemented by calendars that know their other appointments.
+// conflictFinder is implemented by calendars that know their other
+// appointments.
 type conflictFinder interface {
 	Conflicts(ctx context.Context, start, end time.Time) ([]string, error)
 }
@@ -64,8 +65,8 @@ type conflictFinder interface {
 // conflictsTimeout is how long a call waits for a calendar's conflicts.
 const conflictsTimeout = 2 * time.Second
 
-// conflictWarnings warns of appointments at the same time. A calendar that does not
-// answer gives no warnings.
+// conflictWarnings warns of appointments at the same time. A calendar that does
+// not answer gives no warnings.
 func conflictWarnings(ctx context.Context, c conflictFinder, at *hearken.Appointment) []string {
 	ctx, cancel := context.WithTimeout(ctx, conflictsTimeout)
 	defer cancel()

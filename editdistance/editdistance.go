@@ -3,17 +3,17 @@
 package editdistance
 
 // Levenshtein is the least number of elements to insert, delete or replace.
-func Levenshtein[T comparable](a, b []T) int { return count(a, b, false, len(a)+len(b)) }
+func Levenshtein[T comparable](a, b []T) int { return distance(a, b, false, len(a)+len(b)) }
 
 // Within reports whether the [Levenshtein] distance is at most limit. It stops
 // early if it is not.
-func Within[T comparable](a, b []T, limit int) bool { return count(a, b, false, limit) <= limit }
+func Within[T comparable](a, b []T, limit int) bool { return distance(a, b, false, limit) <= limit }
 
 // Damerau also counts two swapped neighbours as one change. It stops early and
 // returns limit+1 if the distance is above limit.
-func Damerau[T comparable](a, b []T, limit int) int { return count(a, b, true, limit) }
+func Damerau[T comparable](a, b []T, limit int) int { return distance(a, b, true, limit) }
 
-func count[T comparable](a, b []T, swaps bool, limit int) int {
+func distance[T comparable](a, b []T, swaps bool, limit int) int {
 	if d := len(a) - len(b); d > limit || -d > limit {
 		return limit + 1
 	}

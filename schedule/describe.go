@@ -23,7 +23,7 @@ func Describe(at time.Time, zone *time.Location, rule string, n int) string {
 		return fmt.Sprintf("from %s %s by the rule %s", formatTime(at), zone, rule)
 	}
 	s := newSeries(r, at, zone)
-	text := r.words(at) + " at " + s.clockTimes() + " " + zone.String() + r.ending(zone)
+	text := r.inWords(at) + " at " + s.clockTimes() + " " + zone.String() + r.endText(zone)
 	var next []string
 	for t, ok := s.next(at.Add(-1)); ok && len(next) < n; t, ok = s.next(t) {
 		next = append(next, formatTime(t))
@@ -65,8 +65,8 @@ func (s *series) clockTimes() string {
 	return strings.Join(texts, ", ")
 }
 
-// words says a rule in words, or shows the rule itself if they would be long.
-func (r *rule) words(at time.Time) string {
+// inWords says a rule in words, or shows the rule itself if they would be long.
+func (r *rule) inWords(at time.Time) string {
 	own := "by the rule " + r.String()
 	if len(r.yearDays) > 0 || len(r.positions) > 0 && !r.isMonthEnd() {
 		return own
@@ -74,50 +74,50 @@ func (r *rule) words(at time.Time) string {
 	days, dates, months := len(r.days) > 0, len(r.monthDays) > 0, len(r.months) > 0
 	switch {
 	case r.freq == "DAILY" && !days && !dates && !months:
-		return r.every("day")
+		return r.everyText("day")
 	case r.freq == "WEEKLY" && !months:
-		return r.weekly(at)
+		return r.weeklyText(at)
 	case r.freq == "MONTHLY" && !months && !(days && dates):
-		return r.every("month") + " on " + r.inMonth(at)
+		return r.everyText("month") + " on " + r.monthDayText(at)
 	case r.freq == "YEARLY" && !days && !dates && !months:
-		return r.every("year") + " on " + at.Format("2 January")
+		return r.everyText("year") + " on " + at.Format("2 January")
 	}
 	return own
 }
 
-// isMonthEnd reports whether this is a rule of [monthly] for a day that not every
-// month has.
+// isMonthEnd reports whether this is a rule of [monthly] for a day that not
+// every month has.
 func (r *rule) isMonthEnd() bool {
 	return r.freq == "MONTHLY" && slices.Equal(r.positions, []int{-1}) && len(r.days) == 0 &&
 		len(r.monthDays) > 1 && slices.Equal(r.monthDays, []int{28, 29, 30, 31}[:len(r.monthDays)])
 }
 
-func (r *rule) every(unit string) string {
+func (r *rule) everyText(unit string) string {
 	if r.interval == 1 {
 		return "every " + unit
 	}
 	return "every " + strconv.Itoa(r.interval) + " " + unit + "s"
 }
 
-func (r *rule) weekly(at time.Time) string {
-	if r.interval == 1 && joined(r.days, ordinalDay.String) == "MO,TU,WE,TH,FR" {
+func (r *rule) weeklyText(at time.Time) string {
+	if r.interval == 1 && joinTexts(r.days, ordinalDay.String) == "MO,TU,WE,TH,FR" {
 		return "every weekday"
 	}
 	days := r.days
 	if len(days) == 0 {
 		days = []ordinalDay{{day: at.Weekday()}}
 	}
-	return r.every("week") + " on " + joined(days, func(d ordinalDay) string { return " " + d.day.String() })[1:]
+	return r.everyText("week") + " on " + joinTexts(days, func(d ordinalDay) string { return " " + d.day.String() })[1:]
 }
 
-func (r *rule) inMonth(at time.Time) string {
+func (r *rule) monthDayText(at time.Time) string {
 	switch {
 	case r.isMonthEnd():
 		return fmt.Sprintf("day %d, or the last day of shorter months,", r.monthDays[len(r.monthDays)-1])
 	case len(r.monthDays) > 0:
-		return joined(r.monthDays, func(n int) string { return " " + dateName(n) })[1:]
+		return joinTexts(r.monthDays, func(n int) string { return " " + dateName(n) })[1:]
 	case len(r.days) > 0:
-		return joined(r.days, func(d ordinalDay) string { return " " + d.name() })[1:]
+		return joinTexts(r.days, func(d ordinalDay) string { return " " + d.name() })[1:]
 	}
 	return dateName(at.Day())
 }
@@ -158,8 +158,8 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + "th"
 }
 
-// ending says when a rule ends.
-func (r *rule) ending(zone *time.Location) string {
+// endText says when a rule ends.
+func (r *rule) endText(zone *time.Location) string {
 	switch {
 	case r.count == 1:
 		return ", once"

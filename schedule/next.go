@@ -6,8 +6,8 @@ import (
 )
 
 // How many days are searched for the next time: of a new rule, and of one that
-// was accepted. The calendar repeats after 28 years, or 40 where a century is no
-// leap year; what does not occur in these never occurs.
+// was accepted. The calendar repeats after 28 years, or 40 where a century is
+// no leap year; what does not occur in these never occurs.
 const (
 	usefulDays = maxYearsAhead*366 + 2
 	maxDays    = 40*365 + 10
@@ -21,8 +21,8 @@ const day = 24 * 60 * 60 // in seconds
 // includes it.
 //
 // Rules follow the wall clock of zone: nine o'clock stays nine o'clock. As RFC
-// 5545 says, a time that the clocks skip is moved forward by what they skip, and
-// of a time that they show twice the first is meant.
+// 5545 says, a time that the clocks skip is moved forward by what they skip,
+// and of a time that they show twice the first is meant.
 func Next(rule string, at time.Time, zone *time.Location, after time.Time) (time.Time, bool) {
 	if zone == nil {
 		zone = at.Location()
@@ -179,7 +179,7 @@ func firstOfMonth(year int, month time.Month) int64 {
 func (s *series) timesIn(first int64, days int) []int64 {
 	found := s.buffer[:0]
 	for d := first; d < first+int64(days); d++ {
-		if s.includes(d) {
+		if s.includesDay(d) {
 			for _, t := range s.timesOfDay {
 				found = append(found, d*day+t)
 			}
@@ -202,8 +202,8 @@ func (s *series) timesIn(first int64, days int) []int64 {
 	return slices.DeleteFunc(found, func(wall int64) bool { return wall < s.start })
 }
 
-// includes reports whether the rule includes a day.
-func (s *series) includes(d int64) bool {
+// includesDay reports whether the rule includes a day.
+func (s *series) includesDay(d int64) bool {
 	t := time.Unix(d*day, 0).UTC()
 	year, month, date := t.Date()
 	if len(s.months) > 0 && !slices.Contains(s.months, int(month)) {

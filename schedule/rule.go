@@ -225,20 +225,20 @@ func (r *rule) String() string {
 	if !r.until.IsZero() {
 		add("UNTIL", r.until.Format(untilLayout))
 	}
-	add("BYMONTH", joined(r.months, strconv.Itoa))
-	add("BYMONTHDAY", joined(r.monthDays, strconv.Itoa))
-	add("BYYEARDAY", joined(r.yearDays, strconv.Itoa))
-	add("BYDAY", joined(r.days, ordinalDay.String))
-	add("BYHOUR", joined(r.hours, strconv.Itoa))
-	add("BYMINUTE", joined(r.minutes, strconv.Itoa))
-	add("BYSETPOS", joined(r.positions, strconv.Itoa))
+	add("BYMONTH", joinTexts(r.months, strconv.Itoa))
+	add("BYMONTHDAY", joinTexts(r.monthDays, strconv.Itoa))
+	add("BYYEARDAY", joinTexts(r.yearDays, strconv.Itoa))
+	add("BYDAY", joinTexts(r.days, ordinalDay.String))
+	add("BYHOUR", joinTexts(r.hours, strconv.Itoa))
+	add("BYMINUTE", joinTexts(r.minutes, strconv.Itoa))
+	add("BYSETPOS", joinTexts(r.positions, strconv.Itoa))
 	if r.weekStart != time.Monday {
 		add("WKST", dayNames[r.weekStart])
 	}
 	return strings.Join(parts, ";")
 }
 
-func joined[T any](list []T, show func(T) string) string {
+func joinTexts[T any](list []T, show func(T) string) string {
 	var texts []string
 	for _, item := range list {
 		texts = append(texts, show(item))

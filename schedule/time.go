@@ -11,7 +11,8 @@ import (
 )
 
 // isoTime is RFC 3339, and the other forms of ISO 8601 that people and models
-// write and nobody can misread: no seconds, an offset without a colon, no offset.
+// write and nobody can misread: no seconds, an offset without a colon, no
+// offset.
 var isoTime = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?([Zz]|[+-]\d\d:?\d\d)?$`)
 
 // Frequent mistakes.
@@ -21,8 +22,8 @@ var (
 	shortZone = regexp.MustCompile(`[Tt]\d\d:\d\d(:\d\d)?[+-]\d{1,2}$`)
 )
 
-// ParseTime reads an ISO 8601 time. Without an offset it is on the wall clock of
-// zone, and must not be in an hour that the clocks skip or show twice. The
+// ParseTime reads an ISO 8601 time. Without an offset it is on the wall clock
+// of zone, and must not be in an hour that the clocks skip or show twice. The
 // result is in zone and in whole seconds, as calendars store it.
 func ParseTime(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	at, err := parseInstant(strings.TrimSpace(text), zone, now)

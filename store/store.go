@@ -88,7 +88,8 @@ func Wrap(err error, what string) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// A Where collects the conditions of a query. In each, ? stands for an argument.
+// A Where collects the conditions of a query. In each, ? stands for an
+// argument.
 type Where struct {
 	Args       []any
 	conditions []string

@@ -133,9 +133,9 @@ func (c *Clock) updateUnchanged(ctx context.Context, alarm *hearken.Alarm, chang
 	return replaced
 }
 
-// dueTime returns the time to notify of and the next one after it. It chooses the
-// newest time that has come, so that missed repetitions become one. at is zero
-// if it is too late for all of them.
+// dueTime returns the time to notify of and the next one after it. It chooses
+// the newest time that has come, so that missed repetitions become one. at is
+// zero if it is too late for all of them.
 func dueTime(r *hearken.Reminder, from, now time.Time) (at, next time.Time) {
 	zone := zoneOf(r)
 	at = from
@@ -187,8 +187,8 @@ func (c *Clock) skipMissed(ctx context.Context, alarm *hearken.Alarm, action *he
 	}
 }
 
-// releaseClaim gives up a claimed time that surely was not notified, unless somebody
-// has cancelled the alarm since.
+// releaseClaim gives up a claimed time that surely was not notified, unless
+// somebody has cancelled the alarm since.
 func (c *Clock) releaseClaim(alarm *hearken.Alarm, at, next time.Time, failure *hearken.Error) {
 	ctx, cancel := c.finalContext()
 	defer cancel()

@@ -64,7 +64,8 @@ func (c *Clock) notifyWith(i int, n Notice) hearken.Outcome {
 	}
 }
 
-// attempt calls a notifier once, in bounded time even if it ignores its context.
+// attempt calls a notifier once, in bounded time even if it ignores its
+// context.
 func (c *Clock) attempt(notifier Notifier, n Notice) hearken.Outcome {
 	ctx, cancel := context.WithTimeout(c.ctx, attemptTimeout)
 	defer cancel()

@@ -157,7 +157,8 @@ func mask(address string) string {
 	return "…"
 }
 
-// unknownName is the error for a name that nobody has. It suggests similar ones.
+// unknownName is the error for a name that nobody has. It suggests similar
+// ones.
 func unknownName(book []foldedContact, to string) error {
 	type candidate struct {
 		name     string

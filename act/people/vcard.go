@@ -78,7 +78,8 @@ type card struct {
 	v21                       bool // version 2.1 escapes only ;
 }
 
-// A rankedAddress is an address or a number with its preference: 1 is the highest.
+// A rankedAddress is an address or a number with its preference: 1 is the
+// highest.
 type rankedAddress struct {
 	value string
 	pref  int

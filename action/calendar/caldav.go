@@ -159,7 +159,7 @@ func (c *CalDAV) calendarFor(ctx context.Context, kind string, refresh bool) (co
 	if kind == task {
 		name = "" // the first that accepts tasks
 	}
-	found, err := c.pick(ctx, list, name, kind)
+	found, err := c.pickCalendar(ctx, list, name, kind)
 	if err != nil && cached {
 		return c.calendarFor(ctx, kind, true)
 	}
@@ -202,7 +202,7 @@ func (c *CalDAV) Conflicts(ctx context.Context, start, end time.Time) ([]string,
 		return nil, err
 	}
 	span := fmt.Sprintf(`<C:time-range start="%s" end="%s"/>`, start.UTC().Format(utcLayout), end.UTC().Format(utcLayout))
-	entries, _, err := c.entries(ctx, "REPORT", cal.url, "1", fmt.Sprintf(calendarQuery, event, span))
+	entries, _, err := c.queryEntries(ctx, "REPORT", cal.url, "1", fmt.Sprintf(calendarQuery, event, span))
 	if err != nil {
 		return nil, err
 	}

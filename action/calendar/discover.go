@@ -43,11 +43,11 @@ func (c *CalDAV) discover(ctx context.Context) ([]collection, error) {
 	if start.Type.Calendar != nil {
 		list = append(list, newCollection(at, start))
 	}
-	home, err := c.home(ctx, start, at)
+	home, err := c.findHome(ctx, start, at)
 	if err != nil || home == nil {
 		return list, err
 	}
-	entries, at, err := c.entries(ctx, "PROPFIND", home, "1", propfind)
+	entries, at, err := c.queryEntries(ctx, "PROPFIND", home, "1", propfind)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,9 @@ func (c *CalDAV) discover(ctx context.Context) ([]collection, error) {
 	return list, nil
 }
 
-// home is the URL of the user's calendar home; nil if the server does not say.
-func (c *CalDAV) home(ctx context.Context, start *props, at *url.URL) (*url.URL, error) {
+// findHome is the URL of the user's calendar home; nil if the server does not
+// say.
+func (c *CalDAV) findHome(ctx context.Context, start *props, at *url.URL) (*url.URL, error) {
 	if start.Home.Href == "" && start.Principal != "" {
 		u, err := c.resolve(at, start.Principal)
 		if err != nil {
@@ -85,7 +86,7 @@ func (c *CalDAV) home(ctx context.Context, start *props, at *url.URL) (*url.URL,
 // describe returns the properties of a URL; nil if it has nothing to do with
 // calendars.
 func (c *CalDAV) describe(ctx context.Context, u *url.URL) (*props, *url.URL, error) {
-	entries, at, err := c.entries(ctx, "PROPFIND", u, "0", propfind)
+	entries, at, err := c.queryEntries(ctx, "PROPFIND", u, "0", propfind)
 	if err != nil || len(entries) == 0 {
 		return nil, at, err
 	}
@@ -108,16 +109,16 @@ func newCollection(u *url.URL, p *props) collection {
 		}
 	}
 	if p.Rights != nil {
-		c.readOnly = !slices.ContainsFunc(p.Rights.List, func(r right) bool {
+		c.readOnly = !slices.ContainsFunc(p.Rights.List, func(r privilege) bool {
 			return r.All != nil || r.Write != nil || r.Bind != nil
 		})
 	}
 	return c
 }
 
-// pick chooses a calendar by its path or by the name that people see. Without a
-// name it is the first that accepts objects of the kind.
-func (c *CalDAV) pick(ctx context.Context, list []collection, name, kind string) (collection, error) {
+// pickCalendar chooses a calendar by its path or by the name that people see.
+// Without a name it is the first that accepts objects of the kind.
+func (c *CalDAV) pickCalendar(ctx context.Context, list []collection, name, kind string) (collection, error) {
 	what := map[string]string{event: "events", task: "tasks"}[kind]
 	if name == "" {
 		if i := slices.IndexFunc(list, func(o collection) bool { return o.accepts(kind) }); i >= 0 {
@@ -125,7 +126,7 @@ func (c *CalDAV) pick(ctx context.Context, list []collection, name, kind string)
 		}
 		return collection{}, noCalendar(kind, "The calendar server %s has no calendar for %s that this user may change.", c.base.Host, what)
 	}
-	found, err := c.named(ctx, list, name)
+	found, err := c.findCalendar(ctx, list, name)
 	if err == nil && !found.accepts(kind) {
 		err = noCalendar(kind, "The calendar %q does not accept %s, or this user may not change it.", name, what)
 	}
@@ -140,8 +141,8 @@ func noCalendar(kind, format string, args ...any) error {
 	return e.WithTry("create one on the server and name it in CALDAV_CALENDAR")
 }
 
-// named finds a calendar by its name or path.
-func (c *CalDAV) named(ctx context.Context, list []collection, name string) (collection, error) {
+// findCalendar finds a calendar by its name or path.
+func (c *CalDAV) findCalendar(ctx context.Context, list []collection, name string) (collection, error) {
 	if strings.HasPrefix(name, "/") || strings.Contains(name, "://") {
 		u, err := c.resolve(c.base, name)
 		if err != nil {
@@ -158,7 +159,7 @@ func (c *CalDAV) named(ctx context.Context, list []collection, name string) (col
 			return collection{}, err
 		}
 		if p == nil || p.Type.Calendar == nil {
-			return collection{}, rejected("%s is not a calendar.", name).WithTry("one of %s in CALDAV_CALENDAR", names(list))
+			return collection{}, rejected("%s is not a calendar.", name).WithTry("one of %s in CALDAV_CALENDAR", calendarNames(list))
 		}
 		return newCollection(at, p), nil
 	}
@@ -177,11 +178,11 @@ func (c *CalDAV) named(ctx context.Context, list []collection, name string) (col
 				WithTry("the path of one in CALDAV_CALENDAR, such as %s", found[0].url.EscapedPath())
 		}
 	}
-	return collection{}, rejected("The server has no calendar %q.", name).WithTry("one of %s", names(list))
+	return collection{}, rejected("The server has no calendar %q.", name).WithTry("one of %s", calendarNames(list))
 }
 
-// names lists calendars for people.
-func names(list []collection) string {
+// calendarNames lists calendars for people.
+func calendarNames(list []collection) string {
 	var all []string
 	for _, o := range list {
 		all = append(all, cmp.Or(shortLine(o.name, 40), o.url.EscapedPath()))

@@ -52,8 +52,8 @@ type Feed struct {
 	modified time.Time // when this process first saw content with the tag
 }
 
-// NewFeed makes a feed. The first one in a directory chooses the URL, which then
-// stays the same.
+// NewFeed makes a feed. The first one in a directory chooses the URL, which
+// then stays the same.
 func NewFeed(cfg FeedConfig) (*Feed, error) {
 	token, err := openToken(cfg.Dir)
 	if err != nil {
@@ -69,7 +69,8 @@ func NewFeed(cfg FeedConfig) (*Feed, error) {
 // Path is the secret path. Whoever knows it can read the calendar.
 func (f *Feed) Path() string { return FeedPattern + f.token + ".ics" }
 
-// ServeHTTP serves the calendar at the feed's path, and answers 404 at any other.
+// ServeHTTP serves the calendar at the feed's path, and answers 404 at any
+// other.
 func (f *Feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	got, want := sha256.Sum256([]byte(r.URL.Path)), sha256.Sum256([]byte(f.Path()))
 	if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
@@ -100,8 +101,8 @@ func (f *Feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", modified, bytes.NewReader(body))
 }
 
-// version is the content's ETag and when it changed. The store does not say when
-// an entry was undone, so that is when this process first saw the content.
+// version is the content's ETag and when it changed. The store does not say
+// when an entry was undone, so that is when this process first saw the content.
 // HTTP's times have whole seconds: no two contents get the same one.
 func (f *Feed) version(body []byte) (string, time.Time) {
 	sum := sha256.Sum256(body)
@@ -118,8 +119,8 @@ func (f *Feed) version(body []byte) (string, time.Time) {
 	return f.etag, f.modified
 }
 
-// calendar writes the whole file. It depends on the actions alone, so that equal
-// calendars have equal ETags.
+// calendar writes the whole file. It depends on the actions alone, so that
+// equal calendars have equal ETags.
 func (f *Feed) calendar(ctx context.Context) ([]byte, error) {
 	objects, err := f.objects(ctx)
 	if err != nil {

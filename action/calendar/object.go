@@ -44,7 +44,8 @@ func newObject(a *hearken.Action, kind, suffix string) (object, error) {
 	return o, hearken.Errorf(hearken.Invalid, "%s makes nothing that a calendar can hold.", a.Tool)
 }
 
-// setRecurrence finds the zone and the first occurrence of a recurring reminder.
+// setRecurrence finds the zone and the first occurrence of a recurring
+// reminder.
 func (o *object) setRecurrence() error {
 	r := o.action.Reminder
 	if r.Repeat == "" {

@@ -22,7 +22,7 @@ func (c *CalDAV) Do(ctx context.Context, a *hearken.Action) hearken.Outcome {
 	}
 	var paths []string
 	for _, o := range objects {
-		path, err := c.ensure(ctx, o, a.Attempts > 1)
+		path, err := c.ensureStored(ctx, o, a.Attempts > 1)
 		if err != nil {
 			return c.undoPartial(ctx, a, paths, outcome(err))
 		}
@@ -46,23 +46,24 @@ func (c *CalDAV) undoPartial(ctx context.Context, a *hearken.Action, created []s
 	return o
 }
 
-// ensure makes sure that an object is on the server, and returns its path.
-func (c *CalDAV) ensure(ctx context.Context, o object, retry bool) (string, error) {
+// ensureStored makes sure that an object is on the server, and returns its
+// path.
+func (c *CalDAV) ensureStored(ctx context.Context, o object, retry bool) (string, error) {
 	if retry {
 		// An earlier attempt may have reached the server, and the settings may
 		// have named another calendar then.
-		if path, err := c.find(ctx, o); path != "" || err != nil {
+		if path, err := c.findObject(ctx, o); path != "" || err != nil {
 			return path, err
 		}
 	}
-	path, err := c.create(ctx, o, false)
+	path, err := c.createObject(ctx, o, false)
 	if isNotFound(err) { // the calendar was removed or renamed since it was found
-		path, err = c.create(ctx, o, true)
+		path, err = c.createObject(ctx, o, true)
 	}
 	return path, err
 }
 
-func (c *CalDAV) create(ctx context.Context, o object, refresh bool) (string, error) {
+func (c *CalDAV) createObject(ctx context.Context, o object, refresh bool) (string, error) {
 	cal, err := c.calendarFor(ctx, o.kind, refresh)
 	if err != nil {
 		return "", err
@@ -75,7 +76,7 @@ func (c *CalDAV) create(ctx context.Context, o object, refresh bool) (string, er
 	if err != nil || r.status >= 500 {
 		// The server may have stored it, and only the response was lost. A look
 		// often shows that at once.
-		if stored, err := c.get(ctx, u); err == nil && o.hasUID(stored.data) {
+		if stored, err := c.getResource(ctx, u); err == nil && o.hasUID(stored.data) {
 			return u.EscapedPath(), nil
 		}
 	}
@@ -89,7 +90,7 @@ func (c *CalDAV) create(ctx context.Context, o object, refresh bool) (string, er
 		// Either an earlier attempt created it, or the server has a way of its
 		// own to say yes or no: Xandikos answers a clash of UIDs with 207, which
 		// looks like success. What is stored decides.
-		return c.verify(ctx, cal, o, r)
+		return c.verifyStored(ctx, cal, o, r)
 	case r.status == http.StatusConflict: // the calendar does not exist
 		r.status = http.StatusNotFound
 	}
@@ -98,10 +99,10 @@ func (c *CalDAV) create(ctx context.Context, o object, refresh bool) (string, er
 
 func hasUIDConflict(r *response) bool { return bytes.Contains(r.body, []byte("no-uid-conflict")) }
 
-// verify checks whether an object is on the server, after a response that does
-// not say so.
-func (c *CalDAV) verify(ctx context.Context, cal collection, o object, r *response) (string, error) {
-	stored, err := c.get(ctx, r.url)
+// verifyStored checks whether an object is on the server, after a response that
+// does not say so.
+func (c *CalDAV) verifyStored(ctx context.Context, cal collection, o object, r *response) (string, error) {
+	stored, err := c.getResource(ctx, r.url)
 	if err != nil && !isNotFound(err) {
 		return "", err
 	}
@@ -122,7 +123,7 @@ func (c *CalDAV) verify(ctx context.Context, cal collection, o object, r *respon
 // gave it.
 func (c *CalDAV) findByUID(ctx context.Context, cal collection, o object) (string, error) {
 	filter := fmt.Sprintf(`<C:prop-filter name="UID"><C:text-match collation="i;octet">%s</C:text-match></C:prop-filter>`, o.uid)
-	entries, at, err := c.entries(ctx, "REPORT", cal.url, "1", fmt.Sprintf(calendarQuery, o.kind, filter))
+	entries, at, err := c.queryEntries(ctx, "REPORT", cal.url, "1", fmt.Sprintf(calendarQuery, o.kind, filter))
 	if err != nil {
 		return "", err
 	}
@@ -134,8 +135,8 @@ func (c *CalDAV) findByUID(ctx context.Context, cal collection, o object) (strin
 	return "", nil
 }
 
-// find looks for an object in every calendar that could hold it.
-func (c *CalDAV) find(ctx context.Context, o object) (string, error) {
+// findObject looks for an object in every calendar that could hold it.
+func (c *CalDAV) findObject(ctx context.Context, o object) (string, error) {
 	list, _, err := c.calendars(ctx, false)
 	if err != nil {
 		return "", err
@@ -149,7 +150,7 @@ func (c *CalDAV) find(ctx context.Context, o object) (string, error) {
 			continue
 		}
 		u := cal.url.JoinPath(o.fileName())
-		stored, err := c.get(ctx, u)
+		stored, err := c.getResource(ctx, u)
 		switch {
 		case err == nil && o.hasUID(stored.data):
 			return u.EscapedPath(), nil
@@ -167,7 +168,7 @@ type resource struct {
 	etag string
 }
 
-func (c *CalDAV) get(ctx context.Context, u *url.URL) (resource, error) {
+func (c *CalDAV) getResource(ctx context.Context, u *url.URL) (resource, error) {
 	r, err := c.send(ctx, http.MethodGet, u, nil, "")
 	if err != nil {
 		return resource{}, err
@@ -182,26 +183,26 @@ func (c *CalDAV) get(ctx context.Context, u *url.URL) (resource, error) {
 // Undo removes what an action created on the server. If a person has changed
 // any of it since, Undo removes nothing, and the outcome says so.
 func (c *CalDAV) Undo(ctx context.Context, a *hearken.Action) hearken.Outcome {
-	found, err := c.unchanged(ctx, a)
+	found, err := c.unchangedResources(ctx, a)
 	if err != nil {
 		return outcome(err)
 	}
 	for _, r := range found {
-		if err := c.remove(ctx, r); err != nil {
+		if err := c.deleteResource(ctx, r); err != nil {
 			return outcome(err)
 		}
 	}
 	return hearken.Outcome{Result: hearken.ResultOK, Receipt: a.Receipt}
 }
 
-// unchanged finds what is left of an action on the server. It fails if any of
-// it was changed.
-func (c *CalDAV) unchanged(ctx context.Context, a *hearken.Action) ([]resource, error) {
+// unchangedResources finds what is left of an action on the server. It fails if
+// any of it was changed.
+func (c *CalDAV) unchangedResources(ctx context.Context, a *hearken.Action) ([]resource, error) {
 	objects, err := possibleObjects(a)
 	if err != nil {
 		return nil, err
 	}
-	paths, err := c.paths(ctx, a.Receipt, objects)
+	paths, err := c.objectPaths(ctx, a.Receipt, objects)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +212,7 @@ func (c *CalDAV) unchanged(ctx context.Context, a *hearken.Action) ([]resource, 
 		if err != nil {
 			return nil, err
 		}
-		r, err := c.get(ctx, u)
+		r, err := c.getResource(ctx, u)
 		if isNotFound(err) {
 			continue // already removed
 		}
@@ -226,16 +227,16 @@ func (c *CalDAV) unchanged(ctx context.Context, a *hearken.Action) ([]resource, 
 	return found, nil
 }
 
-// paths are where an action's objects are, by its receipt. The receipt of
+// objectPaths are where an action's objects are, by its receipt. The receipt of
 // another connector, whose action was only copied here, does not say that; then
 // the objects are searched.
-func (c *CalDAV) paths(ctx context.Context, receipt string, objects []object) ([]string, error) {
+func (c *CalDAV) objectPaths(ctx context.Context, receipt string, objects []object) ([]string, error) {
 	if strings.HasPrefix(receipt, "/") {
 		return strings.Fields(receipt), nil
 	}
 	var paths []string
 	for _, o := range objects {
-		p, err := c.find(ctx, o)
+		p, err := c.findObject(ctx, o)
 		if err != nil {
 			return nil, err
 		}
@@ -251,8 +252,8 @@ func changedError(u *url.URL) error {
 		WithTry("delete it in your calendar if you no longer want it")}
 }
 
-// remove deletes a resource if it is still what get read.
-func (c *CalDAV) remove(ctx context.Context, res resource) error {
+// deleteResource deletes a resource if it is still what getResource read.
+func (c *CalDAV) deleteResource(ctx context.Context, res resource) error {
 	header := map[string]string{}
 	if res.etag != "" {
 		header["If-Match"] = res.etag

@@ -121,12 +121,12 @@ type props struct {
 		} `xml:"urn:ietf:params:xml:ns:caldav comp"`
 	} `xml:"urn:ietf:params:xml:ns:caldav supported-calendar-component-set"`
 	Rights *struct {
-		List []right `xml:"DAV: privilege"`
+		List []privilege `xml:"DAV: privilege"`
 	} `xml:"DAV: current-user-privilege-set"`
 	Data string `xml:"urn:ietf:params:xml:ns:caldav calendar-data"`
 }
 
-type right struct {
+type privilege struct {
 	All   *struct{} `xml:"DAV: all"`
 	Write *struct{} `xml:"DAV: write"`
 	Bind  *struct{} `xml:"DAV: bind"`
@@ -148,9 +148,9 @@ const propfind = `<?xml version="1.0" encoding="utf-8"?>
 <C:calendar-home-set/><C:supported-calendar-component-set/>
 </D:prop></D:propfind>`
 
-// entries sends a PROPFIND or REPORT. It returns the entries of the response,
-// and the URL that their references are relative to.
-func (c *CalDAV) entries(ctx context.Context, method string, u *url.URL, depth, body string) ([]entry, *url.URL, error) {
+// queryEntries sends a PROPFIND or REPORT. It returns the entries of the
+// response, and the URL that their references are relative to.
+func (c *CalDAV) queryEntries(ctx context.Context, method string, u *url.URL, depth, body string) ([]entry, *url.URL, error) {
 	r, err := c.send(ctx, method, u, map[string]string{"Depth": depth, "Content-Type": "application/xml; charset=utf-8"}, body)
 	if err != nil {
 		return nil, nil, err

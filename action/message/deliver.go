@@ -23,19 +23,19 @@ const (
 	maxServerBytes  = 1 << 20 // that are read from a mail server in one delivery
 )
 
-// A step of a delivery, with the sentences for its failures.
-type step struct {
+// An smtpStep is a step of a delivery, with the sentences for its failures.
+type smtpStep struct {
 	failed  string // there was no answer
 	refused string // the server said no
 }
 
 var (
-	stepConnect = step{"The mail server cannot be reached", "The mail server refuses the connection"}
-	stepTLS     = step{"TLS with the mail server failed", "The mail server refuses TLS"}
-	stepLogin   = step{"The connection to the mail server was lost during the login", "The mail server refuses the user name or password"}
-	stepFrom    = step{"The connection to the mail server was lost before it accepted the message", "The mail server refuses the sender"}
-	stepTo      = step{"The connection to the mail server was lost before it accepted the message", "The mail server refuses the recipient"}
-	stepData    = step{"The connection to the mail server was lost before it accepted the message", "The mail server refuses the message"}
+	stepConnect = smtpStep{"The mail server cannot be reached", "The mail server refuses the connection"}
+	stepTLS     = smtpStep{"TLS with the mail server failed", "The mail server refuses TLS"}
+	stepLogin   = smtpStep{"The connection to the mail server was lost during the login", "The mail server refuses the user name or password"}
+	stepFrom    = smtpStep{"The connection to the mail server was lost before it accepted the message", "The mail server refuses the sender"}
+	stepTo      = smtpStep{"The connection to the mail server was lost before it accepted the message", "The mail server refuses the recipient"}
+	stepData    = smtpStep{"The connection to the mail server was lost before it accepted the message", "The mail server refuses the message"}
 )
 
 // deliver sends an email to the mail server. It returns nil if the server
@@ -57,7 +57,7 @@ func (e *Email) deliver(ctx context.Context, to string, mail []byte) *hearken.Ou
 	if failed := e.login(client); failed != nil {
 		return failed
 	}
-	if failed := transfer(client, e.from.Address, to, mail); failed != nil {
+	if failed := sendMail(client, e.from.Address, to, mail); failed != nil {
 		return failed
 	}
 	// The server has accepted the email, so a failing QUIT does not matter.
@@ -122,8 +122,8 @@ func (e *Email) login(client *smtp.Client) *hearken.Outcome {
 	return nil
 }
 
-// transfer sends the email. Nothing is sent until the final dot.
-func transfer(client *smtp.Client, from, to string, mail []byte) *hearken.Outcome {
+// sendMail sends the email. Nothing is sent until the final dot.
+func sendMail(client *smtp.Client, from, to string, mail []byte) *hearken.Outcome {
 	utf8 := !isASCII(from) || !isASCII(to)
 	if offered, _ := client.Extension("SMTPUTF8"); utf8 && !offered {
 		return permanent("The mail server accepts only addresses of ASCII characters")
@@ -157,7 +157,7 @@ func transfer(client *smtp.Client, from, to string, mail []byte) *hearken.Outcom
 
 // notSent is the outcome of a step that failed before the server accepted the
 // email.
-func notSent(s step, err error) *hearken.Outcome {
+func notSent(s smtpStep, err error) *hearken.Outcome {
 	reply, answered := errors.AsType[*textproto.Error](err)
 	switch {
 	case isUntrusted(err):
@@ -165,7 +165,7 @@ func notSent(s step, err error) *hearken.Outcome {
 	case !answered:
 		return temporary("%s", s.failed)
 	case reply.Code/100 == 5:
-		return permanent("%s (%s)", explain(s, reply), replyCodes(reply))
+		return permanent("%s (%s)", refusalText(s, reply), replyCodes(reply))
 	case reply.Code/100 == 4:
 		return temporary("%s for now (%s)", s.refused, replyCodes(reply))
 	}
@@ -183,8 +183,8 @@ func replyCodes(reply *textproto.Error) string {
 	return strconv.Itoa(reply.Code)
 }
 
-// explain describes a refusal in our own words.
-func explain(s step, reply *textproto.Error) string {
+// refusalText describes a refusal in our own words.
+func refusalText(s smtpStep, reply *textproto.Error) string {
 	switch e := enhancedCode.FindString(reply.Msg); {
 	case e == "5.1.1", e == "5.1.10":
 		return "The mail server does not know the recipient"

@@ -51,7 +51,7 @@ type Email struct {
 // NewEmail checks the settings. It does not connect.
 func NewEmail(cfg EmailConfig) (*Email, error) {
 	if cfg.Host == "" {
-		return nil, missing("The mail server's host")
+		return nil, missingSetting("The mail server's host")
 	}
 	if strings.ContainsAny(cfg.Host, "/:@ \t\r\n") && !remote.IsLoopback(cfg.Host) {
 		return nil, hearken.Errorf(hearken.Invalid, "The mail server's host must be a name without a port or path").WithTry("smtp.example.org")
@@ -73,11 +73,11 @@ func NewEmail(cfg EmailConfig) (*Email, error) {
 	case cfg.TLS != StartTLS && cfg.TLS != ImplicitTLS:
 		return nil, hearken.Errorf(hearken.Invalid, "The mail server's TLS must be %s or %s", StartTLS, ImplicitTLS)
 	case cfg.User == "" && cfg.Password != "":
-		return nil, missing("The mail server's user")
+		return nil, missingSetting("The mail server's user")
 	case cfg.User != "" && cfg.Password == "":
-		return nil, missing("The mail server's password")
+		return nil, missingSetting("The mail server's password")
 	case cfg.From == "":
-		return nil, missing("The sender's address")
+		return nil, missingSetting("The sender's address")
 	}
 	from, err := mail.ParseAddress(cfg.From)
 	if err != nil || !isVisible(from.Name) || !isBareAddress(from.Address) {
@@ -86,7 +86,7 @@ func NewEmail(cfg EmailConfig) (*Email, error) {
 	}
 	tlsCfg, err := tlsConfig(cfg.Host, cfg.CAFile)
 	if err != nil {
-		return nil, unreadable("The mail server's certificates", err)
+		return nil, unreadableSetting("The mail server's certificates", err)
 	}
 	return &Email{cfg: cfg, from: from, tls: tlsCfg, now: time.Now}, nil
 }

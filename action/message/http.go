@@ -139,13 +139,13 @@ func (s *service) refusal(r *response, fromService bool) *hearken.Outcome {
 	return unknown("%s sent an unexpected answer", s.name)
 }
 
-// missing is the error for a required setting that is empty.
-func missing(setting string) error {
+// missingSetting is the error for a required setting that is empty.
+func missingSetting(setting string) error {
 	return hearken.Errorf(hearken.Invalid, "%s is missing", setting)
 }
 
-// unreadable is the error for a setting whose file cannot be used.
-func unreadable(setting string, err error) error {
+// unreadableSetting is the error for a setting whose file cannot be used.
+func unreadableSetting(setting string, err error) error {
 	return &hearken.Error{Code: hearken.Invalid, Message: fmt.Sprintf("%s: %v", setting, err), Err: err}
 }
 

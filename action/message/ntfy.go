@@ -12,7 +12,8 @@ import (
 
 var _ hearken.Connector = (*Ntfy)(nil)
 
-// maxNtfy is how many bytes a server accepts as text; a longer one becomes a file.
+// maxNtfy is how many bytes a server accepts as text; a longer one becomes a
+// file.
 const maxNtfy = 4096
 
 var (
@@ -40,9 +41,9 @@ type Ntfy struct {
 func NewNtfy(cfg NtfyConfig) (*Ntfy, error) {
 	switch {
 	case cfg.Server == "":
-		return nil, missing("The ntfy server's address")
+		return nil, missingSetting("The ntfy server's address")
 	case cfg.Topic == "":
-		return nil, missing("The ntfy topic")
+		return nil, missingSetting("The ntfy topic")
 	case !topicForm.MatchString(cfg.Topic):
 		return nil, hearken.Errorf(hearken.Invalid, "The ntfy topic must be 1 to 64 letters, digits, - and _")
 	case cfg.Token != "" && !tokenForm.MatchString(cfg.Token):
@@ -57,7 +58,7 @@ func NewNtfy(cfg NtfyConfig) (*Ntfy, error) {
 	}
 	service, err := newService("The ntfy server", u, cfg.CAFile)
 	if err != nil {
-		return nil, unreadable("The ntfy server's certificates", err)
+		return nil, unreadableSetting("The ntfy server's certificates", err)
 	}
 	return &Ntfy{cfg: cfg, url: u.JoinPath(cfg.Topic).String(), service: service}, nil
 }

@@ -52,13 +52,13 @@ type SMS struct {
 func NewSMS(cfg SMSConfig) (*SMS, error) {
 	switch {
 	case cfg.AccountSID == "":
-		return nil, missing("Twilio's account SID")
+		return nil, missingSetting("Twilio's account SID")
 	case !accountSID.MatchString(cfg.AccountSID):
 		return nil, hearken.Errorf(hearken.Invalid, "Twilio's account SID must be AC and 32 hexadecimal digits")
 	case cfg.Secret == "":
-		return nil, missing("Twilio's auth token")
+		return nil, missingSetting("Twilio's auth token")
 	case cfg.From == "" && cfg.ServiceSID == "":
-		return nil, missing("The sender of text messages")
+		return nil, missingSetting("The sender of text messages")
 	case cfg.From != "" && cfg.ServiceSID != "":
 		return nil, hearken.Errorf(hearken.Invalid, "Set a sender or a messaging service for text messages, not both")
 	case cfg.ServiceSID != "" && !serviceSID.MatchString(cfg.ServiceSID):
@@ -72,7 +72,7 @@ func NewSMS(cfg SMSConfig) (*SMS, error) {
 	}
 	service, err := newService("Twilio", base, cfg.CAFile)
 	if err != nil {
-		return nil, unreadable("Twilio's certificates", err)
+		return nil, unreadableSetting("Twilio's certificates", err)
 	}
 	return &SMS{cfg: cfg, messages: base.JoinPath("2010-04-01/Accounts", cfg.AccountSID, "Messages.json").String(), service: service}, nil
 }
@@ -161,9 +161,9 @@ func numberIn(raw json.RawMessage) int {
 	return n
 }
 
-// refusals explains Twilio's error codes. Its own texts are not repeated: they
-// contain numbers and names, and are not to be trusted.
-var refusals = map[int]string{
+// twilioPermanent explains Twilio's error codes. Its own texts are not
+// repeated: they contain numbers and names, and are not to be trusted.
+var twilioPermanent = map[int]string{
 	20003: "Twilio refuses the account or its token",
 	20005: "The Twilio account is not active",
 	20404: "Twilio does not know the account",
@@ -190,9 +190,9 @@ var refusals = map[int]string{
 	30034: "The sender's number is not registered for messages to the United States",
 }
 
-// overload are the codes for requests that Twilio did not carry out and that
-// may be repeated later.
-var overload = map[int]string{
+// twilioTemporary are the codes for requests that Twilio did not carry out and
+// that may be repeated later.
+var twilioTemporary = map[int]string{
 	14107: "Twilio got too many messages from this sender",
 	20429: "Twilio got too many requests",
 	21611: "The sender's queue at Twilio is full",
@@ -201,10 +201,10 @@ var overload = map[int]string{
 
 // twilioRefusal is the outcome of one of Twilio's error codes.
 func twilioRefusal(code int) *hearken.Outcome {
-	if text, known := overload[code]; known {
+	if text, known := twilioTemporary[code]; known {
 		return temporary("%s (%d)", text, code)
 	}
-	if text, known := refusals[code]; known {
+	if text, known := twilioPermanent[code]; known {
 		return permanent("%s (%d)", text, code)
 	}
 	return permanent("Twilio refuses the message (%d)", code)

@@ -41,9 +41,9 @@ type Webhook struct {
 func NewWebhook(cfg WebhookConfig) (*Webhook, error) {
 	switch {
 	case cfg.URL == "":
-		return nil, missing("The webhook's URL")
+		return nil, missingSetting("The webhook's URL")
 	case cfg.Secret == "":
-		return nil, missing("The webhook's secret")
+		return nil, missingSetting("The webhook's secret")
 	}
 	u, err := checkURL("The webhook's URL", cfg.URL)
 	if err != nil {
@@ -57,7 +57,7 @@ func NewWebhook(cfg WebhookConfig) (*Webhook, error) {
 	}
 	service, err := newService("The webhook", u, cfg.CAFile)
 	if err != nil {
-		return nil, unreadable("The webhook's certificates", err)
+		return nil, unreadableSetting("The webhook's certificates", err)
 	}
 	return &Webhook{url: u.String(), host: u.Host, key: key, service: service}, nil
 }

@@ -44,8 +44,8 @@ func (d *Desktop) Available() bool {
 	return d.system == "darwin" || d.system == "windows" || d.busAddress() != ""
 }
 
-// Show shows a title and a text. The failure is permanent if there is no desktop
-// session, or no notification service in it.
+// Show shows a title and a text. The failure is permanent if there is no
+// desktop session, or no notification service in it.
 func (d *Desktop) Show(ctx context.Context, title, text string) hearken.Outcome {
 	title, text = safetext.Clip(safetext.Clean(title), maxTitle), safetext.Clip(safetext.Clean(text), maxText)
 	switch d.system {

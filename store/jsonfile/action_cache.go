@@ -31,7 +31,7 @@ func summarize(a *hearken.Action) hearken.Action {
 	return short
 }
 
-func (m *actionSummary) valid(file os.FileInfo) bool {
+func (m *actionSummary) isFresh(file os.FileInfo) bool {
 	return os.SameFile(m.file, file) && m.file.Size() == file.Size() && m.file.ModTime().Equal(file.ModTime())
 }
 
@@ -78,7 +78,7 @@ func (s *Store) summary(id string) (*actionSummary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m := s.summaries[id]; m != nil && m.valid(file) {
+	if m := s.summaries[id]; m != nil && m.isFresh(file) {
 		return m, nil
 	}
 	a, err := s.action(id)

@@ -68,9 +68,9 @@ func (s *Store) save(ctx context.Context, name string, value any) error {
 	return s.write(name, value)
 }
 
-// saveVersion writes a document if the stored one has this version; 0 means that
-// there is none. Then it increments version and returns true; if not, another
-// writer was first.
+// saveVersion writes a document if the stored one has this version; 0 means
+// that there is none. Then it increments version and returns true; if not,
+// another writer was first.
 func (s *Store) saveVersion(ctx context.Context, dir, id string, version *int, value any) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,8 +95,8 @@ func (s *Store) saveVersion(ctx context.Context, dir, id string, version *int, v
 	return true, nil
 }
 
-// removeTemporary removes the temporary files that a crash left in a folder. The
-// lock is held, so none is in use.
+// removeTemporary removes the temporary files that a crash left in a folder.
+// The lock is held, so none is in use.
 func (s *Store) removeTemporary(dir string) error {
 	entries, err := fs.ReadDir(s.root.FS(), dir)
 	if err != nil {

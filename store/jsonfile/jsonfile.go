@@ -43,7 +43,8 @@ type Store struct {
 	warned    sync.Once
 }
 
-// version is how the files are laid out. Version 1 had the owner among the keys.
+// version is how the files are laid out. Version 1 had the owner among the
+// keys.
 const version = 2
 
 type format struct {
@@ -171,13 +172,13 @@ func (s *Store) read(name string, value any) error {
 		return err
 	}
 	if err := json.Unmarshal(data, value); err != nil {
-		return s.damaged(name, err)
+		return s.damagedError(name, err)
 	}
 	return nil
 }
 
-// damaged is the error for a file that cannot be decoded.
-func (s *Store) damaged(name string, err error) error {
+// damagedError is the error for a file that cannot be decoded.
+func (s *Store) damagedError(name string, err error) error {
 	path := filepath.Join(s.dir, filepath.FromSlash(name))
 	try := "repair it by hand, or remove it"
 	if strings.HasPrefix(name, "sessions/") {

@@ -34,27 +34,27 @@ func (s *Store) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, err
 		if q.Session != "" && q.Session != session.ID {
 			continue
 		}
-		found, err := s.scan(session, &q, clauses)
+		found, err := s.searchSession(session, &q, clauses)
 		if err != nil {
 			s.Log.Warn("damaged transcript skipped", "session_id", session.ID, "error", err)
 			continue
 		}
 		if hits = append(hits, found...); len(hits) > 2*hearken.SearchDepth {
-			hits = newest(hits)
+			hits = newestHits(hits)
 		}
 	}
-	hits = newest(hits)
+	hits = newestHits(hits)
 	if q.Ranked {
 		hearken.Rank(clauses, hits)
 	}
 	return hits[:min(len(hits), q.Count())], nil
 }
 
-// scan finds the entries of one session, each line once.
-func (s *Store) scan(session *hearken.Session, q *hearken.Query, clauses []hearken.Clause) ([]hearken.Hit, error) {
+// searchSession finds the entries of one session, each line once.
+func (s *Store) searchSession(session *hearken.Session, q *hearken.Query, clauses []hearken.Clause) ([]hearken.Hit, error) {
 	var hits []hearken.Hit
 	seen := map[int]bool{}
-	err := s.lines(session.ID, func(_ int64, text []byte) error {
+	err := s.eachLine(session.ID, func(_ int64, text []byte) error {
 		var g hearken.Segment
 		if err := json.Unmarshal(text, &g); err != nil {
 			return err
@@ -73,8 +73,8 @@ func (s *Store) scan(session *hearken.Session, q *hearken.Query, clauses []heark
 	return hits, err
 }
 
-// newest sorts hits and drops those beyond what a search returns.
-func newest(hits []hearken.Hit) []hearken.Hit {
+// newestHits sorts hits and drops those beyond what a search returns.
+func newestHits(hits []hearken.Hit) []hearken.Hit {
 	store.SortHits(hits)
 	return hits[:min(len(hits), hearken.SearchDepth)]
 }

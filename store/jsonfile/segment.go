@@ -37,8 +37,9 @@ func (x *lineIndex) find(line int) (int, bool) {
 	return slices.BinarySearchFunc(x.entries, line, func(e indexEntry, line int) int { return cmp.Compare(e.line, line) })
 }
 
-// index returns the index of a transcript, from the cache if it is still valid.
-func (s *Store) index(id string) (*lineIndex, error) {
+// indexOf returns the index of a transcript, from the cache if it is still
+// valid.
+func (s *Store) indexOf(id string) (*lineIndex, error) {
 	name := sessionPath(id, segmentsFile)
 	info, err := s.root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,7 +55,7 @@ func (s *Store) index(id string) (*lineIndex, error) {
 		return x, nil
 	}
 	x = &lineIndex{size: info.Size(), changed: info.ModTime()}
-	err = s.lines(id, func(offset int64, text []byte) error {
+	err = s.eachLine(id, func(offset int64, text []byte) error {
 		var g struct{ Line int }
 		if err := json.Unmarshal(text, &g); err != nil {
 			return err
@@ -81,9 +82,9 @@ func (s *Store) dropIndex(id string) {
 	delete(s.indexes, id)
 }
 
-// lines calls f with each complete line of a transcript. An error of f means
+// eachLine calls f with each complete line of a transcript. An error of f means
 // that the file is damaged.
-func (s *Store) lines(id string, f func(offset int64, text []byte) error) error {
+func (s *Store) eachLine(id string, f func(offset int64, text []byte) error) error {
 	name := sessionPath(id, segmentsFile)
 	file, err := s.root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +105,7 @@ func (s *Store) lines(id string, f func(offset int64, text []byte) error) error 
 			return err
 		}
 		if err := f(offset, text); err != nil {
-			return s.damaged(name, fmt.Errorf("line %d: %w", n, err))
+			return s.damagedError(name, fmt.Errorf("line %d: %w", n, err))
 		}
 		offset += int64(len(text))
 	}
@@ -112,7 +113,7 @@ func (s *Store) lines(id string, f func(offset int64, text []byte) error) error 
 
 // appendSegments adds the segments that are not stored yet. The lock is held.
 func (s *Store) appendSegments(id string, segments []hearken.Segment) error {
-	x, err := s.index(id)
+	x, err := s.indexOf(id)
 	if err != nil {
 		return err
 	}
@@ -162,7 +163,7 @@ func (s *Store) Segments(ctx context.Context, id string, line, limit int, words 
 }
 
 func (s *Store) segments(id string, line, limit int, words bool) ([]hearken.Segment, error) {
-	x, err := s.index(id)
+	x, err := s.indexOf(id)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func (s *Store) segments(id string, line, limit int, words bool) ([]hearken.Segm
 			return nil, err
 		}
 		if err := json.Unmarshal(text, &found[i]); err != nil {
-			return nil, s.damaged(sessionPath(id, segmentsFile), err)
+			return nil, s.damagedError(sessionPath(id, segmentsFile), err)
 		}
 		if !words {
 			found[i].Words = nil
@@ -201,7 +202,7 @@ func (s *Store) Forget(ctx context.Context, id string, line int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var remaining bytes.Buffer
-	err := s.lines(id, func(_ int64, text []byte) error {
+	err := s.eachLine(id, func(_ int64, text []byte) error {
 		var g struct{ Line int }
 		if err := json.Unmarshal(text, &g); err != nil {
 			return err

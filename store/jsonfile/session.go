@@ -50,7 +50,7 @@ func (s *Store) session(id string) (*hearken.Session, error) {
 		return nil, store.NoSession(id)
 	}
 	if err == nil && session.ID != id {
-		err = s.damaged(sessionPath(id, sessionFile), fmt.Errorf("it holds the session %q", session.ID))
+		err = s.damagedError(sessionPath(id, sessionFile), fmt.Errorf("it holds the session %q", session.ID))
 	}
 	return &session, store.Wrap(err, "read session")
 }

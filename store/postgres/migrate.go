@@ -42,7 +42,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := s.write(ctx, func(tx pgx.Tx) error { return apply(ctx, tx, i+1, string(text)) }); err != nil {
+		if err := s.write(ctx, func(tx pgx.Tx) error { return applyMigration(ctx, tx, i+1, string(text)) }); err != nil {
 			return fmt.Errorf("migrate to %s: %w", file, err)
 		}
 	}
@@ -59,7 +59,7 @@ func (s *Store) version(ctx context.Context) (version int, err error) {
 	return version, err
 }
 
-func apply(ctx context.Context, tx pgx.Tx, version int, text string) error {
+func applyMigration(ctx context.Context, tx pgx.Tx, version int, text string) error {
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, migrationLock); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (s *Store) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, err
 	if q.Ranked {
 		limit = hearken.SearchDepth
 	}
-	hits, err := s.newest(ctx, &q, clauses, limit)
+	hits, err := s.newestHits(ctx, &q, clauses, limit)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
@@ -35,8 +35,8 @@ func (s *Store) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, err
 	return hits[:min(len(hits), q.Count())], nil
 }
 
-// newest finds up to limit entries, newest first, page by page.
-func (s *Store) newest(ctx context.Context, q *hearken.Query, clauses []hearken.Clause, limit int) ([]hearken.Hit, error) {
+// newestHits finds up to limit entries, newest first, page by page.
+func (s *Store) newestHits(ctx context.Context, q *hearken.Query, clauses []hearken.Clause, limit int) ([]hearken.Hit, error) {
 	phrases := slices.DeleteFunc(slices.Clone(clauses), func(c hearken.Clause) bool { return len(c.Terms) == 1 })
 	size := limit
 	if len(phrases) > 0 {
@@ -44,7 +44,7 @@ func (s *Store) newest(ctx context.Context, q *hearken.Query, clauses []hearken.
 	}
 	var hits []hearken.Hit
 	for after := (position{}); ; {
-		page, last, err := s.page(ctx, q, clauses, after, size)
+		page, last, err := s.searchPage(ctx, q, clauses, after, size)
 		if err != nil {
 			return nil, err
 		}
@@ -66,10 +66,10 @@ type position struct {
 	key int64
 }
 
-// page reads the entries after a position that contain all terms.
-func (s *Store) page(ctx context.Context, q *hearken.Query, clauses []hearken.Clause, after position, size int) (hits []hearken.Hit, last position, err error) {
+// searchPage reads the entries after a position that contain all terms.
+func (s *Store) searchPage(ctx context.Context, q *hearken.Query, clauses []hearken.Clause, after position, size int) (hits []hearken.Hit, last position, err error) {
 	w := store.Where{}
-	w.And(`g.terms @@ ?::text::tsquery`, match(clauses))
+	w.And(`g.terms @@ ?::text::tsquery`, tsQuery(clauses))
 	if q.Session != "" {
 		w.And(`s.id = ?`, q.Session)
 	}
@@ -102,9 +102,9 @@ func (s *Store) page(ctx context.Context, q *hearken.Query, clauses []hearken.Cl
 	return hits, last, rows.Err()
 }
 
-// match writes the terms of all clauses as a tsquery. Each is in quotes, so that
-// nothing in it is syntax.
-func match(clauses []hearken.Clause) string {
+// tsQuery writes the terms of all clauses as a tsquery. Each is in quotes, so
+// that nothing in it is syntax.
+func tsQuery(clauses []hearken.Clause) string {
 	var all []string
 	for _, c := range clauses {
 		for i, term := range c.Terms {

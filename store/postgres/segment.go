@@ -34,8 +34,8 @@ func saveSegments(ctx context.Context, tx pgx.Tx, session int64, segments []hear
 	return tx.SendBatch(ctx, &batch).Close()
 }
 
-// maxTermBytes is somewhat less than the bytes of terms that a tsvector can hold.
-// Different words of a single entry beyond that are not found.
+// maxTermBytes is somewhat less than the bytes of terms that a tsvector can
+// hold. Different words of a single entry beyond that are not found.
 const maxTermBytes = 1_000_000
 
 // indexTerms is the set of terms by which an entry is found; nil for none.

@@ -87,7 +87,7 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 
 func (s *Store) actions(ctx context.Context, query string, args ...any) ([]hearken.Action, error) {
 	var found []hearken.Action
-	err := s.rows(ctx, `SELECT version, same, document FROM action`+query, args, func(rows *sql.Rows) (bool, error) {
+	err := s.eachRow(ctx, `SELECT version, same, document FROM action`+query, args, func(rows *sql.Rows) (bool, error) {
 		var version int
 		var same string
 		var document sql.RawBytes

@@ -39,7 +39,7 @@ func (s *Store) Alarms(ctx context.Context, before time.Time) ([]hearken.Alarm, 
 		w.And(`(next_at < ? OR firing_at IS NOT NULL)`, ceilMicros(before))
 	}
 	var found []hearken.Alarm
-	err := s.rows(ctx, `SELECT version, document FROM alarm`+w.String()+
+	err := s.eachRow(ctx, `SELECT version, document FROM alarm`+w.String()+
 		` ORDER BY coalesce(firing_at, next_at) NULLS LAST, action`, w.Args, func(rows *sql.Rows) (bool, error) {
 		var version int
 		var document sql.RawBytes

@@ -15,7 +15,7 @@ import (
 // the write-ahead log cannot be truncated, the session is deleted but the error
 // is [hearken.Busy]. The next Delete, Forget or Open truncates the log.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	err := s.remove(ctx, id, 0, func(tx *sql.Tx, session int64) error {
+	err := s.deleteSegments(ctx, id, 0, func(tx *sql.Tx, session int64) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM note WHERE session = ?`, session); err != nil {
 			return err
 		}
@@ -25,14 +25,15 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	return store.Wrap(err, "delete session")
 }
 
-// Forget implements [hearken.Store]. It may return [hearken.Busy], as Delete does.
+// Forget implements [hearken.Store]. It may return [hearken.Busy], as Delete
+// does.
 func (s *Store) Forget(ctx context.Context, id string, line int) error {
-	return store.Wrap(s.remove(ctx, id, line, func(*sql.Tx, int64) error { return nil }), "forget")
+	return store.Wrap(s.deleteSegments(ctx, id, line, func(*sql.Tx, int64) error { return nil }), "forget")
 }
 
-// remove deletes and overwrites the segments of a session from a line on, and
-// what more deletes.
-func (s *Store) remove(ctx context.Context, id string, line int, more func(tx *sql.Tx, session int64) error) error {
+// deleteSegments deletes and overwrites the segments of a session from a line
+// on, and what more deletes.
+func (s *Store) deleteSegments(ctx context.Context, id string, line int, more func(tx *sql.Tx, session int64) error) error {
 	return s.erase(ctx, []string{"session", "segment", "note", "term"}, func(tx *sql.Tx) error {
 		session, err := sessionKey(ctx, tx, id)
 		if err != nil {
@@ -84,14 +85,14 @@ func unindex(ctx context.Context, tx *sql.Tx, session int64, line int) error {
 		if err := rows.Scan(&key, &g.Origin, &g.Status, &g.Text); err != nil {
 			return err
 		}
-		if err := index.change(ctx, index.delete, key, &g); err != nil {
+		if err := index.update(ctx, index.delete, key, &g); err != nil {
 			return err
 		}
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err
 	}
-	return index.prune(ctx)
+	return index.pruneTerms(ctx)
 }
 
 // truncateLog moves the write-ahead log into the file and empties it. The log

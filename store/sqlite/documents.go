@@ -63,7 +63,7 @@ func (s *Store) saveDocument(ctx context.Context, query string, value any, args 
 // documents decodes the JSON that a query finds.
 func documents[T any](ctx context.Context, s *Store, query string) ([]T, error) {
 	var found []T
-	err := s.rows(ctx, query, nil, func(rows *sql.Rows) (bool, error) {
+	err := s.eachRow(ctx, query, nil, func(rows *sql.Rows) (bool, error) {
 		var document sql.RawBytes
 		if err := rows.Scan(&document); err != nil {
 			return false, err

@@ -29,7 +29,7 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 // Keys implements [hearken.Store].
 func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
 	var keys []hearken.Key
-	err := s.rows(ctx, `SELECT id, name, hash, created_at, revoked_at, toolsets, approver
+	err := s.eachRow(ctx, `SELECT id, name, hash, created_at, revoked_at, toolsets, approver
 		FROM key ORDER BY created_at, id`, nil, func(rows *sql.Rows) (bool, error) {
 		var k hearken.Key
 		var created int64

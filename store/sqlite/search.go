@@ -24,31 +24,31 @@ func (s *Store) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, err
 }
 
 func (s *Store) search(ctx context.Context, q *hearken.Query, clauses []hearken.Clause) ([]hearken.Hit, error) {
-	match, broad, err := s.match(ctx, clauses)
+	match, broad, err := s.matchQuery(ctx, clauses)
 	if err != nil {
 		return nil, err
 	}
 	if match == "" && len(broad) == 0 {
 		return nil, nil
 	}
-	find, args, err := s.find(ctx, q, match)
+	find, args, err := s.keysQuery(ctx, q, match)
 	if err != nil || find == "" {
 		return nil, err
 	}
 	if !q.Ranked {
-		return s.hits(ctx, find, args, broad, q.Count())
+		return s.readHits(ctx, find, args, broad, q.Count())
 	}
-	best, err := s.best(ctx, find, args, broad, clauses, q.Count())
+	best, err := s.bestKeys(ctx, find, args, broad, clauses, q.Count())
 	if err != nil {
 		return nil, err
 	}
-	return s.hits(ctx, `SELECT value AS key FROM json_each(?)`, []any{best}, nil, q.Count())
+	return s.readHits(ctx, `SELECT value AS key FROM json_each(?)`, []any{best}, nil, q.Count())
 }
 
-// find returns the query for the keys of all matches, newest first. Its limit,
-// which means none, keeps their order when the query is part of another. The
-// query is empty if nothing can match.
-func (s *Store) find(ctx context.Context, q *hearken.Query, match string) (query string, args []any, err error) {
+// keysQuery returns the query for the keys of all matches, newest first. Its
+// limit, which means none, keeps their order when the query is part of another.
+// The query is empty if nothing can match.
+func (s *Store) keysQuery(ctx context.Context, q *hearken.Query, match string) (query string, args []any, err error) {
 	from, to := int64(math.MinInt64), int64(math.MaxInt64)
 	var where string
 	if !q.Since.IsZero() {
@@ -88,11 +88,11 @@ func (s *Store) find(ctx context.Context, q *hearken.Query, match string) (query
 	return query, append([]any{match}, args...), nil
 }
 
-// best ranks the newest matches and returns the keys of the best as JSON. The
-// ranking of FTS5 would read every match.
-func (s *Store) best(ctx context.Context, find string, args []any, broad, clauses []hearken.Clause, limit int) (string, error) {
+// bestKeys ranks the newest matches and returns the keys of the best as JSON.
+// The ranking of FTS5 would read every match.
+func (s *Store) bestKeys(ctx context.Context, find string, args []any, broad, clauses []hearken.Clause, limit int) (string, error) {
 	var hits []hearken.Hit
-	err := s.rows(ctx, `SELECT g.key, g.source, g.status, g.text FROM (`+find+`) AS f CROSS JOIN segment g ON g.key = f.key`, args,
+	err := s.eachRow(ctx, `SELECT g.key, g.source, g.status, g.text FROM (`+find+`) AS f CROSS JOIN segment g ON g.key = f.key`, args,
 		func(rows *sql.Rows) (bool, error) {
 			var h hearken.Hit // only what ranking needs, with the key as its id
 			g := &h.Segment
@@ -118,10 +118,10 @@ func (s *Store) best(ctx context.Context, find string, args []any, broad, clause
 	return string(list), err
 }
 
-// hits reads the entries whose keys find selects, in that order.
-func (s *Store) hits(ctx context.Context, find string, args []any, broad []hearken.Clause, limit int) ([]hearken.Hit, error) {
+// readHits reads the entries whose keys find selects, in that order.
+func (s *Store) readHits(ctx context.Context, find string, args []any, broad []hearken.Clause, limit int) ([]hearken.Hit, error) {
 	var hits []hearken.Hit
-	err := s.rows(ctx, `SELECT `+segmentColumns+`, s.id, s.title, s.started_at FROM (`+find+`) AS f
+	err := s.eachRow(ctx, `SELECT `+segmentColumns+`, s.id, s.title, s.started_at FROM (`+find+`) AS f
 		CROSS JOIN segment g ON g.key = f.key CROSS JOIN session s ON s.key = g.session`, args,
 		func(rows *sql.Rows) (bool, error) {
 			var h hearken.Hit
@@ -153,9 +153,9 @@ const maxPrefixTerms = 1000
 // matchNothing is a query that finds nothing; no term has this number.
 const matchNothing = `"0"`
 
-// match writes clauses as an FTS5 query, with the numbers of the terms in
+// matchQuery writes clauses as an FTS5 query, with the numbers of the terms in
 // quotes. It returns the clauses that are too broad for that.
-func (s *Store) match(ctx context.Context, clauses []hearken.Clause) (match string, broad []hearken.Clause, err error) {
+func (s *Store) matchQuery(ctx context.Context, clauses []hearken.Clause) (match string, broad []hearken.Clause, err error) {
 	var all []string
 	for _, c := range clauses {
 		var ids []string
@@ -164,7 +164,7 @@ func (s *Store) match(ctx context.Context, clauses []hearken.Clause) (match stri
 			if i == last && c.Prefix {
 				break
 			}
-			id, err := s.term(ctx, term)
+			id, err := s.termNumber(ctx, term)
 			if err != nil {
 				return "", nil, err
 			}
@@ -175,7 +175,7 @@ func (s *Store) match(ctx context.Context, clauses []hearken.Clause) (match stri
 			all = append(all, `"`+phrase+`"`)
 			continue
 		}
-		ends, err := s.prefixTerms(ctx, c.Terms[last], maxPrefixTerms+1)
+		ends, err := s.prefixNumbers(ctx, c.Terms[last], maxPrefixTerms+1)
 		switch {
 		case err != nil:
 			return "", nil, err
@@ -196,18 +196,18 @@ func (s *Store) match(ctx context.Context, clauses []hearken.Clause) (match stri
 	return strings.Join(all, ` AND `), broad, nil
 }
 
-// term returns the number of a term, or 0 if no entry has it.
-func (s *Store) term(ctx context.Context, term string) (id string, err error) {
+// termNumber returns the number of a term, or 0 if no entry has it.
+func (s *Store) termNumber(ctx context.Context, term string) (id string, err error) {
 	id = "0"
-	err = s.rows(ctx, `SELECT id FROM term WHERE term = ?`, []any{term}, func(rows *sql.Rows) (bool, error) {
+	err = s.eachRow(ctx, `SELECT id FROM term WHERE term = ?`, []any{term}, func(rows *sql.Rows) (bool, error) {
 		return false, rows.Scan(&id)
 	})
 	return id, err
 }
 
-// prefixTerms returns the numbers of the terms that begin with prefix.
-func (s *Store) prefixTerms(ctx context.Context, prefix string, limit int) (ids []string, err error) {
-	err = s.rows(ctx, `SELECT id FROM term WHERE term >= ? AND term < ? LIMIT ?`,
+// prefixNumbers returns the numbers of the terms that begin with prefix.
+func (s *Store) prefixNumbers(ctx context.Context, prefix string, limit int) (ids []string, err error) {
+	err = s.eachRow(ctx, `SELECT id FROM term WHERE term >= ? AND term < ? LIMIT ?`,
 		[]any{prefix, prefix + "\U0010FFFF", limit}, func(rows *sql.Rows) (bool, error) {
 			var id string
 			err := rows.Scan(&id)

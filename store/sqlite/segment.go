@@ -54,7 +54,7 @@ func saveSegments(ctx context.Context, tx *sql.Tx, session int64, segments []hea
 			continue
 		}
 		first, last = min(first, key), max(last, key)
-		if err := index.change(ctx, index.insert, key, g); err != nil {
+		if err := index.update(ctx, index.insert, key, g); err != nil {
 			return fmt.Errorf("index: %w", err)
 		}
 	}
@@ -113,7 +113,7 @@ func (s *Store) Segments(ctx context.Context, id string, line, limit int, words 
 		column = `g.words`
 	}
 	var found []hearken.Segment
-	err = s.rows(ctx, `SELECT `+segmentColumns+`, `+column+` FROM segment g
+	err = s.eachRow(ctx, `SELECT `+segmentColumns+`, `+column+` FROM segment g
 		WHERE g.session = ? AND g.line >= ? ORDER BY g.line LIMIT ?`, []any{session, line, max(limit, 0)},
 		func(rows *sql.Rows) (bool, error) {
 			var g hearken.Segment

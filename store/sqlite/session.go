@@ -92,7 +92,7 @@ func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearke
 
 func (s *Store) sessions(ctx context.Context, query string, args ...any) ([]hearken.Session, error) {
 	var found []hearken.Session
-	err := s.rows(ctx, query, args, func(rows *sql.Rows) (bool, error) {
+	err := s.eachRow(ctx, query, args, func(rows *sql.Rows) (bool, error) {
 		found = append(found, hearken.Session{})
 		return true, scanSession(rows, &found[len(found)-1])
 	})

@@ -153,8 +153,8 @@ func isBusy(err error) bool {
 	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-// statement returns the prepared statement of a query.
-func (s *Store) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+// preparedStatement returns the prepared statement of a query.
+func (s *Store) preparedStatement(ctx context.Context, query string) (*sql.Stmt, error) {
 	if stmt, ok := s.prepared.Load(query); ok {
 		return stmt.(*sql.Stmt), nil
 	}
@@ -169,10 +169,10 @@ func (s *Store) statement(ctx context.Context, query string) (*sql.Stmt, error) 
 	return stmt, nil
 }
 
-// rows runs a query and calls f with each row while f returns more. SQLite
+// eachRow runs a query and calls f with each row while f returns more. SQLite
 // looks for a row only when it is read, so the query needs no limit.
-func (s *Store) rows(ctx context.Context, query string, args []any, f func(*sql.Rows) (more bool, err error)) error {
-	stmt, err := s.statement(ctx, query)
+func (s *Store) eachRow(ctx context.Context, query string, args []any, f func(*sql.Rows) (more bool, err error)) error {
+	stmt, err := s.preparedStatement(ctx, query)
 	if err != nil {
 		return err
 	}

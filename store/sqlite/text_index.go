@@ -40,9 +40,9 @@ func newTextIndex(ctx context.Context, tx *sql.Tx) (_ *textIndex, err error) {
 	return x, nil
 }
 
-// change runs one of the statements insert and delete for a segment, if it is
+// update runs one of the statements insert and delete for a segment, if it is
 // speech.
-func (x *textIndex) change(ctx context.Context, stmt *sql.Stmt, key int64, g *hearken.Segment) error {
+func (x *textIndex) update(ctx context.Context, stmt *sql.Stmt, key int64, g *hearken.Segment) error {
 	if !g.Spoken() {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (x *textIndex) change(ctx context.Context, stmt *sql.Stmt, key int64, g *he
 	}
 	var list []byte
 	for _, term := range terms {
-		n, err := x.number(ctx, term)
+		n, err := x.termNumber(ctx, term)
 		if err != nil {
 			return err
 		}
@@ -62,8 +62,8 @@ func (x *textIndex) change(ctx context.Context, stmt *sql.Stmt, key int64, g *he
 	return err
 }
 
-// number returns the number of a term, and gives it one if it has none.
-func (x *textIndex) number(ctx context.Context, term string) (n int64, err error) {
+// termNumber returns the number of a term, and gives it one if it has none.
+func (x *textIndex) termNumber(ctx context.Context, term string) (n int64, err error) {
 	if n, ok := x.numbers[term]; ok {
 		return n, nil
 	}
@@ -78,8 +78,9 @@ func (x *textIndex) number(ctx context.Context, term string) (n int64, err error
 	return n, nil
 }
 
-// prune deletes the terms seen in this transaction that no segment has any more.
-func (x *textIndex) prune(ctx context.Context) error {
+// pruneTerms deletes the terms seen in this transaction that no segment has any
+// more.
+func (x *textIndex) pruneTerms(ctx context.Context) error {
 	for _, n := range x.numbers {
 		_, err := x.tx.ExecContext(ctx, `DELETE FROM term WHERE id = ?1
 			AND NOT EXISTS (SELECT 1 FROM spoken WHERE spoken MATCH '"' || ?1 || '"')`, n)

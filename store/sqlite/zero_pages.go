@@ -29,7 +29,7 @@ func zeroPages(ctx context.Context, tx *sql.Tx, tables []string) error {
 			return err
 		}
 		for _, root := range roots {
-			if err := w.tree(root, 0); err != nil {
+			if err := w.zeroTree(root, 0); err != nil {
 				return err
 			}
 		}
@@ -67,8 +67,8 @@ const (
 	leafTable     = 13
 )
 
-// tree overwrites the unused bytes of a page and of those below it.
-func (w *pageZeroer) tree(number uint32, depth int) error {
+// zeroTree overwrites the unused bytes of a page and of those below it.
+func (w *pageZeroer) zeroTree(number uint32, depth int) error {
 	if depth > 20 {
 		return errors.New("the tree has a cycle")
 	}
@@ -86,7 +86,7 @@ func (w *pageZeroer) tree(number uint32, depth int) error {
 		}
 	}
 	for _, number := range children {
-		if err := w.tree(number, depth+1); err != nil {
+		if err := w.zeroTree(number, depth+1); err != nil {
 			return err
 		}
 	}
