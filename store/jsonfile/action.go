@@ -18,7 +18,6 @@ type storedAction struct {
 	Same    string `json:"same"`
 }
 
-// SaveAction implements [hearken.ActionStore].
 func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error) {
 	if err := store.CheckActionID(a.ID); err != nil {
 		return false, err
@@ -27,7 +26,6 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 	return saved, store.Wrap(err, "save action")
 }
 
-// Action implements [hearken.ActionStore].
 func (s *Store) Action(ctx context.Context, id string) (*hearken.Action, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -78,7 +76,6 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 	return found, nil
 }
 
-// ForgetActions implements [hearken.ActionStore].
 func (s *Store) ForgetActions(ctx context.Context, before time.Time) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

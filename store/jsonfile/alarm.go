@@ -14,7 +14,6 @@ type storedAlarm struct {
 	Version int `json:"version"`
 }
 
-// SaveAlarm implements [hearken.ActionStore].
 func (s *Store) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 	if err := store.CheckActionID(a.Action); err != nil {
 		return false, err

@@ -112,12 +112,10 @@ func (s *Store) removeTemporary(dir string) error {
 	return nil
 }
 
-// SaveGrant implements [hearken.ActionStore].
 func (s *Store) SaveGrant(ctx context.Context, g *hearken.Grant) error {
 	return store.Wrap(s.save(ctx, documentPath(grantsDir, fileNameOf(g.ID)), store.RoundGrant(g)), "save grant")
 }
 
-// Grants implements [hearken.ActionStore].
 func (s *Store) Grants(ctx context.Context) ([]hearken.Grant, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -127,12 +125,10 @@ func (s *Store) Grants(ctx context.Context) ([]hearken.Grant, error) {
 	return found, store.Wrap(err, "list grants")
 }
 
-// SaveContact implements [hearken.ActionStore].
 func (s *Store) SaveContact(ctx context.Context, c *hearken.Contact) error {
 	return store.Wrap(s.save(ctx, documentPath(contactsDir, fileNameOf(c.ID)), c), "save contact")
 }
 
-// DeleteContact implements [hearken.ActionStore].
 func (s *Store) DeleteContact(ctx context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +145,6 @@ func (s *Store) DeleteContact(ctx context.Context, id string) error {
 	return store.Wrap(err, "delete contact")
 }
 
-// Contacts implements [hearken.ActionStore].
 func (s *Store) Contacts(ctx context.Context) ([]hearken.Contact, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -27,7 +27,7 @@ import (
 
 var _ hearken.Store = (*Store)(nil)
 
-// Store is a folder of sessions.
+// Store is a folder of sessions. [hearken.Store] describes its methods.
 type Store struct {
 	// Log gets a warning for each damaged file that is skipped. It may be set
 	// before the store is used.

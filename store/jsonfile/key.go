@@ -18,7 +18,6 @@ type storedKey struct {
 	Hash []byte `json:"hash"`
 }
 
-// SaveKey implements [hearken.Store].
 func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +35,6 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 	return store.Wrap(s.write(keysFile, keys), "save key")
 }
 
-// Keys implements [hearken.Store].
 func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -62,14 +60,12 @@ func (s *Store) keys(ctx context.Context) (keys []storedKey, err error) {
 	return keys, nil
 }
 
-// SaveOwner implements [hearken.Store].
 func (s *Store) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
 	record := *o
 	record.SavedAt = store.RoundTime(o.SavedAt)
 	return store.Wrap(s.save(ctx, ownerFile, &record), "save owner")
 }
 
-// Owner implements [hearken.Store].
 func (s *Store) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -151,7 +151,6 @@ func (s *Store) appendSegments(id string, segments []hearken.Segment) error {
 	return s.sync("sessions/" + id)
 }
 
-// Segments implements [hearken.Store].
 func (s *Store) Segments(ctx context.Context, id string, line, limit int, words bool) ([]hearken.Segment, error) {
 	if err := s.requireSession(ctx, id); err != nil {
 		return nil, err
@@ -194,7 +193,6 @@ func (s *Store) segments(id string, line, limit int, words bool) ([]hearken.Segm
 	return found, nil
 }
 
-// Forget implements [hearken.Store].
 func (s *Store) Forget(ctx context.Context, id string, line int) error {
 	if err := s.requireSession(ctx, id); err != nil {
 		return err

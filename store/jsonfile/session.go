@@ -33,7 +33,6 @@ func (s *Store) Save(ctx context.Context, session *hearken.Session, segments []h
 	return store.Wrap(s.write(sessionPath(session.ID, sessionFile), &rounded), "save session")
 }
 
-// Session implements [hearken.Store].
 func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error) {
 	if err := s.requireSession(ctx, id); err != nil {
 		return nil, err
@@ -90,7 +89,6 @@ func (s *Store) sessions(ctx context.Context) ([]hearken.Session, error) {
 	return all, nil
 }
 
-// Delete implements [hearken.Store].
 func (s *Store) Delete(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -114,7 +112,6 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	return store.Wrap(err, "delete session")
 }
 
-// SaveNote implements [hearken.Store].
 func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
 	if err := s.requireSession(ctx, n.Session); err != nil {
 		return err
@@ -126,7 +123,6 @@ func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
 	return store.Wrap(s.write(sessionPath(n.Session, noteFile), &rounded), "save note")
 }
 
-// Note implements [hearken.Store].
 func (s *Store) Note(ctx context.Context, session string) (*hearken.Note, error) {
 	if err := s.requireSession(ctx, session); err != nil {
 		return nil, err

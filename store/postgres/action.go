@@ -12,7 +12,6 @@ import (
 	"github.com/hearken-dev/hearken/store"
 )
 
-// SaveAction implements [hearken.ActionStore].
 func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error) {
 	if err := store.CheckActionID(a.ID); err != nil {
 		return false, err
@@ -65,7 +64,6 @@ func (s *Store) execDurably(ctx context.Context, query string, args ...any) (row
 	return int(done.RowsAffected()), nil
 }
 
-// Action implements [hearken.ActionStore].
 func (s *Store) Action(ctx context.Context, id string) (*hearken.Action, error) {
 	var found []hearken.Action
 	var err error
@@ -75,7 +73,6 @@ func (s *Store) Action(ctx context.Context, id string) (*hearken.Action, error) 
 	return store.One(found, store.Wrap(err, "find action"), store.NoAction(id))
 }
 
-// Actions implements [hearken.ActionStore].
 func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
 	w := store.Where{}
 	if len(f.States) > 0 {
@@ -114,7 +111,6 @@ func (s *Store) actions(ctx context.Context, query string, args ...any) ([]heark
 	}, `SELECT document, version, same FROM hearken_action`+query, args...)
 }
 
-// ForgetActions implements [hearken.ActionStore].
 func (s *Store) ForgetActions(ctx context.Context, before time.Time) (int, error) {
 	n, err := s.execDurably(ctx, `
 		WITH gone AS (

@@ -10,7 +10,6 @@ import (
 	"github.com/hearken-dev/hearken/store"
 )
 
-// SaveAlarm implements [hearken.ActionStore].
 func (s *Store) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 	if err := store.CheckActionID(a.Action); err != nil {
 		return false, err

@@ -9,7 +9,6 @@ import (
 	"github.com/hearken-dev/hearken/store"
 )
 
-// SaveGrant implements [hearken.ActionStore].
 func (s *Store) SaveGrant(ctx context.Context, g *hearken.Grant) error {
 	rounded := store.RoundGrant(g)
 	_, err := s.execDurably(ctx, `INSERT INTO hearken_grant (document, id, created_at) VALUES ($1, $2, $3)
@@ -18,20 +17,17 @@ func (s *Store) SaveGrant(ctx context.Context, g *hearken.Grant) error {
 	return store.Wrap(err, "save grant")
 }
 
-// Grants implements [hearken.ActionStore].
 func (s *Store) Grants(ctx context.Context) ([]hearken.Grant, error) {
 	found, err := collect(ctx, s, pgx.RowTo[hearken.Grant], `SELECT document FROM hearken_grant ORDER BY created_at, id`)
 	return found, store.Wrap(err, "list grants")
 }
 
-// SaveContact implements [hearken.ActionStore].
 func (s *Store) SaveContact(ctx context.Context, c *hearken.Contact) error {
 	_, err := s.execDurably(ctx, `INSERT INTO hearken_contact (document, id) VALUES ($1, $2)
 		ON CONFLICT (id) DO UPDATE SET document = excluded.document`, c, validText(c.ID))
 	return store.Wrap(err, "save contact")
 }
 
-// DeleteContact implements [hearken.ActionStore].
 func (s *Store) DeleteContact(ctx context.Context, id string) error {
 	n, err := s.execDurably(ctx, `DELETE FROM hearken_contact WHERE id = $1`, validText(id))
 	if n == 0 && err == nil {
@@ -40,7 +36,6 @@ func (s *Store) DeleteContact(ctx context.Context, id string) error {
 	return store.Wrap(err, "delete contact")
 }
 
-// Contacts implements [hearken.ActionStore].
 func (s *Store) Contacts(ctx context.Context) ([]hearken.Contact, error) {
 	found, err := collect(ctx, s, pgx.RowTo[hearken.Contact], `SELECT document FROM hearken_contact`)
 	store.SortContacts(found)

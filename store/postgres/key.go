@@ -12,7 +12,6 @@ import (
 	"github.com/hearken-dev/hearken/store"
 )
 
-// SaveKey implements [hearken.Store].
 func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 	toolsets, err := json.Marshal(k.Toolsets)
 	if err != nil {
@@ -27,7 +26,6 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 	return store.Wrap(err, "save key")
 }
 
-// Keys implements [hearken.Store].
 func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
 	keys, err := collect(ctx, s, func(row pgx.CollectableRow) (k hearken.Key, err error) {
 		err = row.Scan(&k.ID, &k.Name, &k.Hash, &k.CreatedAt, &k.RevokedAt, &k.Toolsets, &k.Approver)
@@ -37,7 +35,6 @@ func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
 	return keys, store.Wrap(err, "list keys")
 }
 
-// SaveOwner implements [hearken.Store].
 func (s *Store) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
 	pin := append([]byte{}, o.PIN...) // nil would be NULL
 	_, err := s.execDurably(ctx, `INSERT INTO hearken_owner (id, data_dir, pin, saved_at) VALUES (1, $1, $2, $3)
@@ -46,7 +43,6 @@ func (s *Store) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
 	return store.Wrap(err, "save owner")
 }
 
-// Owner implements [hearken.Store].
 func (s *Store) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
 	var o hearken.StoreOwner
 	err := s.pool.QueryRow(ctx, `SELECT data_dir, pin, saved_at FROM hearken_owner`).Scan(&o.DataDir, &o.PIN, &o.SavedAt)

@@ -23,7 +23,7 @@ import (
 
 var _ hearken.Store = (*Store)(nil)
 
-// Store is a PostgreSQL database.
+// Store is a PostgreSQL database. [hearken.Store] describes its methods.
 type Store struct {
 	pool *pgxpool.Pool
 }

@@ -64,7 +64,6 @@ func segmentFields(g *hearken.Segment) []any {
 		&g.Confidence, &g.Speaker, &g.Language, &g.IsFinal, &g.Timestamp, &g.Echo, &g.Durable, &g.Original, &g.Estimated, &g.Event}
 }
 
-// Segments implements [hearken.Store].
 func (s *Store) Segments(ctx context.Context, id string, line, limit int, words bool) ([]hearken.Segment, error) {
 	session, err := sessionKey(ctx, s.pool, id)
 	if err != nil {
@@ -83,7 +82,6 @@ func (s *Store) Segments(ctx context.Context, id string, line, limit int, words 
 	return found, store.Wrap(err, "read segments")
 }
 
-// Forget implements [hearken.Store].
 func (s *Store) Forget(ctx context.Context, id string, line int) error {
 	return s.write(ctx, func(tx pgx.Tx) error {
 		session, err := sessionKey(ctx, tx, id)

@@ -11,7 +11,6 @@ import (
 	"github.com/hearken-dev/hearken/store"
 )
 
-// Save implements [hearken.Store].
 func (s *Store) Save(ctx context.Context, session *hearken.Session, segments []hearken.Segment) error {
 	if err := store.CheckSession(session, segments); err != nil {
 		return err
@@ -53,7 +52,6 @@ func scanSession(row pgx.CollectableRow) (s hearken.Session, err error) {
 	return s, err
 }
 
-// Session implements [hearken.Store].
 func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error) {
 	if !hearken.ValidID(id) {
 		return nil, store.NoSession(id)
@@ -62,7 +60,6 @@ func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error
 	return store.One(found, store.Wrap(err, "find session"), store.NoSession(id))
 }
 
-// Sessions implements [hearken.Store].
 func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
 	w := store.Where{}
 	if f.Status != "" {
@@ -82,7 +79,6 @@ func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearke
 	return found, store.Wrap(err, "list sessions")
 }
 
-// Delete implements [hearken.Store].
 func (s *Store) Delete(ctx context.Context, id string) error {
 	if !hearken.ValidID(id) {
 		return store.NoSession(id)
@@ -94,7 +90,6 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	return store.Wrap(err, "delete session")
 }
 
-// SaveNote implements [hearken.Store].
 func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
 	return s.write(ctx, func(tx pgx.Tx) error {
 		session, err := sessionKey(ctx, tx, n.Session)
@@ -108,7 +103,6 @@ func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
 	})
 }
 
-// Note implements [hearken.Store].
 func (s *Store) Note(ctx context.Context, session string) (*hearken.Note, error) {
 	key, err := sessionKey(ctx, s.pool, session)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/hearken-dev/hearken/store"
 )
 
-// SaveAction implements [hearken.ActionStore].
 func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error) {
 	if err := store.CheckActionID(a.ID); err != nil {
 		return false, err
@@ -51,13 +50,11 @@ func (s *Store) saveVersion(ctx context.Context, version *int, insert, update st
 	return true, nil
 }
 
-// Action implements [hearken.ActionStore].
 func (s *Store) Action(ctx context.Context, id string) (*hearken.Action, error) {
 	found, err := s.actions(ctx, ` WHERE id = ?`, id)
 	return store.One(found, store.Wrap(err, "find action"), store.NoAction(id))
 }
 
-// Actions implements [hearken.ActionStore].
 func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
 	w := store.Where{}
 	if len(f.States) > 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/hearken-dev/hearken/store"
 )
 
-// SaveGrant implements [hearken.ActionStore].
 func (s *Store) SaveGrant(ctx context.Context, g *hearken.Grant) error {
 	err := s.saveDocument(ctx, `INSERT INTO "grant" (document, id, created_at) VALUES (?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET document = excluded.document, created_at = excluded.created_at`,
@@ -17,13 +16,11 @@ func (s *Store) SaveGrant(ctx context.Context, g *hearken.Grant) error {
 	return store.Wrap(err, "save grant")
 }
 
-// Grants implements [hearken.ActionStore].
 func (s *Store) Grants(ctx context.Context) ([]hearken.Grant, error) {
 	found, err := documents[hearken.Grant](ctx, s, `SELECT document FROM "grant" ORDER BY created_at, id`)
 	return found, store.Wrap(err, "list grants")
 }
 
-// SaveContact implements [hearken.ActionStore].
 func (s *Store) SaveContact(ctx context.Context, c *hearken.Contact) error {
 	err := s.saveDocument(ctx, `INSERT INTO contact (document, id) VALUES (?, ?)
 		ON CONFLICT (id) DO UPDATE SET document = excluded.document`, c, c.ID)
@@ -43,7 +40,6 @@ func (s *Store) DeleteContact(ctx context.Context, id string) error {
 	return store.Wrap(err, "delete contact")
 }
 
-// Contacts implements [hearken.ActionStore].
 func (s *Store) Contacts(ctx context.Context) ([]hearken.Contact, error) {
 	found, err := documents[hearken.Contact](ctx, s, `SELECT document FROM contact`)
 	store.SortContacts(found)

@@ -11,7 +11,6 @@ import (
 	"github.com/hearken-dev/hearken/store"
 )
 
-// SaveKey implements [hearken.Store].
 func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 	toolsets, err := json.Marshal(k.Toolsets)
 	if err != nil {
@@ -26,7 +25,6 @@ func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
 	return store.Wrap(err, "save key")
 }
 
-// Keys implements [hearken.Store].
 func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
 	var keys []hearken.Key
 	err := s.eachRow(ctx, `SELECT id, name, hash, created_at, revoked_at, toolsets, approver
@@ -46,7 +44,6 @@ func (s *Store) Keys(ctx context.Context) ([]hearken.Key, error) {
 	return keys, store.Wrap(err, "list keys")
 }
 
-// SaveOwner implements [hearken.Store].
 func (s *Store) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
 	pin := append([]byte{}, o.PIN...) // nil would be NULL
 	_, err := s.exec(ctx, `INSERT INTO owner (id, data_dir, pin, saved_at) VALUES (1, ?, ?, ?)
@@ -55,7 +52,6 @@ func (s *Store) SaveOwner(ctx context.Context, o *hearken.StoreOwner) error {
 	return store.Wrap(err, "save owner")
 }
 
-// Owner implements [hearken.Store].
 func (s *Store) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
 	var o hearken.StoreOwner
 	var saved int64

@@ -13,7 +13,6 @@ import (
 	"github.com/hearken-dev/hearken/store"
 )
 
-// Search implements [hearken.Store].
 func (s *Store) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, error) {
 	clauses, err := q.Clauses()
 	if err != nil {

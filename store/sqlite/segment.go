@@ -102,7 +102,6 @@ func segmentFields(g *hearken.Segment, timestamp *int64) []any {
 		&g.Confidence, &g.Speaker, &g.Language, &g.IsFinal, timestamp, &g.Echo, &g.Durable, &g.Original, &g.Estimated, &g.Event}
 }
 
-// Segments implements [hearken.Store].
 func (s *Store) Segments(ctx context.Context, id string, line, limit int, words bool) ([]hearken.Segment, error) {
 	session, err := sessionKey(ctx, s.reads, id)
 	if err != nil {

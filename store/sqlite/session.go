@@ -12,7 +12,6 @@ import (
 	"github.com/hearken-dev/hearken/store"
 )
 
-// Save implements [hearken.Store].
 func (s *Store) Save(ctx context.Context, session *hearken.Session, segments []hearken.Segment) error {
 	if err := store.CheckSession(session, segments); err != nil {
 		return err
@@ -67,13 +66,11 @@ func scanSession(rows *sql.Rows, s *hearken.Session) error {
 	return json.Unmarshal(config, &s.Config)
 }
 
-// Session implements [hearken.Store].
 func (s *Store) Session(ctx context.Context, id string) (*hearken.Session, error) {
 	found, err := s.sessions(ctx, `SELECT `+sessionColumns+` FROM session s WHERE s.id = ?`, id)
 	return store.One(found, store.Wrap(err, "find session"), store.NoSession(id))
 }
 
-// Sessions implements [hearken.Store].
 func (s *Store) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
 	w := store.Where{}
 	if f.Status != "" {
@@ -116,7 +113,6 @@ func sessionKey(ctx context.Context, db querier, id string) (key int64, err erro
 	return key, err
 }
 
-// SaveNote implements [hearken.Store].
 func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		session, err := sessionKey(ctx, tx, n.Session)
@@ -131,7 +127,6 @@ func (s *Store) SaveNote(ctx context.Context, n *hearken.Note) error {
 	return store.Wrap(err, "save note")
 }
 
-// Note implements [hearken.Store].
 func (s *Store) Note(ctx context.Context, session string) (*hearken.Note, error) {
 	n := hearken.Note{Session: session}
 	var text, by sql.NullString

@@ -26,7 +26,7 @@ import (
 
 var _ hearken.Store = (*Store)(nil)
 
-// Store is a SQLite file.
+// Store is a SQLite file. [hearken.Store] describes its methods.
 type Store struct {
 	path     string
 	reads    *sql.DB
