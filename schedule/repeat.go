@@ -2,6 +2,9 @@ package schedule
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -93,4 +96,143 @@ func (r *rule) firstTime(at time.Time, zone *time.Location) (time.Time, error) {
 		return first, fmt.Errorf("occurs on %s and then not within %d years", formatTime(first), maxYearsAhead)
 	}
 	return first, nil
+}
+
+const (
+	workdays = "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"
+	weekends = "FREQ=WEEKLY;BYDAY=SA,SU"
+)
+
+// phrases are what people call a recurrence. Monthly and yearly ones depend on
+// the day: see [monthly] and [yearly].
+var phrases = map[string]string{
+	"": "", "none": "", "no": "", "never": "", "once": "", "なし": "", "一回": "", "1回": "", "一度": "",
+	"daily": "FREQ=DAILY", "every day": "FREQ=DAILY", "everyday": "FREQ=DAILY", "each day": "FREQ=DAILY", "毎日": "FREQ=DAILY",
+	"every morning": "FREQ=DAILY", "every evening": "FREQ=DAILY", "every night": "FREQ=DAILY", "毎朝": "FREQ=DAILY", "毎晩": "FREQ=DAILY",
+	"every other day": "FREQ=DAILY;INTERVAL=2", "隔日": "FREQ=DAILY;INTERVAL=2", "一日おき": "FREQ=DAILY;INTERVAL=2",
+	"weekdays": workdays, "weekday": workdays, "every weekday": workdays, "on weekdays": workdays, "each weekday": workdays,
+	"every workday": workdays, "workdays": workdays, "平日": workdays, "毎平日": workdays, "平日毎日": workdays,
+	"weekends": weekends, "every weekend": weekends, "on weekends": weekends, "週末": weekends, "毎週末": weekends,
+	"weekly": "FREQ=WEEKLY", "every week": "FREQ=WEEKLY", "each week": "FREQ=WEEKLY", "毎週": "FREQ=WEEKLY",
+	"every other week": "FREQ=WEEKLY;INTERVAL=2", "fortnightly": "FREQ=WEEKLY;INTERVAL=2", "every fortnight": "FREQ=WEEKLY;INTERVAL=2", "隔週": "FREQ=WEEKLY;INTERVAL=2",
+	"monthly": "MONTHLY", "every month": "MONTHLY", "each month": "MONTHLY", "毎月": "MONTHLY",
+	"quarterly": "MONTHLY;INTERVAL=3", "every quarter": "MONTHLY;INTERVAL=3",
+	"every other month": "MONTHLY;INTERVAL=2", "隔月": "MONTHLY;INTERVAL=2",
+	"毎月末": "FREQ=MONTHLY;BYMONTHDAY=-1", "月末": "FREQ=MONTHLY;BYMONTHDAY=-1", "end of month": "FREQ=MONTHLY;BYMONTHDAY=-1", "end of every month": "FREQ=MONTHLY;BYMONTHDAY=-1",
+	"yearly": "YEARLY", "every year": "YEARLY", "each year": "YEARLY", "annually": "YEARLY", "annual": "YEARLY", "毎年": "YEARLY",
+	"every other year": "YEARLY;INTERVAL=2", "隔年": "YEARLY;INTERVAL=2",
+}
+
+// units are those of "every 2 weeks" and 2週間ごと.
+var units = map[string]string{
+	"day": "FREQ=DAILY", "week": "FREQ=WEEKLY", "month": "MONTHLY", "year": "YEARLY",
+	"日": "FREQ=DAILY", "週": "FREQ=WEEKLY", "週間": "FREQ=WEEKLY", "か月": "MONTHLY", "ヶ月": "MONTHLY", "カ月": "MONTHLY", "年": "YEARLY",
+}
+
+var (
+	everyN     = regexp.MustCompile(`^(?:every|each) (\d{1,3}) (day|week|month|year)s?$`)
+	everyNJa   = regexp.MustCompile(`^(\d{1,3})(日|週間?|か月|ヶ月|カ月|年)(?:ごと|毎)に?$`)
+	monthDayJa = regexp.MustCompile(`^毎月(\d{1,2})日$`)
+	dayWord    = regexp.MustCompile(`^(sun|mon|tue|wed|thu|fri|sat)(?:days?|sdays?|s|nesdays?|nes|rsdays?|rs?|urdays?)?$`)
+	dayList    = regexp.MustCompile(`^(?:weekly on|every week on|every|each|on) |^(?:weekly:)`)
+	every2nd   = regexp.MustCompile(`^every (?:other|second|2nd) `)
+)
+
+// parsePhrase turns words into a rule. It returns false for unknown words.
+func parsePhrase(text string, at time.Time) (rule, warning string, ok bool) {
+	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
+	rule, ok = phrases[text]
+	if !ok {
+		rule, ok = parseInterval(text)
+	}
+	if !ok {
+		rule, ok = parseWeekdays(text)
+	}
+	if m := monthDayJa.FindStringSubmatch(text); m != nil {
+		rule, ok = "FREQ=MONTHLY;BYMONTHDAY="+m[1], true
+	}
+	if rest, is := strings.CutPrefix(rule, "MONTHLY"); is {
+		rule, warning = monthly(at, rest)
+	}
+	if rest, is := strings.CutPrefix(rule, "YEARLY"); is {
+		rule, warning = yearly(at, rest)
+	}
+	return rule, warning, ok
+}
+
+func parseInterval(text string) (string, bool) {
+	m := everyN.FindStringSubmatch(text)
+	if m == nil {
+		m = everyNJa.FindStringSubmatch(text)
+	}
+	if m == nil {
+		return "", false
+	}
+	return units[m[2]] + ";INTERVAL=" + m[1], true
+}
+
+// monthly is every month on the day of at. A month without that day has its last
+// day instead.
+func monthly(at time.Time, rest string) (rule, warning string) {
+	if at.Day() < 29 {
+		return "FREQ=MONTHLY" + rest, ""
+	}
+	days := []string{"28", "29", "30", "31"}[:at.Day()-27]
+	return "FREQ=MONTHLY" + rest + ";BYMONTHDAY=" + strings.Join(days, ",") + ";BYSETPOS=-1",
+		"In months without a day " + strconv.Itoa(at.Day()) + " it is on the last day."
+}
+
+// yearly is every year on the day of at, and on 28 February if a year has no
+// 29th.
+func yearly(at time.Time, rest string) (rule, warning string) {
+	if at.Month() != time.February || at.Day() != 29 {
+		return "FREQ=YEARLY" + rest, ""
+	}
+	return "FREQ=YEARLY" + rest + ";BYMONTH=2;BYMONTHDAY=28,29;BYSETPOS=-1", "In years without a 29 February it is on the 28th."
+}
+
+// parseWeekdays reads "every Monday and Thursday" and 毎週月・木曜日.
+func parseWeekdays(text string) (string, bool) {
+	rule := "FREQ=WEEKLY;"
+	if every2nd.MatchString(text) {
+		rule, text = "FREQ=WEEKLY;INTERVAL=2;", every2nd.ReplaceAllString(text, "")
+	}
+	days := englishDays(dayList.ReplaceAllString(text, ""))
+	if days == nil {
+		days = japaneseDays(text)
+	}
+	if days == nil {
+		return "", false
+	}
+	return rule + "BYDAY=" + strings.Join(days, ","), true
+}
+
+func englishDays(text string) (days []string) {
+	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == ' ' || c == ',' || c == '&' || c == '/' }) {
+		if word == "and" {
+			continue
+		}
+		m := dayWord.FindStringSubmatch(word)
+		if m == nil {
+			return nil
+		}
+		days = append(days, strings.ToUpper(m[1][:2]))
+	}
+	return days
+}
+
+func japaneseDays(text string) (days []string) {
+	rest, ok := strings.CutPrefix(text, "毎週")
+	if !ok {
+		return nil
+	}
+	names := []rune("日月火水木金土")
+	for _, c := range strings.NewReplacer("曜日", "", "曜", "", "の", "", "・", "", "、", "", ",", "", "と", "", " ", "").Replace(rest) {
+		i := slices.Index(names, c)
+		if i < 0 {
+			return nil
+		}
+		days = append(days, dayNames[i])
+	}
+	return days
 }
