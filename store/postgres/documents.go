@@ -14,7 +14,7 @@ func (s *Store) SaveGrant(ctx context.Context, g *hearken.Grant) error {
 	rounded := store.RoundGrant(g)
 	_, err := s.execDurably(ctx, `INSERT INTO hearken_grant (document, id, created_at) VALUES ($1, $2, $3)
 		ON CONFLICT (id) DO UPDATE SET document = excluded.document, created_at = excluded.created_at`,
-		rounded, validText(g.ID), rounded.CreatedAt)
+		jsonValue{rounded}, validText(g.ID), rounded.CreatedAt)
 	return store.Wrap(err, "save grant")
 }
 
@@ -25,7 +25,7 @@ func (s *Store) Grants(ctx context.Context) ([]hearken.Grant, error) {
 
 func (s *Store) SaveContact(ctx context.Context, c *hearken.Contact) error {
 	_, err := s.execDurably(ctx, `INSERT INTO hearken_contact (document, id) VALUES ($1, $2)
-		ON CONFLICT (id) DO UPDATE SET document = excluded.document`, c, validText(c.ID))
+		ON CONFLICT (id) DO UPDATE SET document = excluded.document`, jsonValue{c}, validText(c.ID))
 	return store.Wrap(err, "save contact")
 }
 
@@ -56,7 +56,7 @@ func (s *Store) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 		`INSERT INTO hearken_alarm (version, next_at, firing_at, document, action)
 		VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
 		`UPDATE hearken_alarm SET version = $1, next_at = $2, firing_at = $3, document = $4 WHERE action = $5 AND version = $6`,
-		a.Version+1, next, rounded.Firing, rounded, a.Action)
+		a.Version+1, next, rounded.Firing, jsonValue{rounded}, a.Action)
 	return saved, store.Wrap(err, "save alarm")
 }
 

@@ -2,9 +2,7 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,16 +11,12 @@ import (
 )
 
 func (s *Store) SaveKey(ctx context.Context, k *hearken.Key) error {
-	toolsets, err := json.Marshal(k.Toolsets)
-	if err != nil {
-		return fmt.Errorf("save key: %w", err)
-	}
-	_, err = s.pool.Exec(ctx, `INSERT INTO hearken_key (id, name, hash, created_at, revoked_at, toolsets, approver)
+	_, err := s.pool.Exec(ctx, `INSERT INTO hearken_key (id, name, hash, created_at, revoked_at, toolsets, approver)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, hash = excluded.hash,
 			created_at = excluded.created_at, revoked_at = excluded.revoked_at,
 			toolsets = excluded.toolsets, approver = excluded.approver`,
-		validText(k.ID), validText(k.Name), k.Hash, store.RoundTime(k.CreatedAt), store.RoundTimePtr(k.RevokedAt), string(toolsets), validText(k.Approver))
+		validText(k.ID), validText(k.Name), k.Hash, store.RoundTime(k.CreatedAt), store.RoundTimePtr(k.RevokedAt), jsonValue{k.Toolsets}, validText(k.Approver))
 	return store.Wrap(err, "save key")
 }
 

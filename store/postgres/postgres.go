@@ -9,6 +9,8 @@ package postgres
 
 import (
 	"context"
+	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -71,6 +73,15 @@ func (s *Store) write(ctx context.Context, f func(tx pgx.Tx) error) error {
 // bytes.
 func validText[T ~string](s T) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(string(s), "\ufffd"), "\x00", "\ufffd")
+}
+
+// A jsonValue is an argument that is stored as JSON, in every mode of the
+// driver.
+type jsonValue struct{ value any }
+
+func (v jsonValue) Value() (driver.Value, error) {
+	text, err := json.Marshal(v.value)
+	return string(text), err
 }
 
 // collect reads all rows that a query finds.

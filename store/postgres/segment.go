@@ -17,7 +17,7 @@ func saveSegments(ctx context.Context, tx pgx.Tx, session int64, segments []hear
 		g := &segments[i]
 		var words any
 		if len(g.Words) > 0 {
-			words = g.Words
+			words = jsonValue{g.Words}
 		}
 		batch.Queue(`
 			INSERT INTO hearken_segment (session, line, id, source, status, text, start_time, end_time,

@@ -37,7 +37,7 @@ func saveSession(ctx context.Context, tx pgx.Tx, s *hearken.Session) (key int64,
 			principal = excluded.principal, config = excluded.config
 		RETURNING key`,
 		s.ID, validText(s.Title), validText(s.Status), validText(s.StopReason), validText(s.Language), validText(s.Provider),
-		store.RoundTime(s.StartedAt), store.RoundTimePtr(s.StoppedAt), s.Duration, s.SegmentCount, s.Epoch, validText(s.Principal), s.Config,
+		store.RoundTime(s.StartedAt), store.RoundTimePtr(s.StoppedAt), s.Duration, s.SegmentCount, s.Epoch, validText(s.Principal), jsonValue{s.Config},
 	).Scan(&key)
 	return key, err
 }
