@@ -1,5 +1,7 @@
 package hearken
 
+import "time"
+
 // An Input is the hub's end of a source: where a source writes a session's
 // audio. The hub creates it when a source attaches; it belongs to one source at
 // a time. No inference and no storage happens inside Write.
@@ -21,6 +23,10 @@ type Input interface {
 	// closed when the input ends. If the sender does not read them, events are
 	// dropped, the oldest partials first.
 	Events() <-chan InputEvent
+	// Skip advances the session's clock over d of audio that was not recorded,
+	// at most two minutes, and notes why as a gap. Before the first audio there
+	// is no clock and nothing to skip.
+	Skip(d time.Duration, why string) error
 	// Finalize requests the words of all audio sent so far on these channels,
 	// or on all channels if none is given, without waiting for a pause. They
 	// arrive as events.
@@ -29,6 +35,23 @@ type Input interface {
 	Finish() error
 	// Detach leaves the session, which then waits for a sender to return.
 	Detach()
+}
+
+// A StartRequest asks for a new session. All fields are optional.
+type StartRequest struct {
+	Provider   string // one name, or several separated by commas, in order of preference
+	Language   string
+	Title      string
+	Model      string // the provider's own name for it
+	Vocabulary []string
+	KeepAudio  bool
+	Principal  string
+	APIKey     string // the caller's own key for the provider; empty for the hub's
+
+	Endpointing time.Duration // see [StreamConfig]
+	Translate   bool
+	Recorded    bool
+	Capture     bool // the audio is this computer's own
 }
 
 // InputEventKind is the "type" of an [InputEvent] on the wire.

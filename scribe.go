@@ -48,7 +48,10 @@ type ScribeStatus struct {
 	// Notes are sentences for people: what is recorded from where, what is
 	// missing, and that everyone on the call should know.
 	Notes []string
-	Raw   string // the foreign scribe's own output; may be empty
+	// Levels is how loud each channel is now, from 0 to 1. It is nil if nothing
+	// is being captured or the scribe does not know.
+	Levels []float64
+	Raw    string // the foreign scribe's own output; may be empty
 }
 
 // A ScribeSession is one capture in a list.

@@ -35,7 +35,7 @@ func benchFollow(b *bench) {
 	var times durations
 	var group sync.WaitGroup
 	for range sessions {
-		s, err := h.Start(b.ctx, live.StartRequest{})
+		s, err := h.Start(b.ctx, hearken.StartRequest{})
 		b.check(err)
 		in, err := h.Attach(b.ctx, s.ID, "bench")
 		b.check(err)

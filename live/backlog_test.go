@@ -218,7 +218,7 @@ func (offlineEngine) Capabilities() hearken.Capabilities { return hearken.Capabi
 func TestHub_BacklogStaysOffline(t *testing.T) {
 	cloud := stttest.Every("cloud", 2)
 	withHub(t, func(h *testHub) {
-		s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local", Provider: "scripted"})
+		s, err := h.hub.Start(h.Context(), hearken.StartRequest{Principal: "local", Provider: "scripted"})
 		if err != nil {
 			h.Fatal(err)
 		}

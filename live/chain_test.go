@@ -124,7 +124,7 @@ func TestHub_FailOver(t *testing.T) {
 		withHub(t, func(h *testHub) {
 			h.engine.Refuse(hearken.Errorf(hearken.APIKeyMissing, "There is no key."))
 			second.Refuse(hearken.Errorf(hearken.ProviderNotConfigured, "no Japanese."))
-			if _, err := h.hub.Start(h.Context(), StartRequest{}); hearken.CodeOf(err) != hearken.APIKeyMissing {
+			if _, err := h.hub.Start(h.Context(), hearken.StartRequest{}); hearken.CodeOf(err) != hearken.APIKeyMissing {
 				h.Errorf("started: %v", err)
 			}
 		}, withSecondEngine(second))

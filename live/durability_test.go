@@ -66,7 +66,7 @@ func TestHub_EventsHaveAKind(t *testing.T) {
 		in := h.attach(id)
 		h.engine.FailAt(3, 100, wrongKey)
 		h.send(in, 10)
-		if err := in.(*input).Skip(2*time.Second, "the hub was changed"); err != nil {
+		if err := in.Skip(2*time.Second, "the hub was changed"); err != nil {
 			h.Fatal(err)
 		}
 		if _, err := h.hub.Forget(h.Context(), id, time.Second); err != nil {
@@ -242,6 +242,22 @@ func TestHub_SearchesWhatIsSavedAndWhatIsNot(t *testing.T) {
 		}
 		if hits, _ := h.hub.Search(h.Context(), hearken.Query{Text: `"word 12"`}); len(hits) != 2 {
 			h.Errorf("%d hits for what was said last, want 2", len(hits))
+		}
+	})
+}
+
+// Search finds what was said, not the hub's own events.
+func TestHub_SearchFindsNoEvents(t *testing.T) {
+	withHub(t, func(h *testHub) {
+		id := h.start()
+		in := h.attach(id)
+		h.send(in, 4)
+		if err := in.Skip(2*time.Second, "the hub was changed"); err != nil {
+			h.Fatal(err)
+		}
+		hits, err := h.hub.Search(h.Context(), hearken.Query{Text: "hub"})
+		if err != nil || len(hits) != 0 {
+			h.Errorf("%d hits, %v; want none", len(hits), err)
 		}
 	})
 }

@@ -20,7 +20,7 @@ func TestHub_DeleteLeavesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			withHub(t, func(h *testHub) {
 				other := h.start()
-				s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local", Title: "Geheimnis", KeepAudio: true})
+				s, err := h.hub.Start(h.Context(), hearken.StartRequest{Principal: "local", Title: "Geheimnis", KeepAudio: true})
 				if err != nil {
 					h.Fatal(err)
 				}
@@ -129,7 +129,7 @@ func TestHub_ForgottenStaysForgottenAfterAKill(t *testing.T) {
 
 func TestHub_ForgetWhatIsKept(t *testing.T) {
 	withHub(t, func(h *testHub) {
-		s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local", KeepAudio: true})
+		s, err := h.hub.Start(h.Context(), hearken.StartRequest{Principal: "local", KeepAudio: true})
 		if err != nil {
 			h.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestHub_ForgetWhatIsKept(t *testing.T) {
 		if n, err := h.hub.Forget(h.Context(), s.ID, time.Hour); err != nil || n != 20 {
 			h.Fatalf("forgot %d, %v", n, err)
 		}
-		if _, err := h.hub.Retranscribe(h.Context(), s.ID, StartRequest{}); hearken.CodeOf(err) != hearken.NotFound {
+		if _, err := h.hub.Retranscribe(h.Context(), s.ID, hearken.StartRequest{}); hearken.CodeOf(err) != hearken.NotFound {
 			h.Errorf("forgotten audio is transcribed again: %v", err)
 		}
 	})

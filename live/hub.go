@@ -112,7 +112,7 @@ func (h *Hub) Close(ctx context.Context) error {
 }
 
 // Start makes a session after checking that a provider can serve it.
-func (h *Hub) Start(ctx context.Context, req StartRequest) (*hearken.Session, error) {
+func (h *Hub) Start(ctx context.Context, req hearken.StartRequest) (*hearken.Session, error) {
 	info, err := h.newSessionInfo(req)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (h *Hub) admit(s *session) error {
 }
 
 // newSessionInfo makes a session from a request.
-func (h *Hub) newSessionInfo(req StartRequest) (*hearken.Session, error) {
+func (h *Hub) newSessionInfo(req hearken.StartRequest) (*hearken.Session, error) {
 	names, err := h.chainOf(req.Provider)
 	if err != nil {
 		return nil, err

@@ -235,9 +235,6 @@ func (in *input) end(last hearken.InputEvent) {
 // maxSkip is the longest stretch that can be skipped.
 const maxSkip = 2 * time.Minute
 
-// Skip advances the session's clock over audio that was not recorded. It writes
-// silence and an event that says why. A session that has no audio yet has no
-// clock, so there is nothing to skip.
 func (in *input) Skip(d time.Duration, why string) error {
 	s := in.s
 	s.mu.Lock()

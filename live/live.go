@@ -92,23 +92,6 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// StartRequest asks for a new session. All fields are optional.
-type StartRequest struct {
-	Provider   string // one name, or several separated by commas, in order of preference
-	Language   string
-	Title      string
-	Model      string
-	Vocabulary []string
-	KeepAudio  bool
-	Principal  string
-	APIKey     string // the caller's own key for the provider; empty for the hub's
-
-	Endpointing time.Duration // see [hearken.StreamConfig]
-	Translate   bool
-	Recorded    bool
-	Capture     bool // the audio is this computer's own
-}
-
 // ReadRequest asks for entries of one session.
 type ReadRequest struct {
 	Session string

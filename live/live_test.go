@@ -68,7 +68,7 @@ func (h *testHub) close() {
 
 func (h *testHub) start() string {
 	h.Helper()
-	s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local"})
+	s, err := h.hub.Start(h.Context(), hearken.StartRequest{Principal: "local"})
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -389,18 +389,18 @@ func TestHub_ProviderFails(t *testing.T) {
 
 func TestHub_StartRefusesWhatCannotWork(t *testing.T) {
 	withHub(t, func(h *testHub) {
-		_, err := h.hub.Start(h.Context(), StartRequest{Provider: "nobody"})
+		_, err := h.hub.Start(h.Context(), hearken.StartRequest{Provider: "nobody"})
 		if hearken.CodeOf(err) != hearken.ProviderNotConfigured || !strings.Contains(err.Error(), "scripted") {
 			h.Errorf("unknown provider: %v", err)
 		}
 		h.engine.Refuse(hearken.Errorf(hearken.APIKeyMissing, "no key."))
-		if _, err := h.hub.Start(h.Context(), StartRequest{}); hearken.CodeOf(err) != hearken.APIKeyMissing {
+		if _, err := h.hub.Start(h.Context(), hearken.StartRequest{}); hearken.CodeOf(err) != hearken.APIKeyMissing {
 			h.Errorf("no key: %v", err)
 		}
 		h.engine.Refuse(nil)
 		h.start()
 		h.start()
-		if _, err := h.hub.Start(h.Context(), StartRequest{}); hearken.CodeOf(err) != hearken.Busy {
+		if _, err := h.hub.Start(h.Context(), hearken.StartRequest{}); hearken.CodeOf(err) != hearken.Busy {
 			h.Errorf("a third session where two fit: %v", err)
 		}
 	}, func(c *Config) { c.MaxSessions = 2 })

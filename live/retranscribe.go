@@ -15,7 +15,7 @@ const retranscribeAhead = 30 * hearken.SampleRate
 // perhaps with another provider, language, model or vocabulary. Confirmed
 // entries never change, so the result is a new session. It returns at once; the
 // new session stops when it is complete.
-func (h *Hub) Retranscribe(ctx context.Context, id string, req StartRequest) (*hearken.Session, error) {
+func (h *Hub) Retranscribe(ctx context.Context, id string, req hearken.StartRequest) (*hearken.Session, error) {
 	old, err := h.Session(ctx, id)
 	if err != nil {
 		return nil, err

@@ -9,20 +9,20 @@ import (
 
 func TestHub_Retranscribe(t *testing.T) {
 	withHub(t, func(h *testHub) {
-		s, err := h.hub.Start(h.Context(), StartRequest{Principal: "local", Title: "Call", KeepAudio: true})
+		s, err := h.hub.Start(h.Context(), hearken.StartRequest{Principal: "local", Title: "Call", KeepAudio: true})
 		if err != nil {
 			h.Fatal(err)
 		}
 		in := h.attach(s.ID)
 		h.send(in, 100)
-		if _, err := h.hub.Retranscribe(h.Context(), s.ID, StartRequest{}); hearken.CodeOf(err) != hearken.SessionAlreadyActive {
+		if _, err := h.hub.Retranscribe(h.Context(), s.ID, hearken.StartRequest{}); hearken.CodeOf(err) != hearken.SessionAlreadyActive {
 			h.Errorf("again while it is active: %v", err)
 		}
 		if _, err := h.hub.Stop(h.Context(), s.ID); err != nil {
 			h.Fatal(err)
 		}
 		wait(time.Second)
-		again, err := h.hub.Retranscribe(h.Context(), s.ID, StartRequest{Principal: "local"})
+		again, err := h.hub.Retranscribe(h.Context(), s.ID, hearken.StartRequest{Principal: "local"})
 		if err != nil {
 			h.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestHub_RetranscribeWithoutAudio(t *testing.T) {
 		if _, err := h.hub.Stop(h.Context(), id); err != nil {
 			h.Fatal(err)
 		}
-		if _, err := h.hub.Retranscribe(h.Context(), id, StartRequest{}); hearken.CodeOf(err) != hearken.NotFound {
+		if _, err := h.hub.Retranscribe(h.Context(), id, hearken.StartRequest{}); hearken.CodeOf(err) != hearken.NotFound {
 			h.Errorf("again without archived audio: %v", err)
 		}
 	})

@@ -46,7 +46,7 @@ func (s *session) search(q hearken.Query, clauses []hearken.Clause) []hearken.Hi
 	var hits []hearken.Hit
 	from, _ := findLine(s.segments, s.saved+1)
 	for _, seg := range s.segments[from:] {
-		if !q.Since.IsZero() && seg.Timestamp.Before(q.Since) || !q.Until.IsZero() && !seg.Timestamp.Before(q.Until) {
+		if !seg.Spoken() || !q.Since.IsZero() && seg.Timestamp.Before(q.Since) || !q.Until.IsZero() && !seg.Timestamp.Before(q.Until) {
 			continue
 		}
 		terms := hearken.Terms(seg.Text)

@@ -3,12 +3,12 @@ package mcpserver_test
 import (
 	"testing"
 
-	"github.com/hearken-dev/hearken/live"
+	"github.com/hearken-dev/hearken"
 )
 
 func TestRetranscribeSession(t *testing.T) {
 	h := newTestHub(t, local)
-	s, err := h.hub.Start(t.Context(), live.StartRequest{Principal: "local", KeepAudio: true})
+	s, err := h.hub.Start(t.Context(), hearken.StartRequest{Principal: "local", KeepAudio: true})
 	if err != nil {
 		t.Fatal(err)
 	}

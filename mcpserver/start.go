@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/live"
 )
 
 type startIn struct {
@@ -56,8 +55,8 @@ func checkVocabulary(terms []string) error {
 // startRequest adds the caller's defaults to a call. The caller's API key goes
 // only to the caller's own provider. So does the language, because another
 // engine may not know it.
-func (tc *toolContext) startRequest(in startIn) live.StartRequest {
-	req := live.StartRequest{
+func (tc *toolContext) startRequest(in startIn) hearken.StartRequest {
+	req := hearken.StartRequest{
 		Provider:   in.Provider,
 		Language:   in.Language,
 		Title:      in.Title,

@@ -6,7 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/live"
 )
 
 // A caller's key must never reach an engine that it was not meant for.
@@ -16,14 +15,14 @@ func TestStartRequest(t *testing.T) {
 		name   string
 		caller hearken.Caller
 		in     startIn
-		want   live.StartRequest
+		want   hearken.StartRequest
 	}{
-		{"CallersOwn", pipe, startIn{}, live.StartRequest{Provider: "deepgram", Language: "pt-BR", APIKey: "k", Principal: "local"}},
-		{"Named", pipe, startIn{Provider: "deepgram"}, live.StartRequest{Provider: "deepgram", Language: "pt-BR", APIKey: "k", Principal: "local"}},
-		{"OtherLanguage", pipe, startIn{Language: "en"}, live.StartRequest{Provider: "deepgram", Language: "en", APIKey: "k", Principal: "local"}},
-		{"OtherProvider", pipe, startIn{Provider: "local"}, live.StartRequest{Provider: "local", Principal: "local"}},
-		{"NoProvider", hearken.Caller{Language: "de", APIKey: "k"}, startIn{}, live.StartRequest{Language: "de"}},
-		{"Nothing", hearken.Caller{Principal: "p"}, startIn{Title: "t", Model: "m", Vocabulary: []string{"v"}}, live.StartRequest{Principal: "p", Title: "t", Model: "m", Vocabulary: []string{"v"}}},
+		{"CallersOwn", pipe, startIn{}, hearken.StartRequest{Provider: "deepgram", Language: "pt-BR", APIKey: "k", Principal: "local"}},
+		{"Named", pipe, startIn{Provider: "deepgram"}, hearken.StartRequest{Provider: "deepgram", Language: "pt-BR", APIKey: "k", Principal: "local"}},
+		{"OtherLanguage", pipe, startIn{Language: "en"}, hearken.StartRequest{Provider: "deepgram", Language: "en", APIKey: "k", Principal: "local"}},
+		{"OtherProvider", pipe, startIn{Provider: "local"}, hearken.StartRequest{Provider: "local", Principal: "local"}},
+		{"NoProvider", hearken.Caller{Language: "de", APIKey: "k"}, startIn{}, hearken.StartRequest{Language: "de"}},
+		{"Nothing", hearken.Caller{Principal: "p"}, startIn{Title: "t", Model: "m", Vocabulary: []string{"v"}}, hearken.StartRequest{Principal: "p", Title: "t", Model: "m", Vocabulary: []string{"v"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := &toolContext{caller: tt.caller}

@@ -115,12 +115,6 @@ func (s *Scribe) resume(ctx context.Context, h handover) error {
 	return nil
 }
 
-// A skipper can advance a session's clock over missing audio, as the inputs of
-// [live.Hub.Attach] can.
-type skipper interface {
-	Skip(d time.Duration, why string) error
-}
-
 // skipMissed advances the clock of a session from an earlier hub to the first
 // samples of this one.
 func (c *capture) skipMissed(p *destination, samples int) error {
@@ -129,8 +123,5 @@ func (c *capture) skipMissed(p *destination, samples int) error {
 	}
 	missed := c.scribe.cfg.Now().Sub(p.silentSince) - time.Duration(samples)*time.Second/hearken.SampleRate
 	p.silentSince = time.Time{}
-	if in, ok := p.input.(skipper); ok {
-		return in.Skip(missed, "the hub was changed")
-	}
-	return nil
+	return p.input.Skip(missed, "the hub was changed")
 }

@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/live"
 	"github.com/hearken-dev/hearken/stt/stttest"
 )
 
@@ -20,7 +19,7 @@ import (
 func (h *fixture) other() string {
 	h.Helper()
 	after(time.Millisecond)
-	s := must[*hearken.Session](h)(h.hub.Start(h.Context(), live.StartRequest{Principal: "local"}))
+	s := must[*hearken.Session](h)(h.hub.Start(h.Context(), hearken.StartRequest{Principal: "local"}))
 	return s.ID
 }
 

@@ -26,7 +26,7 @@ var _ hearken.Scribe = (*Scribe)(nil)
 
 // A Hub is what a scribe needs of the hub; see [live.Hub].
 type Hub interface {
-	Start(ctx context.Context, req live.StartRequest) (*hearken.Session, error)
+	Start(ctx context.Context, req hearken.StartRequest) (*hearken.Session, error)
 	Attach(ctx context.Context, id, principal string) (hearken.Input, error)
 	Status(ctx context.Context, id string) (*live.Status, error)
 	Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error)
@@ -187,7 +187,7 @@ func captureError(err error) error {
 
 // session starts a session and attaches to it.
 func (s *Scribe) session(ctx context.Context) (*hearken.Session, hearken.Input, error) {
-	info, err := s.cfg.Hub.Start(ctx, live.StartRequest{
+	info, err := s.cfg.Hub.Start(ctx, hearken.StartRequest{
 		Principal: s.cfg.Principal, Title: s.cfg.Title, Provider: s.cfg.Provider, Language: s.cfg.Language, Capture: true,
 	})
 	if err != nil {

@@ -41,12 +41,12 @@ func TestScribe_Life(t *testing.T) {
 		if st := h.status(); !st.Running || st.Length < 4900*time.Millisecond || st.Length > 5100*time.Millisecond {
 			h.Errorf("after five seconds: %+v", st)
 		}
-		if diff := cmp.Diff([]float64{0.5, 0.25}, h.scribe.Levels()); diff != "" {
+		if diff := cmp.Diff([]float64{0.5, 0.25}, h.status().Levels); diff != "" {
 			h.Error(diff)
 		}
 
 		stopped := h.stop()
-		if stopped.Running || stopped.Session != first.Session || len(stopped.Notes) != 0 || h.scribe.Levels() != nil {
+		if stopped.Running || stopped.Session != first.Session || len(stopped.Notes) != 0 || stopped.Levels != nil {
 			h.Errorf("stopped: %+v", stopped)
 		}
 		// The words of the last sound are there when Stop returns.

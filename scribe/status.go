@@ -35,6 +35,7 @@ func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 		c.mu.Lock()
 		st.Session, st.Since = c.dest.session, c.dest.since
 		c.mu.Unlock()
+		st.Levels = c.audio.Levels()
 		if st.Notes = c.audio.Notes(); !slices.ContainsFunc(st.Notes, asksConsent) {
 			st.Notes = append([]string{Consent}, st.Notes...)
 		}
@@ -104,15 +105,6 @@ func (s *Scribe) asked() time.Duration {
 
 // asksConsent reports whether a note says what [Consent] says.
 func asksConsent(note string) bool { return strings.Contains(note, "on the call should know") }
-
-// Levels returns how loud each channel is now, from 0 to 1, or nil if nothing is
-// being captured.
-func (s *Scribe) Levels() []float64 {
-	if c := s.current(); c != nil {
-		return c.audio.Levels()
-	}
-	return nil
-}
 
 // Sessions lists the captures of this computer, the newest first.
 func (s *Scribe) Sessions(ctx context.Context, limit int) ([]hearken.ScribeSession, error) {

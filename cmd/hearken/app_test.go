@@ -17,7 +17,6 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
-	"github.com/hearken-dev/hearken/live"
 	"github.com/hearken-dev/hearken/pipe"
 	"github.com/hearken-dev/hearken/store/storetest"
 	"github.com/hearken-dev/hearken/stt/stttest"
@@ -113,7 +112,7 @@ func TestApp_Operations(t *testing.T) {
 	if status, body := get(t, doors.URL()+"/readyz"); status != http.StatusOK {
 		t.Errorf("readyz answers %d %s", status, body)
 	}
-	if _, err := app.hub.Start(t.Context(), live.StartRequest{Principal: act.Local}); err != nil {
+	if _, err := app.hub.Start(t.Context(), hearken.StartRequest{Principal: act.Local}); err != nil {
 		t.Fatal(err)
 	}
 	_, metrics := get(t, doors.URL()+"/metrics")
@@ -171,7 +170,7 @@ func TestApp_AnotherStore(t *testing.T) {
 func TestApp_Idle(t *testing.T) {
 	cfg := testConfig(t)
 	app := openApp(t, cfg, Options{})
-	s, err := app.hub.Start(t.Context(), live.StartRequest{Principal: act.Local})
+	s, err := app.hub.Start(t.Context(), hearken.StartRequest{Principal: act.Local})
 	if err != nil {
 		t.Fatal(err)
 	}

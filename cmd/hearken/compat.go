@@ -8,7 +8,6 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/api"
-	"github.com/hearken-dev/hearken/live"
 	"github.com/hearken-dev/hearken/source/file"
 	"github.com/hearken-dev/hearken/source/listen"
 	"github.com/hearken-dev/hearken/source/upload"
@@ -33,10 +32,10 @@ func (a *App) openCompat() compatAPIs {
 	}
 	return compatAPIs{
 		listen: listen.New(listen.Config{
-			Sessions: listenSessions{a.hub}, Principal: sender, Providers: names, Version: versionString(), Ahead: ahead, Log: a.log,
+			Sessions: a.hub, Principal: sender, Providers: names, Version: versionString(), Ahead: ahead, Log: a.log,
 		}),
 		upload: upload.New(upload.Config{
-			Sessions: uploadSessions{a.hub}, Principal: sender, Engines: engines, Decode: decodeFile, Read: a.allSegments, Ahead: ahead,
+			Sessions: a.hub, Principal: sender, Engines: engines, Decode: decodeFile, Read: a.allSegments, Ahead: ahead,
 			MaxBytes: int64(a.cfg.UploadMaxMB) << 20, TempDir: filepath.Join(a.cfg.DataDir, "uploads"), Log: a.log,
 		}),
 	}
@@ -80,26 +79,4 @@ func decodeFile(ctx context.Context, path string, sink func(channels ...[]int16)
 	}
 	defer src.Close()
 	return src.Read(ctx, sink)
-}
-
-type listenSessions struct{ *live.Hub }
-
-func (s listenSessions) Start(ctx context.Context, r listen.Request) (*hearken.Session, error) {
-	return s.Hub.Start(ctx, live.StartRequest{
-		Provider: r.Provider, Model: r.Model, Language: r.Language, Title: r.Title,
-		Vocabulary: r.Vocabulary, Endpointing: r.Endpointing, Principal: r.Principal,
-	})
-}
-
-type uploadSessions struct{ *live.Hub }
-
-func (s uploadSessions) Start(ctx context.Context, r upload.Request) (string, error) {
-	info, err := s.Hub.Start(ctx, live.StartRequest{
-		Provider: r.Provider, Model: r.Model, Language: r.Language, Title: r.Title,
-		Vocabulary: r.Vocabulary, Translate: r.Translate, Recorded: true, Principal: r.Principal,
-	})
-	if err != nil {
-		return "", err
-	}
-	return info.ID, nil
 }

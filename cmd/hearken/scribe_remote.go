@@ -77,10 +77,7 @@ func readMeter(ctx context.Context, hub *live.Hub, s hearken.Scribe) (*meter, er
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{Running: st.Running, Session: st.Session, Length: st.Length, Notes: st.Notes}
-	if l, ok := s.(interface{ Levels() []float64 }); ok {
-		m.Levels = l.Levels()
-	}
+	m := &meter{Running: st.Running, Session: st.Session, Length: st.Length, Notes: st.Notes, Levels: st.Levels}
 	if hub != nil && st.Session != "" {
 		if about, err := hub.Status(ctx, st.Session); err == nil { // of a foreign scribe it knows nothing
 			m.Lag, m.Health = about.Lag, about.Health

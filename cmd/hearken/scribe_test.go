@@ -101,7 +101,7 @@ func TestScribeTail_RowsAreLines(t *testing.T) {
 type recited struct{ asked any }
 
 func (r *recited) Start(context.Context) (*hearken.ScribeStatus, error) {
-	return &hearken.ScribeStatus{Running: true, Session: "x", Length: time.Second, Notes: []string{"n"}}, nil
+	return &hearken.ScribeStatus{Running: true, Session: "x", Length: time.Second, Notes: []string{"n"}, Levels: []float64{0.5}}, nil
 }
 
 func (r *recited) Stop(context.Context) (*hearken.ScribeStatus, error) {
@@ -130,8 +130,6 @@ func (r *recited) Grep(_ context.Context, req hearken.GrepRequest) ([]hearken.Sc
 	r.asked = req
 	return nil, nil
 }
-
-func (r *recited) Levels() []float64 { return []float64{0.5} }
 
 // What a command asks reaches the hub's scribe as it is, and so does the
 // answer.

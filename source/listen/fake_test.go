@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // A hub is a small stand-in whose engine says what a test has it say.
 type hub struct {
 	mu       sync.Mutex
-	requests []Request
+	requests []hearken.StartRequest
 	inputs   []*input
 	started  chan *input // gets one for each stream
 	detached chan *input // gets one for each Detach
@@ -36,7 +36,7 @@ func newHub() *hub {
 	return &hub{started: make(chan *input, 100), detached: make(chan *input, 100)}
 }
 
-func (h *hub) Start(_ context.Context, req Request) (*hearken.Session, error) {
+func (h *hub) Start(_ context.Context, req hearken.StartRequest) (*hearken.Session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.refusal != nil {
@@ -63,7 +63,7 @@ func (h *hub) Attach(_ context.Context, id, principal string) (hearken.Input, er
 }
 
 // request is what the newest stream asked for.
-func (h *hub) request() Request {
+func (h *hub) request() hearken.StartRequest {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.requests[len(h.requests)-1]
@@ -107,6 +107,7 @@ func (in *input) Write(channels ...[]int16) error {
 	return nil
 }
 
+func (in *input) Skip(time.Duration, string) error  { return nil }
 func (in *input) Events() <-chan hearken.InputEvent { return in.events }
 
 func (in *input) Finalize(channels ...hearken.Origin) error {

@@ -68,20 +68,9 @@ import (
 // Sessions is what a [Handler] needs of the hub.
 type Sessions interface {
 	// Start makes a session, or returns why the engine would not serve it.
-	Start(ctx context.Context, req Request) (*hearken.Session, error)
+	Start(ctx context.Context, req hearken.StartRequest) (*hearken.Session, error)
 	// Attach makes the caller the sender of a session.
 	Attach(ctx context.Context, id, principal string) (hearken.Input, error)
-}
-
-// A Request is what a stream asks of its session.
-type Request struct {
-	Provider    string // empty for the hub's default
-	Model       string // the provider's own name for it; empty for its default
-	Language    string // empty for the hub's default
-	Title       string
-	Vocabulary  []string
-	Endpointing time.Duration // see [hearken.StreamConfig]
-	Principal   string
 }
 
 // Config configures a [Handler]. Sessions and Principal are required.
@@ -190,7 +179,7 @@ func (h *Handler) begin(r *http.Request) (*conn, error) {
 		return nil, err
 	}
 	opts.Principal = principal
-	session, err := h.cfg.Sessions.Start(r.Context(), opts.Request)
+	session, err := h.cfg.Sessions.Start(r.Context(), opts.StartRequest)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // options are what the query of a stream asks for.
 type options struct {
-	Request
+	hearken.StartRequest
 	audioFormat audioFormat
 	channels    int // of the results, as far as the query says
 

@@ -103,20 +103,20 @@ func TestHandler_Request(t *testing.T) {
 	h, _, url := serve(t)
 	tests := []struct {
 		query string
-		want  Request
+		want  hearken.StartRequest
 	}{
-		{"", Request{}},
-		{"&model=nova-3&language=pt-BR", Request{Language: "pt-BR"}},
-		{"&model=nova-2-medical", Request{}},
-		{"&model=openai", Request{Provider: "openai"}},
-		{"&model=openai/whisper-1", Request{Provider: "openai", Model: "whisper-1"}},
-		{"&model=deepgram/nova-2", Request{Provider: "deepgram", Model: "nova-2"}},
-		{"&keyterm=Hearken&keyterm=speech+hub&keywords=Ada:2.5&keywords=ratio:x&keywords=never:-1", Request{Vocabulary: []string{"Hearken", "speech hub", "Ada", "ratio:x"}}},
-		{"&endpointing=300", Request{Endpointing: 300 * time.Millisecond}},
-		{"&endpointing=true", Request{}},
-		{"&endpointing=false", Request{Endpointing: -1}},
-		{"&tag=call&tag=monday", Request{Title: "call, monday"}},
-		{"&numerals=true&version=latest&filler_words=true&profanity_filter=true&redact=false&mip_opt_out=true&foo=bar", Request{}},
+		{"", hearken.StartRequest{}},
+		{"&model=nova-3&language=pt-BR", hearken.StartRequest{Language: "pt-BR"}},
+		{"&model=nova-2-medical", hearken.StartRequest{}},
+		{"&model=openai", hearken.StartRequest{Provider: "openai"}},
+		{"&model=openai/whisper-1", hearken.StartRequest{Provider: "openai", Model: "whisper-1"}},
+		{"&model=deepgram/nova-2", hearken.StartRequest{Provider: "deepgram", Model: "nova-2"}},
+		{"&keyterm=Hearken&keyterm=speech+hub&keywords=Ada:2.5&keywords=ratio:x&keywords=never:-1", hearken.StartRequest{Vocabulary: []string{"Hearken", "speech hub", "Ada", "ratio:x"}}},
+		{"&endpointing=300", hearken.StartRequest{Endpointing: 300 * time.Millisecond}},
+		{"&endpointing=true", hearken.StartRequest{}},
+		{"&endpointing=false", hearken.StartRequest{Endpointing: -1}},
+		{"&tag=call&tag=monday", hearken.StartRequest{Title: "call, monday"}},
+		{"&numerals=true&version=latest&filler_words=true&profanity_filter=true&redact=false&mip_opt_out=true&foo=bar", hearken.StartRequest{}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.query, func(t *testing.T) {

@@ -41,7 +41,7 @@ type hub struct {
 	crowded    bool              // every other final is lost, as if its queue were full
 
 	mu        sync.Mutex
-	requests  []Request
+	requests  []hearken.StartRequest
 	encoding  string
 	pcm       []int16
 	processed int64 // samples
@@ -52,11 +52,11 @@ type hub struct {
 	lost      int // finals that nobody took
 }
 
-func (h *hub) Start(_ context.Context, req Request) (string, error) {
+func (h *hub) Start(_ context.Context, req hearken.StartRequest) (*hearken.Session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.requests = append(h.requests, req)
-	return session, h.start
+	return &hearken.Session{ID: session}, h.start
 }
 
 func (h *hub) Attach(_ context.Context, id, principal string) (hearken.Input, error) {
@@ -91,6 +91,7 @@ type input struct {
 
 func (in *input) Received() int64                   { return 0 }
 func (in *input) Epoch() int                        { return 0 }
+func (in *input) Skip(time.Duration, string) error  { return nil }
 func (in *input) Events() <-chan hearken.InputEvent { return in.events }
 
 func (in *input) Describe(encoding string, _, _ int) error {

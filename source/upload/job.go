@@ -25,7 +25,7 @@ const (
 // may look at the segments so far.
 type job struct {
 	cfg     *Config
-	request Request
+	request hearken.StartRequest
 	path    string
 
 	// Used only by the sender.
@@ -56,7 +56,7 @@ type job struct {
 	untranslated       int
 }
 
-func newJob(cfg *Config, request Request, path string) *job {
+func newJob(cfg *Config, request hearken.StartRequest, path string) *job {
 	return &job{
 		cfg: cfg, request: request, path: path,
 		lines:       map[int]bool{},
@@ -140,21 +140,21 @@ func (j *job) addAudio(ctx context.Context, pcm []int16) error {
 
 // begin starts the session and attaches to it.
 func (j *job) begin(ctx context.Context) error {
-	id, err := j.cfg.Sessions.Start(ctx, j.request)
+	session, err := j.cfg.Sessions.Start(ctx, j.request)
 	if err != nil {
 		if j.request.Language != "" && j.request.Model == "" && hearken.CodeOf(err) == hearken.ProviderNotConfigured {
 			return invalid("language", "", "%s", err)
 		}
 		return err
 	}
-	in, err := j.cfg.Sessions.Attach(ctx, id, j.request.Principal)
+	in, err := j.cfg.Sessions.Attach(ctx, session.ID, j.request.Principal)
 	if err != nil {
 		return err
 	}
 	j.in = in
 	_ = in.Describe(encodingOf(j.path), 0, 1) // only informative
 	j.mu.Lock()
-	j.id = id
+	j.id = session.ID
 	j.mu.Unlock()
 	signal(j.newSegments)
 	go j.handleEvents()

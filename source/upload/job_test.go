@@ -231,7 +231,7 @@ func TestWaitForWords_NoProgress(t *testing.T) {
 			return sink(make([]int16, 40*hearken.SampleRate))
 		}
 		start := time.Now()
-		job := newJob(&cfg, Request{}, "")
+		job := newJob(&cfg, hearken.StartRequest{}, "")
 		if err := job.run(t.Context()); err != nil {
 			t.Error(err)
 		}

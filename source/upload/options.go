@@ -9,13 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/safetext"
 	"github.com/hearken-dev/hearken/stt/language"
 )
 
 // options are what a form asks for.
 type options struct {
-	request  Request
+	request  hearken.StartRequest
 	format   string // of the answer
 	stream   bool
 	segments bool // in verbose_json
@@ -30,7 +31,7 @@ var (
 
 // options checks every field of a form.
 func (h *Handler) options(f *form, translate bool) (*options, error) {
-	o := &options{format: "json", segments: true}
+	o := &options{format: "json", segments: true, request: hearken.StartRequest{Translate: translate, Recorded: true}}
 	if f.path == "" {
 		return nil, invalid("file", "missing_required_parameter", "Missing required parameter: 'file'.")
 	}
@@ -38,7 +39,6 @@ func (h *Handler) options(f *form, translate bool) (*options, error) {
 		return nil, invalid("file", "", "The file is empty.")
 	}
 	o.request.Title = title(f.name)
-	o.request.Translate = translate
 	var err error
 	if o.request.Provider, o.request.Model, err = h.engine(f.value("model"), translate); err != nil {
 		return nil, err

@@ -51,21 +51,10 @@ var Routes = []string{
 
 // Sessions is what a [Handler] needs of the hub.
 type Sessions interface {
-	// Start makes a session and returns its id.
-	Start(ctx context.Context, req Request) (id string, err error)
+	// Start makes a session, or returns why the engine would not serve it.
+	Start(ctx context.Context, req hearken.StartRequest) (*hearken.Session, error)
 	// Attach makes the caller the sender of a session.
 	Attach(ctx context.Context, id, principal string) (hearken.Input, error)
-}
-
-// A Request asks for a session. The hub chooses what is empty.
-type Request struct {
-	Provider   string
-	Model      string // the provider's own name for it
-	Language   string
-	Title      string // the name of the file
-	Vocabulary []string
-	Translate  bool
-	Principal  string
 }
 
 // An Engine is one that a client may choose by name.

@@ -181,9 +181,9 @@ func TestRequest(t *testing.T) {
 	if res.StatusCode != http.StatusOK {
 		t.Fatal(body)
 	}
-	want := []Request{{
+	want := []hearken.StartRequest{{
 		Provider: "deepgram", Model: "nova-3", Language: "pt", Title: "talk über.wav",
-		Vocabulary: []string{"Hearken hub", "BBQ", "Aimee", "Shawn"}, Principal: "somebody",
+		Vocabulary: []string{"Hearken hub", "BBQ", "Aimee", "Shawn"}, Principal: "somebody", Recorded: true,
 	}}
 	if diff := cmp.Diff(want, h.requests); diff != "" {
 		t.Error(diff)

@@ -107,6 +107,7 @@ func (in *input) Write(channels ...[]int16) error {
 	return nil
 }
 
+func (in *input) Skip(time.Duration, string) error  { return nil }
 func (in *input) Events() <-chan hearken.InputEvent { return in.events }
 
 func (in *input) Finalize(...hearken.Origin) error { return nil }

@@ -18,8 +18,8 @@ import (
 // sessions let clients of /v1/listen into a hub.
 type sessions struct{ *live.Hub }
 
-func (s sessions) Start(ctx context.Context, r listen.Request) (*hearken.Session, error) {
-	return s.Hub.Start(ctx, live.StartRequest{Language: r.Language, Endpointing: r.Endpointing, Principal: r.Principal})
+func (s sessions) Start(ctx context.Context, r hearken.StartRequest) (*hearken.Session, error) {
+	return s.Hub.Start(ctx, hearken.StartRequest{Language: r.Language, Endpointing: r.Endpointing, Principal: r.Principal})
 }
 
 // ours makes a Deepgram server of another hub of ours, whose engine hears the

@@ -97,7 +97,7 @@ func serve(t *testing.T, l net.Listener, handler http.Handler) {
 // session starts a session and attaches to it.
 func (h *relay) session() (string, hearken.Input) {
 	h.t.Helper()
-	s, err := h.hub.Start(h.t.Context(), live.StartRequest{Principal: "local"})
+	s, err := h.hub.Start(h.t.Context(), hearken.StartRequest{Principal: "local"})
 	if err != nil {
 		h.t.Fatal(err)
 	}

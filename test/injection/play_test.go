@@ -21,7 +21,7 @@ const timeout = 20 * time.Second
 // transcribe sends a conversation to the hub, at the pace of the scene's clock.
 func (sim *simulation) transcribe(ctx context.Context, i int, s *conversation) (id string, err error) {
 	near, far, length := script(s.Talk)
-	req := live.StartRequest{Provider: engineName(i), Principal: act.Local, Recorded: s.Recorded}
+	req := hearken.StartRequest{Provider: engineName(i), Principal: act.Local, Recorded: s.Recorded}
 	switch s.Principal {
 	case "":
 		req.Capture = !s.Recorded
