@@ -251,11 +251,11 @@ func (s *session) endIfComplete() {
 // removeSpools removes the session's spooled audio, or archives it if it is to
 // be kept.
 func (s *session) removeSpools(channels []*channel) {
-	var errs []error
+	var err error
 	for _, c := range channels {
-		errs = append(errs, c.spool.remove())
+		err = errors.Join(err, c.spool.remove())
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err != nil {
 		s.hub.cfg.Log.Warn("spool not removed", "session", s.id, "err", err)
 	}
 }

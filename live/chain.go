@@ -33,17 +33,13 @@ func (h *Hub) chainOf(wanted string) ([]string, error) {
 	}
 	for i, name := range names {
 		if h.provider(name) == nil {
-			return nil, noProvider(name, h.providerNames())
+			return nil, h.noProvider(name)
 		}
 		if slices.Contains(names[:i], name) {
 			return nil, hearken.Errorf(hearken.Invalid, "the provider %q is named twice.", name)
 		}
 	}
 	return names, nil
-}
-
-func noProvider(name string, there []string) error {
-	return hearken.Errorf(hearken.ProviderNotConfigured, "there is no provider %q; available: %s.", name, strings.Join(there, ", "))
 }
 
 // chooseEngine picks the first engine that can serve the new session. Refused
@@ -181,7 +177,7 @@ func (h *Hub) probe(name string, cfg hearken.StreamConfig) error {
 	defer cancel()
 	p := h.provider(name)
 	if p == nil {
-		return noProvider(name, h.providerNames())
+		return h.noProvider(name)
 	}
 	if err := p.Check(ctx, cfg); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,7 +211,7 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 	defer cancel(nil)
 	p := c.s.hub.provider(engine)
 	if p == nil {
-		return noProvider(engine, c.s.hub.providerNames())
+		return c.s.hub.noProvider(engine)
 	}
 	start := c.replayFrom()
 	if c.backlog == nil {
@@ -228,19 +229,16 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 		cfg.Recorded, cfg.Interim = true, false
 	}
 	st, err := p.Open(ctx, cfg)
-	if err == nil && c.backlog == nil {
-		start = c.skipAhead(p, start)
-		c.fed.Store(start)
-	}
 	if err != nil {
 		c.fed.Store(c.finalUntil.Load())
 		return err
 	}
+	if c.backlog == nil {
+		c.fed.Store(c.skipAhead(p, start))
+	}
 	c.setState(stateOpen, cancel)
 	can := p.Capabilities()
-	if can.MaxStream > 0 {
-		c.expireIn(can.MaxStream)
-	}
+	c.expireIn(can.MaxStream)
 	c.speakers = speakers{}
 	engineDone := make(chan error, 1)
 	go func() { engineDone <- c.handleEvents(ctx, st) }()
@@ -259,10 +257,7 @@ func (c *channel) stream(ctx context.Context, engine string) (err error) {
 		c.fed.Store(c.finalUntil.Load())
 		return context.Cause(ctx)
 	}
-	if err == nil && fed != nil {
-		err = fed
-	}
-	if err != nil {
+	if err = cmp.Or(err, fed); err != nil {
 		c.fed.Store(c.finalUntil.Load()) // replay what is not final
 		return err
 	}

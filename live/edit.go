@@ -35,10 +35,7 @@ func (h *Hub) Rename(ctx context.Context, id, title string) (info *hearken.Sessi
 			return err
 		}
 		info.Title = title
-		if err := h.cfg.Store.Save(ctx, info, nil); err != nil {
-			return storeFailed(err)
-		}
-		return nil
+		return storeFailed(h.cfg.Store.Save(ctx, info, nil))
 	})
 	return info, err
 }
@@ -52,8 +49,7 @@ func (s *session) rename(title string) (*hearken.Session, error) {
 	s.info.Title = title
 	s.journal.enqueue(s.headLocked())
 	s.markUnsavedLocked()
-	info := s.snapshotLocked()
-	return &info, nil
+	return new(s.snapshotLocked()), nil
 }
 
 // SaveNote saves a markdown note with its session.
@@ -68,10 +64,7 @@ func (h *Hub) SaveNote(ctx context.Context, n hearken.Note) error {
 			return err
 		}
 		n.SavedAt = h.cfg.Now().UTC()
-		if err := h.cfg.Store.SaveNote(ctx, &n); err != nil {
-			return storeFailed(err)
-		}
-		return nil
+		return storeFailed(h.cfg.Store.SaveNote(ctx, &n))
 	})
 }
 
@@ -83,19 +76,13 @@ func (h *Hub) Note(ctx context.Context, id string) (*hearken.Note, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	note, err := h.cfg.Store.Note(ctx, id)
-	if err != nil {
-		return nil, storeFailed(err)
-	}
-	return note, nil
+	return note, storeFailed(err)
 }
 
 // Save stores entries of a finished session that was transcribed elsewhere.
 // [Hub.Sessions] lists it at once.
 func (h *Hub) Save(ctx context.Context, info *hearken.Session, entries []hearken.Segment) error {
 	return h.edit(ctx, saveTimeout, func(ctx context.Context) error {
-		if err := h.cfg.Store.Save(ctx, info, entries); err != nil {
-			return storeFailed(err)
-		}
-		return nil
+		return storeFailed(h.cfg.Store.Save(ctx, info, entries))
 	})
 }

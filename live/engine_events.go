@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -36,10 +37,7 @@ func (c *channel) handleEvents(ctx context.Context, st hearken.Stream) error {
 				c.s.notify(hearken.InputEvent{Kind: hearken.InputLag, Seconds: lag})
 			}
 		case hearken.Failed:
-			failed = ev.Err
-			if failed == nil {
-				failed = errors.New("the engine failed without a reason")
-			}
+			failed = cmp.Or(ev.Err, errors.New("the engine failed without a reason"))
 		}
 	}
 	return failed
@@ -110,22 +108,11 @@ func (c *channel) handleFinal(ev hearken.StreamEvent) {
 	c.advanceFinal(finalUntil)
 }
 
-// lastEnd is the latest end of an entry from one origin.
-func lastEnd(segments []hearken.Segment, o hearken.Origin) float64 {
+// lastEnd is the latest end of an entry from one origin, or of one with words.
+func lastEnd(segments []hearken.Segment, o hearken.Origin, withWords bool) float64 {
 	var end float64
 	for i := range segments {
-		if segments[i].Origin == o {
-			end = max(end, segments[i].EndTime)
-		}
-	}
-	return end
-}
-
-// lastWord is the latest end of an entry with words from one origin.
-func lastWord(segments []hearken.Segment, o hearken.Origin) float64 {
-	var end float64
-	for i := range segments {
-		if segments[i].Origin == o && segments[i].Spoken() {
+		if segments[i].Origin == o && (!withWords || segments[i].Spoken()) {
 			end = max(end, segments[i].EndTime)
 		}
 	}

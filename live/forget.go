@@ -29,9 +29,7 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	s.info.Status = hearken.Stopped
 	s.wakeReadersLocked()
 	channels, fill := s.channels, s.backlogChannel
-	if s.input != nil {
-		s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: "deleted"})
-	}
+	s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: "deleted"})
 	s.mu.Unlock()
 
 	if fill != nil {
@@ -44,13 +42,13 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	}
 	s.saving <- struct{}{} // let a running write to the store end first
 	defer func() { <-s.saving }()
-	var errs []error
+	var err error
 	for _, c := range channels {
-		errs = append(errs, c.spool.remove())
+		err = errors.Join(err, c.spool.remove())
 	}
-	errs = append(errs, s.journal.remove(), h.erase(ctx, id))
+	err = errors.Join(err, s.journal.remove(), h.erase(ctx, id))
 	h.dropSession(s)
-	return errors.Join(errs...)
+	return err
 }
 
 // erase removes a session's files and its data in the store.
@@ -127,7 +125,7 @@ func (s *session) forget(d time.Duration) (n, line int, from, to float64, err er
 	channels := s.channels
 	for _, c := range channels {
 		c.abandonStream()
-		if untranscribed := max(c.finalUntil.Load(), position(lastWord(s.segments, c.origin))); untranscribed < position(from) {
+		if untranscribed := max(c.finalUntil.Load(), position(lastEnd(s.segments, c.origin, true))); untranscribed < position(from) {
 			s.addBacklogLocked(c.origin, untranscribed, position(from)) // this part is not forgotten
 		}
 		end := c.spool.end()

@@ -1,13 +1,17 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -156,13 +160,6 @@ func (h *Hub) newSessionInfo(req hearken.StartRequest) (*hearken.Session, error)
 		return nil, err
 	}
 	name := names[0]
-	language := req.Language
-	if language == "" {
-		language = h.cfg.Languages[name]
-	}
-	if language == "" {
-		language = h.cfg.DefaultLanguage
-	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("make session id: %w", err)
@@ -171,7 +168,7 @@ func (h *Hub) newSessionInfo(req hearken.StartRequest) (*hearken.Session, error)
 		ID:        id.String(),
 		Title:     req.Title,
 		Status:    hearken.Active,
-		Language:  language,
+		Language:  cmp.Or(req.Language, h.cfg.Languages[name], h.cfg.DefaultLanguage),
 		Provider:  name,
 		StartedAt: h.cfg.Now().UTC().Truncate(time.Millisecond), // stores keep no more
 		Principal: req.Principal,
@@ -199,12 +196,12 @@ func (h *Hub) provider(name string) hearken.Provider {
 	return nil
 }
 
-func (h *Hub) providerNames() []string {
+func (h *Hub) noProvider(name string) error {
 	var names []string
 	for _, p := range h.cfg.Providers {
 		names = append(names, p.Name())
 	}
-	return names
+	return hearken.Errorf(hearken.ProviderNotConfigured, "there is no provider %q; available: %s.", name, strings.Join(names, ", "))
 }
 
 // find returns a session that the hub holds in memory, or nil.
@@ -233,10 +230,7 @@ func (h *Hub) stored(ctx context.Context, id string) (*hearken.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	info, err := h.cfg.Store.Session(ctx, id)
-	if err != nil {
-		return nil, storeFailed(err)
-	}
-	return info, nil
+	return info, storeFailed(err)
 }
 
 const (
@@ -251,9 +245,9 @@ func notFound(id string) error {
 	return hearken.Errorf(hearken.SessionNotFound, "there is no session %.60q.", id).WithTry("list_sessions")
 }
 
-// storeFailed gives an error of the store a code.
+// storeFailed gives an error of the store a code. It leaves nil alone.
 func storeFailed(err error) error {
-	if hearken.CodeOf(err) != "" || errors.Is(err, context.Canceled) {
+	if err == nil || hearken.CodeOf(err) != "" || errors.Is(err, context.Canceled) {
 		return err
 	}
 	return hearken.Errorf(hearken.RepositoryError, "the store does not answer: %w.", err)
@@ -273,11 +267,7 @@ func (h *Hub) list() []*session {
 }
 
 func (h *Hub) listLocked() []*session {
-	all := make([]*session, 0, len(h.sessions))
-	for _, s := range h.sessions {
-		all = append(all, s)
-	}
-	return all
+	return slices.Collect(maps.Values(h.sessions))
 }
 
 // Active is the number of sessions that have not stopped.

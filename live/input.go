@@ -149,9 +149,7 @@ func (s *session) countDroppedLocked(samples int64) {
 		s.hub.cfg.Log.Warn("audio dropped", "session", s.id, "seconds", seconds(samples))
 	}
 	s.dropped += samples
-	if s.input != nil {
-		s.input.push(hearken.InputEvent{Kind: hearken.InputDropped, Seconds: seconds(s.dropped)})
-	}
+	s.input.push(hearken.InputEvent{Kind: hearken.InputDropped, Seconds: seconds(s.dropped)})
 }
 
 func (in *input) Events() <-chan hearken.InputEvent { return in.events }
@@ -163,13 +161,19 @@ func (in *input) Finalize(channels ...hearken.Origin) error {
 	if err := in.checkLocked(max(1, len(s.channels))); err != nil {
 		return err
 	}
+	s.finalizeLocked(channels...)
+	return nil
+}
+
+// finalizeLocked asks the engines of these channels, or of all if none is given,
+// for the words of the audio so far.
+func (s *session) finalizeLocked(channels ...hearken.Origin) {
 	for _, c := range s.channels {
 		if len(channels) == 0 || slices.Contains(channels, c.origin) {
 			c.finalizeUpTo.Store(c.spool.end())
 			c.nudge()
 		}
 	}
-	return nil
 }
 
 func (in *input) Finish() error {
@@ -194,9 +198,12 @@ func (in *input) Detach() {
 	}
 }
 
-// push queues an event for the sender. If the sender is slow, events that it
-// can learn otherwise are dropped.
+// push queues an event for the sender, if there is one: in may be nil. If the
+// sender is slow, events that it can learn otherwise are dropped.
 func (in *input) push(ev hearken.InputEvent) {
+	if in == nil {
+		return
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.closed {
@@ -212,8 +219,12 @@ func (in *input) push(ev hearken.InputEvent) {
 	}
 }
 
-// end closes the input after a last event, for which it makes space.
+// end closes the input after a last event, for which it makes space. Like push,
+// it does nothing without a sender.
 func (in *input) end(last hearken.InputEvent) {
+	if in == nil {
+		return
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.closed {
@@ -249,14 +260,9 @@ func (in *input) Skip(d time.Duration, why string) error {
 		return nil
 	}
 	to := from + int64(left)
-	for left > 0 {
+	for ; left > 0; left -= hearken.SampleRate {
 		silence := make([]int16, min(left, hearken.SampleRate))
-		left -= len(silence)
-		all := make([][]int16, channels)
-		for i := range all {
-			all[i] = silence
-		}
-		if err := in.Write(all...); err != nil {
+		if err := in.Write(slices.Repeat([][]int16{silence}, channels)...); err != nil {
 			return err
 		}
 	}

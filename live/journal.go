@@ -136,26 +136,18 @@ func (j *journal) wakeLocked() {
 // write writes the pending records. It stops at a failure; the next append or
 // tick retries.
 func (j *journal) write() {
-	for {
-		j.mu.Lock()
-		if len(j.pending) == 0 || j.ended {
-			j.writerDoneLocked(nil)
-			j.mu.Unlock()
-			return
-		}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var err error
+	for err == nil && len(j.pending) > 0 && !j.ended {
 		batch := j.pending
 		j.mu.Unlock()
-
-		n, err := j.writeBatch(batch)
+		var n int
+		n, err = j.writeBatch(batch)
 		j.mu.Lock()
 		j.doneLocked(n)
-		if err != nil {
-			j.writerDoneLocked(err)
-			j.mu.Unlock()
-			return
-		}
-		j.mu.Unlock()
 	}
+	j.writerDoneLocked(err)
 }
 
 // doneLocked removes the first n entries from the queue.
@@ -219,28 +211,20 @@ func (j *journal) reopen() error {
 // written. It may take as long as the disk does.
 func (j *journal) tick() {
 	j.mu.Lock()
-	if j.writing || j.ended {
-		j.mu.Unlock()
-		return
-	}
-	if len(j.pending) > 0 {
+	defer j.mu.Unlock()
+	switch {
+	case j.writing || j.ended:
+	case len(j.pending) > 0:
 		j.wakeLocked()
+	case j.dirty && j.file != nil:
+		j.writing = true
 		j.mu.Unlock()
-		return
+		err := j.file.Sync()
+		j.dirty = err != nil
+		j.mu.Lock()
+		j.writerDoneLocked(err)
+		j.wakeLocked()
 	}
-	if !j.dirty || j.file == nil {
-		j.mu.Unlock()
-		return
-	}
-	j.writing = true
-	j.mu.Unlock()
-
-	err := j.file.Sync()
-	j.dirty = err != nil
-	j.mu.Lock()
-	j.writerDoneLocked(err)
-	j.wakeLocked()
-	j.mu.Unlock()
 }
 
 // lastError is why entries are waiting, or nil.

@@ -8,6 +8,7 @@
 package live
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -58,31 +59,19 @@ type Config struct {
 
 // withDefaults fills in what was left out.
 func (c Config) withDefaults() Config {
-	def := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	span := func(v *time.Duration, d time.Duration) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	def(&c.PersistSegments, 10)
-	def(&c.BufferChunks, 100)
-	def(&c.SpoolSeconds, 600)
-	def(&c.MaxSessions, 2000)
-	def(&c.Retries, 3)
-	span(&c.PersistInterval, 30*time.Second)
-	span(&c.ReturnWithin, time.Minute)
-	span(&c.ArriveWithin, 10*time.Minute)
-	span(&c.DrainWithin, 30*time.Second)
+	c.PersistSegments = cmp.Or(c.PersistSegments, 10)
+	c.BufferChunks = cmp.Or(c.BufferChunks, 100)
+	c.SpoolSeconds = cmp.Or(c.SpoolSeconds, 600)
+	c.MaxSessions = cmp.Or(c.MaxSessions, 2000)
+	c.Retries = cmp.Or(c.Retries, 3)
+	c.PersistInterval = cmp.Or(c.PersistInterval, 30*time.Second)
+	c.ReturnWithin = cmp.Or(c.ReturnWithin, time.Minute)
+	c.ArriveWithin = cmp.Or(c.ArriveWithin, 10*time.Minute)
+	c.DrainWithin = cmp.Or(c.DrainWithin, 30*time.Second)
 	if len(c.Chain) == 0 && len(c.Providers) > 0 {
 		c.Chain = []string{c.Providers[0].Name()}
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = time.Now
 	}

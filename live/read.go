@@ -14,8 +14,7 @@ func (h *Hub) Session(ctx context.Context, id string) (*hearken.Session, error) 
 	if s := h.find(id); s != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		info := s.snapshotLocked()
-		return &info, nil
+		return new(s.snapshotLocked()), nil
 	}
 	return h.stored(ctx, id)
 }

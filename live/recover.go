@@ -76,8 +76,8 @@ func (h *Hub) recoverSession(id string) error {
 	starts, floors := make([]int64, len(origins)), make([]int64, len(origins))
 	for i, o := range origins {
 		sp := h.reopenSpool(s, o)
-		starts[i] = position(max(s.forgotten, lastEnd(s.segments, o)))
-		floors[i] = position(max(s.forgotten, lastWord(s.segments, o)))
+		starts[i] = position(max(s.forgotten, lastEnd(s.segments, o, false)))
+		floors[i] = position(max(s.forgotten, lastEnd(s.segments, o, true)))
 		needed := int64(math.MaxInt64)
 		for _, span := range s.backlog {
 			if span.Origin == o {
@@ -196,7 +196,13 @@ func (h *Hub) completeFromStore(id string, segments []hearken.Segment) []hearken
 
 // newSpool makes the spool of a session's channel.
 func (h *Hub) newSpool(s *session, o hearken.Origin) *spool {
-	dir, archiveDir := h.spoolDirs(s, o)
+	var dir, archiveDir string
+	if s.info.Config.KeepAudio {
+		archiveDir = filepath.Join(h.audioDir(), s.id, string(o))
+	}
+	if !h.cfg.SpoolMemory || archiveDir != "" {
+		dir = filepath.Join(h.spoolDir(), s.id, string(o))
+	}
 	return newSpool(dir, archiveDir, h.cfg.BufferChunks*frameSamples, int64(h.cfg.SpoolSeconds)*hearken.SampleRate)
 }
 
@@ -210,18 +216,6 @@ func (h *Hub) reopenSpool(s *session, o hearken.Origin) *spool {
 		return sp
 	}
 	return old
-}
-
-// spoolDirs returns where a channel's audio is spooled, and where it is
-// archived if it is to be kept.
-func (h *Hub) spoolDirs(s *session, o hearken.Origin) (dir, archiveDir string) {
-	if s.info.Config.KeepAudio {
-		archiveDir = filepath.Join(h.audioDir(), s.id, string(o))
-	}
-	if !h.cfg.SpoolMemory || archiveDir != "" {
-		dir = filepath.Join(h.spoolDir(), s.id, string(o))
-	}
-	return dir, archiveDir
 }
 
 // sweepSpool removes the audio of sessions that no longer exist.

@@ -59,8 +59,8 @@ func (h *Hub) Retranscribe(ctx context.Context, id string, req hearken.StartRequ
 // replay sends archived audio to a session, no faster than its engine takes it.
 func (h *Hub) replay(s *session, in hearken.Input, archived []*spool) {
 	defer in.Detach()
-	end := archived[0].end()
-	for _, sp := range archived[1:] {
+	var end int64
+	for _, sp := range archived {
 		end = max(end, sp.end())
 	}
 	pace := time.NewTicker(50 * time.Millisecond)

@@ -138,17 +138,12 @@ func (s *session) confirm(seg hearken.Segment, info finalInfo) {
 		s.mu.Unlock()
 		return
 	}
-	seg.Line = s.info.SegmentCount + 1
 	seg.IsFinal = true
 	seg.Durable = true
-	seg.Timestamp = s.wallLocked(seg.StartTime)
-	seg.Echo = s.echoLocked(&seg)
 	if seg.ID == "" {
 		seg.ID = s.nextIDLocked(seg.Origin)
 	}
-	if seg.Words == nil {
-		seg.Words = []hearken.Word{}
-	}
+	s.completeLocked(&seg)
 	s.mu.Unlock()
 
 	s.hub.cfg.Fault("confirm")
@@ -172,12 +167,19 @@ func (s *session) confirm(seg hearken.Segment, info finalInfo) {
 	}
 	s.markUnsavedLocked()
 	s.wakeReadersLocked()
-	if s.input != nil {
-		shown := seg
-		s.input.push(hearken.InputEvent{Kind: hearken.InputFinal, Origin: seg.Origin, Segment: &shown, Endpoint: info.endpoint, Seconds: info.finalUntil})
-	}
+	s.input.push(hearken.InputEvent{Kind: hearken.InputFinal, Origin: seg.Origin, Segment: new(seg), Endpoint: info.endpoint, Seconds: info.finalUntil})
 	if line-s.saved >= s.hub.cfg.PersistSegments {
 		s.hub.saveSoon(s)
+	}
+}
+
+// completeLocked fills in what the session knows about an entry that comes next.
+func (s *session) completeLocked(seg *hearken.Segment) {
+	seg.Line = s.info.SegmentCount + 1
+	seg.Timestamp = s.wallLocked(seg.StartTime)
+	seg.Echo = s.echoLocked(seg)
+	if seg.Words == nil {
+		seg.Words = []hearken.Word{}
 	}
 }
 
@@ -203,19 +205,12 @@ func (s *session) showInterim(seg hearken.Segment) {
 	} else {
 		seg.ID = s.nextIDLocked(seg.Origin)
 	}
-	seg.Line = s.info.SegmentCount + 1
 	seg.Status = hearken.Unconfirmed
 	seg.IsFinal = false
-	seg.Timestamp = s.wallLocked(seg.StartTime)
-	seg.Echo = s.echoLocked(&seg)
-	if seg.Words == nil {
-		seg.Words = []hearken.Word{}
-	}
+	s.completeLocked(&seg)
 	s.interim[seg.Origin] = seg
 	s.wakeReadersLocked()
-	if s.input != nil {
-		s.input.push(hearken.InputEvent{Kind: hearken.InputPartial, Origin: seg.Origin, Segment: &seg})
-	}
+	s.input.push(hearken.InputEvent{Kind: hearken.InputPartial, Origin: seg.Origin, Segment: &seg})
 }
 
 // forgottenLocked reports whether a segment lies in the forgotten stretch.
@@ -282,9 +277,7 @@ func (s *session) streamConfig(engine string, o hearken.Origin, start int64) hea
 func (s *session) notify(ev hearken.InputEvent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.input != nil {
-		s.input.push(ev)
-	}
+	s.input.push(ev)
 }
 
 // seconds turns a position into a time on the session's clock.

@@ -1,6 +1,10 @@
 package live
 
-import "github.com/hearken-dev/hearken"
+import (
+	"slices"
+
+	"github.com/hearken-dev/hearken"
+)
 
 // speakers maps the speaker numbers of one stream to those of the session. An
 // engine counts from 0 on every connection and cannot recognise the speakers of
@@ -11,15 +15,10 @@ type speakers map[int]int
 // that is not final keeps only known ones: engines change their minds.
 func (s *session) renumber(m speakers, seg *hearken.Segment, final bool) {
 	seg.Speaker = s.speaker(m, seg.Speaker, final)
-	if len(seg.Words) == 0 {
-		return
+	seg.Words = slices.Clone(seg.Words) // the engine may still use its own
+	for i := range seg.Words {
+		seg.Words[i].Speaker = s.speaker(m, seg.Words[i].Speaker, final)
 	}
-	words := make([]hearken.Word, len(seg.Words)) // the engine may still use its own
-	copy(words, seg.Words)
-	for i := range words {
-		words[i].Speaker = s.speaker(m, words[i].Speaker, final)
-	}
-	seg.Words = words
 }
 
 func (s *session) speaker(m speakers, n *int, final bool) *int {

@@ -114,7 +114,9 @@ func (h *Hub) FinalUntil(ctx context.Context, id string, until float64) (finalUn
 	if !ok || pos >= position(until) {
 		return seconds(pos), ok
 	}
-	s.finalizeFar()
+	s.mu.Lock()
+	s.finalizeLocked(hearken.System)
+	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, finalUntilTimeout)
 	defer cancel()
 	look := time.NewTicker(finalUntilPoll)
@@ -148,16 +150,4 @@ func (s *session) farFinalUntil() (pos int64, ok bool) {
 		}
 	}
 	return pos, pos < math.MaxInt64
-}
-
-// finalizeFar asks the far side's engine for the words that it has so far.
-func (s *session) finalizeFar() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.channels {
-		if c.origin == hearken.System {
-			c.finalizeUpTo.Store(c.spool.end())
-			c.nudge()
-		}
-	}
 }

@@ -27,8 +27,7 @@ func (h *Hub) Stop(ctx context.Context, id string) (*hearken.Session, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	info := s.snapshotLocked()
-	return &info, nil
+	return new(s.snapshotLocked()), nil
 }
 
 // finish begins to stop a session: no more audio, then the last words, then the
@@ -88,9 +87,7 @@ func (h *Hub) complete(s *session, reason string) {
 	s.journal.enqueue(s.headLocked())
 	s.markUnsavedLocked()
 	s.wakeReadersLocked()
-	if s.input != nil {
-		s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: reason})
-	}
+	s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: reason})
 	close(s.stopped)
 	s.mu.Unlock()
 	h.save(s)
@@ -126,9 +123,7 @@ func (s *session) drain(ctx context.Context) {
 		s.phase = finishing // takes no more audio; the journal still says active
 	}
 	channels := s.channels
-	if s.input != nil {
-		defer s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: hearken.StopShutdown})
-	}
+	defer s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: hearken.StopShutdown})
 	s.mu.Unlock()
 	for _, c := range channels {
 		c.finish.Store(true)
@@ -157,16 +152,16 @@ func (s *session) close(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
-	var errs []error
 	if err := s.save(ctx); err != nil {
 		s.hub.cfg.Log.Warn("session not saved; the journal has it", "session", s.id, "err", err)
 	} else if s.removeIfSaved() {
 		return nil
 	}
+	err := s.journal.close()
 	for _, c := range channels {
-		errs = append(errs, c.spool.close())
+		err = errors.Join(err, c.spool.close())
 	}
-	return errors.Join(append(errs, s.journal.close())...)
+	return err
 }
 
 // removeIfSaved removes a stopped and saved session from the hub and reports
