@@ -38,7 +38,7 @@ var rules = map[string][]string{
 	"store/*":       {"store"}, // leaves never know each other
 	"action/*":      {"schedule"},
 	"bus/*":         nil,
-	"source/*":      {"audio", "source/wsconn"},
+	"source/*":      {"audio", "source/wsconn", "source/ffmpeg"},
 	"source/upload": {"audio", "export", "stt/language"},
 	"stt":           nil,
 	"stt/*":         {"audio", "stt", "stt/utterance", "stt/language"},

@@ -1,17 +1,15 @@
 package file
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/source/ffmpeg"
 )
 
 // stallTimeout is how long ffmpeg may take for the next audio.
@@ -26,10 +24,10 @@ const formats = "mov,matroska,aac,ac3,eac3,adts,aiff,amr,amrnb,amrwb,ape,asf,au,
 // convert decodes the file with ffmpeg, or what r holds if there is no name.
 // Ffmpeg writes WAV, which says its rate and channels.
 func (s *Source) convert(ctx context.Context, r io.Reader, sink func(channels ...[]int16) error) error {
-	program, err := s.ffmpeg()
+	program, err := ffmpeg.Find(s.opts.FFmpeg)
 	if err != nil {
 		return hearken.Errorf(hearken.Undecodable,
-			"%s is not WAV, FLAC, MP3, Ogg/Opus or WebM/Opus, and other recordings need ffmpeg: %w.", s.title(), err).
+			"%s is not WAV, FLAC, MP3, Ogg/Opus or WebM/Opus, and other recordings need ffmpeg: %w.", s.title(), errNoFFmpeg).
 			WithTry("install ffmpeg, or convert the recording to WAV")
 	}
 	input := "pipe:0"
@@ -39,51 +37,30 @@ func (s *Source) convert(ctx context.Context, r io.Reader, sink func(channels ..
 			return fmt.Errorf("find %s: %w", s.title(), err)
 		}
 		input = "file:" + path // so that no name is an option or an address
+		r = nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	cmd := exec.CommandContext(ctx, program,
-		"-nostdin", "-hide_banner", "-loglevel", "error",
+	process, err := ffmpeg.Start(ctx, program, r,
+		"-loglevel", "error",
 		"-protocol_whitelist", "file,pipe", "-format_whitelist", formats,
 		"-i", input, "-vn", "-sn", "-dn", "-map", "0:a:0",
 		"-c:a", "pcm_s16le", "-f", "wav", "pipe:1")
-	if s.name == "" {
-		cmd.Stdin = r
-	}
-	stderr := &lastLine{max: 2000}
-	cmd.Stderr = stderr
-	cmd.WaitDelay = 5 * time.Second
-	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return fmt.Errorf("start ffmpeg: %w", err)
+		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start ffmpeg: %w", err)
-	}
-	err = s.decode(ctx, &stallReader{r: out, cancel: cancel}, sink)
+	err = s.decode(ctx, &stallReader{r: process, cancel: cancel}, sink)
 	if err != nil {
 		cancel(nil) // ffmpeg may be blocked on its pipe
 	}
-	waitErr := cmd.Wait()
+	waitErr := process.Wait()
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errStalled):
 		return hearken.Errorf(hearken.Undecodable, "%s: %w.", s.title(), cause)
 	case waitErr != nil && !s.delivered && (err == nil || hearken.CodeOf(err) == hearken.Undecodable):
-		return hearken.Errorf(hearken.Undecodable, "%s cannot be decoded: ffmpeg says %q.", s.title(), stderr.String())
+		return hearken.Errorf(hearken.Undecodable, "%s cannot be decoded: ffmpeg says %q.", s.title(), process.LastMessage())
 	}
 	return err
-}
-
-func (s *Source) ffmpeg() (string, error) {
-	program := s.opts.FFmpeg
-	if program == "" {
-		program = "ffmpeg"
-	}
-	path, err := exec.LookPath(program)
-	if err != nil {
-		return "", errNoFFmpeg
-	}
-	return path, nil
 }
 
 var errStalled = fmt.Errorf("ffmpeg gave no audio for %v", stallTimeout)
@@ -99,24 +76,4 @@ func (w *stallReader) Read(b []byte) (int, error) {
 	timer := time.AfterFunc(stallTimeout, func() { w.cancel(errStalled) })
 	defer timer.Stop()
 	return w.r.Read(b)
-}
-
-// A lastLine keeps the end of what is written to it.
-type lastLine struct {
-	buf bytes.Buffer
-	max int
-}
-
-func (t *lastLine) Write(b []byte) (int, error) {
-	t.buf.Write(b)
-	if over := t.buf.Len() - t.max; over > 0 {
-		t.buf.Next(over)
-	}
-	return len(b), nil
-}
-
-// String is the last line, which says what went wrong.
-func (t *lastLine) String() string {
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(t.buf.String(), "?")), "\n")
-	return lines[len(lines)-1]
 }

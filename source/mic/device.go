@@ -1,8 +1,11 @@
 package mic
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/hearken-dev/hearken"
 )
@@ -37,9 +40,41 @@ func sentence(err error) string {
 	return err.Error() + "."
 }
 
-// optional reports whether a track may be missing at the start: system audio, or a
-// microphone that does not exist, if it was not named. A microphone that refuses
-// is an error.
-func optional(track int, name string, err error) bool {
-	return name == "" && (track == systemTrack || hearken.CodeOf(err) == hearken.NotFound)
+// checkTracks probes the configured devices and records which they are. Probe
+// returns what the notes say about a track's device. A track may be missing at
+// the start if its device was not named: system audio, or a microphone that does
+// not exist. A microphone that refuses is an error.
+func checkTracks(cfg Config, n *notes, probe func(track int) (note string, err error)) error {
+	var missing error
+	found := 0
+	for track := range origins {
+		name := cfg.deviceName(track)
+		if name == Off {
+			n.captured(track, Off)
+			continue
+		}
+		note, err := probe(track)
+		switch {
+		case err == nil:
+			n.captured(track, note)
+			found++
+		case name == "" && (track == systemTrack || hearken.CodeOf(err) == hearken.NotFound):
+			n.absent(track, err)
+			missing = cmp.Or(missing, err)
+		default:
+			return err
+		}
+	}
+	if found == 0 {
+		return nothingToCapture(missing)
+	}
+	return nil
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }

@@ -20,14 +20,14 @@ func isLoopback(title string) bool {
 
 // listArgs make ffmpeg list the devices in its error output.
 func listArgs() []string {
-	return []string{"-nostdin", "-hide_banner", "-f", "avfoundation", "-list_devices", "true", "-i", ""}
+	return []string{"-f", "avfoundation", "-list_devices", "true", "-i", ""}
 }
 
 // captureArgs make ffmpeg write a device's audio in the hub's format. A device
 // name cannot be read as an option: avfoundation wants VIDEO:AUDIO, so it starts
 // with a colon.
 func captureArgs(name string) []string {
-	return []string{"-nostdin", "-hide_banner", "-loglevel", "error", "-fflags", "nobuffer",
+	return []string{"-loglevel", "error", "-fflags", "nobuffer",
 		"-f", "avfoundation", "-i", ":" + name,
 		"-map", "0:a:0", "-ac", "1", "-ar", "16000", "-c:a", "pcm_s16le", "-flush_packets", "1", "-f", "s16le", "pipe:1"}
 }
@@ -38,8 +38,8 @@ var deviceLine = regexp.MustCompile(`^\[AVFoundation[^\]]*\] \[\d+\] (.+)$`)
 // parseDevices parses ffmpeg's output for listArgs. Loopback devices capture what
 // the computer plays; the others are microphones. ffmpeg itself knows the user's
 // default microphone.
-func parseDevices(printed string) []Device {
-	var all []Device
+func parseDevices(printed string) []device {
+	var all []device
 	sound := false // below the heading of the audio devices
 	usual := map[hearken.Origin]bool{}
 	for line := range strings.Lines(printed) {
@@ -54,13 +54,13 @@ func parseDevices(printed string) []Device {
 		if m == nil || !sound {
 			continue
 		}
-		d := Device{Name: m[1], Title: m[1], Origin: hearken.Microphone}
+		d := device{Name: m[1], Title: m[1], Origin: hearken.Microphone}
 		switch {
 		case isLoopback(d.Title):
 			d.Origin = hearken.System
 			d.Default = !usual[d.Origin]
 		case !usual[d.Origin]:
-			all = append(all, Device{Name: "default", Title: "the default input", Origin: d.Origin, Default: true})
+			all = append(all, device{Name: "default", Title: "the default input", Origin: d.Origin, Default: true})
 		}
 		usual[d.Origin] = true
 		all = append(all, d)

@@ -27,7 +27,7 @@ const avfoundation = `[AVFoundation indev @ 0x14d604e10] AVFoundation video devi
 
 func TestParseDevices(t *testing.T) {
 	const m, s = hearken.Microphone, hearken.System
-	want := []Device{
+	want := []device{
 		{"BlackHole 2ch", "BlackHole 2ch", s, true},
 		{"default", "the default input", m, true},
 		{"MacBook Pro Microphone", "MacBook Pro Microphone", m, false},
@@ -68,7 +68,7 @@ func standIn(t *testing.T, printed string, cfg Config) *Capture {
 		i := slices.Index(args, "-i")
 		return slices.Concat(args[:i-2], []string{"-re", "-f", "lavfi", "-i", fmt.Sprintf("sine=%d", hz[name])}, args[i+2:])
 	}
-	f.parse = func(string) []Device { return parseDevices(printed) }
+	f.parse = func(string) []device { return parseDevices(printed) }
 	return &Capture{cfg: cfg, notes: n, backend: f}
 }
 

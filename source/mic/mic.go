@@ -23,9 +23,11 @@
 package mic
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,20 +42,25 @@ const Off = "off"
 
 // Config says what to capture. The zero value captures the default devices.
 type Config struct {
-	// Microphone and System are the name or the title of a device (see
-	// [Devices]), empty for the default one, or [Off].
+	// Microphone and System are the name or the title of a device, empty for
+	// the default one, or [Off].
 	Microphone, System string
 	// FFmpeg is the program that captures on macOS; empty for ffmpeg in PATH.
 	FFmpeg string
 	Log    *slog.Logger // may be nil
 }
 
-// wants returns the configured device of a track.
-func (c Config) wants(track int) string {
+// deviceName returns the configured device of a track.
+func (c Config) deviceName(track int) string {
 	if track == systemTrack {
 		return c.System
 	}
 	return c.Microphone
+}
+
+// tracks returns the tracks to capture.
+func (c Config) tracks() []int {
+	return slices.DeleteFunc([]int{microphoneTrack, systemTrack}, func(track int) bool { return c.deviceName(track) == Off })
 }
 
 // The tracks, in the order of the delivered channels.
@@ -62,8 +69,8 @@ const (
 	systemTrack
 )
 
-// A Device can be captured.
-type Device struct {
+// A device can be captured.
+type device struct {
 	Name    string         // for a [Config]
 	Title   string         // for people
 	Origin  hearken.Origin // [hearken.Microphone] or [hearken.System]
@@ -72,7 +79,6 @@ type Device struct {
 
 // A backend captures from devices on one kind of system.
 type backend interface {
-	devices(ctx context.Context) ([]Device, error)
 	// check reports whether the configured devices can be captured, and
 	// records which they are.
 	check(ctx context.Context) error
@@ -90,11 +96,6 @@ func newBackend(cfg Config, n *notes) backend {
 	return platform(cfg, n)
 }
 
-// Devices lists the devices that can be captured.
-func Devices(ctx context.Context) ([]Device, error) {
-	return newBackend(Config{Log: slog.New(slog.DiscardHandler)}, &notes{}).devices(ctx)
-}
-
 // A Capture is this computer's audio. It uses devices only while Run runs, so it
 // needs no Close.
 type Capture struct {
@@ -109,9 +110,7 @@ type Capture struct {
 // name must exist. Of the default devices one is enough; the other is captured
 // when it appears.
 func Open(ctx context.Context, cfg Config) (*Capture, error) {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Microphone == Off && cfg.System == Off {
 		return nil, hearken.Errorf(hearken.Invalid, "Both the microphone and the system audio are turned off.").
 			WithTry("turn one of them on")
@@ -133,10 +132,10 @@ func (c *Capture) channels() int {
 	return 2
 }
 
-// Run delivers sound until ctx ends, which is no error, in pieces of 100 ms or
-// more, some 150 ms after it was heard: more often would cost all who wait for
-// it more, in silence too, than anybody gains. deliver may not keep the slices.
-// Run may be called again after it has returned, but not meanwhile.
+// Run delivers audio until ctx ends, which is no error. It does so in pieces of
+// 100 ms or more, about 150 ms after the audio was recorded; smaller pieces would
+// cost every reader more than they gain. Deliver may not keep the slices. Run may
+// be called again after it has returned.
 func (c *Capture) Run(ctx context.Context, deliver func(channels ...[]int16) error) error {
 	if !c.running.CompareAndSwap(false, true) {
 		return hearken.Errorf(hearken.Busy, "This capture is already running.")
@@ -179,13 +178,13 @@ func (c *Capture) Run(ctx context.Context, deliver func(channels ...[]int16) err
 	}
 }
 
-// Notes say what is captured from where, the newest changes of that, and what
-// people should know about being captured.
+// Notes describes what is captured from where, the latest changes, and that
+// people should know about it.
 func (c *Capture) Notes() []string { return c.notes.list() }
 
-// Levels are how loud the last 100 ms of each channel were. 1 is as loud as
-// can be and 0 is 60 dB below that or less, in between as people hear it:
-// speech is in the upper half. All are 0 while Run does not run.
+// Levels returns how loud the last 100 ms of each channel were: 1 is full scale,
+// 0 is 60 dB below that or less, and speech is in the upper half. All are 0 while
+// Run is not running.
 func (c *Capture) Levels() []float64 {
 	if d := c.mixer.Load(); d != nil {
 		return d.levels()

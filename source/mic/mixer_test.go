@@ -18,9 +18,8 @@ import (
 // A script is a backend that plays what a test says.
 type script func(ctx context.Context, d *mixer) error
 
-func (s script) devices(context.Context) ([]Device, error) { return nil, nil }
-func (s script) check(context.Context) error               { return nil }
-func (s script) run(ctx context.Context, d *mixer) error   { return s(ctx, d) }
+func (s script) check(context.Context) error             { return nil }
+func (s script) run(ctx context.Context, d *mixer) error { return s(ctx, d) }
 func wait(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():

@@ -1,7 +1,6 @@
 package mic
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,30 +24,6 @@ type pulse struct {
 	movable bool // for tests: let the server move streams
 }
 
-func (p *pulse) devices(ctx context.Context) ([]Device, error) {
-	conn, err := dial(ctx, func(any) {})
-	if err != nil {
-		return nil, err
-	}
-	defer conn.close()
-	w, err := readState(&conn.client)
-	if err != nil {
-		return nil, dialError(err, nil)
-	}
-	return w.devices(), nil
-}
-
-// tracks returns the tracks to capture.
-func (p *pulse) tracks() []int {
-	var tracks []int
-	for track := range origins {
-		if p.cfg.wants(track) != Off {
-			tracks = append(tracks, track)
-		}
-	}
-	return tracks
-}
-
 func (p *pulse) check(ctx context.Context) error {
 	conn, err := dial(ctx, func(any) {})
 	if err != nil {
@@ -59,43 +34,18 @@ func (p *pulse) check(ctx context.Context) error {
 	if err != nil {
 		return dialError(err, nil)
 	}
-	var missing error
-	found := 0
-	for track := range origins {
-		name := p.cfg.wants(track)
-		if name == Off {
-			p.notes.captured(track, Off)
-			continue
+	return checkTracks(p.cfg, p.notes, func(track int) (string, error) {
+		t, err := w.pick(track, p.cfg.deviceName(track))
+		if err != nil {
+			return "", err
 		}
-		t, err := w.pick(track, name)
-		if err == nil {
-			err = try(&conn.client, track, t, p.movable)
+		s, err := open(&conn.client, track, t, p.movable)
+		if err != nil {
+			return "", streamError(track, t, err)
 		}
-		if err == nil {
-			p.notes.captured(track, t.note())
-			found++
-			continue
-		}
-		if !optional(track, name, err) {
-			return err
-		}
-		p.notes.absent(track, err)
-		missing = cmp.Or(missing, err)
-	}
-	if found == 0 {
-		return nothingToCapture(missing)
-	}
-	return nil
-}
-
-// try opens a stream for a moment to check that it works.
-func try(c *proto.Client, track int, t target, movable bool) error {
-	s, err := open(c, track, t, movable)
-	if err != nil {
-		return streamError(track, t, err)
-	}
-	s.close(c)
-	return nil
+		s.close(&conn.client)
+		return t.note(), nil
+	})
 }
 
 func (p *pulse) run(ctx context.Context, d *mixer) error {
@@ -108,18 +58,14 @@ func (p *pulse) run(ctx context.Context, d *mixer) error {
 		if lost.IsZero() {
 			lost = time.Now()
 		}
-		for _, track := range p.tracks() {
+		for _, track := range p.cfg.tracks() {
 			d.gone(track)
 			p.notes.missing(track, "the sound server does not respond. This channel stays silent until it does.")
 		}
 		if time.Since(lost) >= maxOutage {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(pollInterval):
-		}
+		pause(ctx, pollInterval)
 	}
 }
 
@@ -209,7 +155,7 @@ func (f *follower) retarget() error {
 	if err != nil {
 		return err
 	}
-	for _, track := range f.tracks() {
+	for _, track := range f.cfg.tracks() {
 		if err := f.retargetTrack(track, w); err != nil {
 			return err
 		}
@@ -219,7 +165,7 @@ func (f *follower) retarget() error {
 
 func (f *follower) retargetTrack(track int, w *serverState) error {
 	on := &f.track[track]
-	t, err := w.pick(track, f.cfg.wants(track))
+	t, err := w.pick(track, f.cfg.deviceName(track))
 	if err != nil {
 		f.drop(track)
 		f.notes.absent(track, err)

@@ -134,17 +134,17 @@ var origins = [...]hearken.Origin{microphoneTrack: hearken.Microphone, systemTra
 
 // devices lists inputs, then outputs. It leaves out monitors, which are rarely
 // useful as a microphone.
-func (w *serverState) devices() []Device {
-	var all []Device
+func (w *serverState) devices() []device {
+	var all []device
 	mic, _ := w.microphone("")
 	for _, s := range w.sources {
 		if s.MonitorSourceIndex == proto.Undefined || s.SourceName == mic.name {
-			all = append(all, Device{Name: s.SourceName, Title: title(s.Device, s.SourceName),
+			all = append(all, device{Name: s.SourceName, Title: title(s.Device, s.SourceName),
 				Origin: hearken.Microphone, Default: s.SourceName == mic.name})
 		}
 	}
 	for _, s := range w.sinks {
-		all = append(all, Device{Name: s.SinkName, Title: title(s.Device, s.SinkName),
+		all = append(all, device{Name: s.SinkName, Title: title(s.Device, s.SinkName),
 			Origin: hearken.System, Default: s.SinkName == w.sink})
 	}
 	return all

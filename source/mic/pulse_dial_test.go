@@ -165,9 +165,6 @@ func TestOpen_NoServer(t *testing.T) {
 			if !ok || e.Code != tt.code || !strings.Contains(e.Try, tt.try) {
 				t.Errorf("%#v", err)
 			}
-			if _, err := Devices(t.Context()); hearken.CodeOf(err) != tt.code {
-				t.Errorf("Devices: %v", err)
-			}
 		})
 	}
 }

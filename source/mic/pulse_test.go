@@ -246,16 +246,21 @@ func TestCapture_Suspended(t *testing.T) {
 
 func TestDevices(t *testing.T) {
 	startServer(t)
-	got, err := Devices(t.Context())
+	conn, err := dial(t.Context(), func(any) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Device{
+	defer conn.close()
+	w, err := readState(&conn.client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []device{
 		{Name: "mike.monitor", Title: "Monitor of Mike", Origin: hearken.Microphone, Default: true},
 		{Name: "speakers", Title: "Speakers", Origin: hearken.System, Default: true},
 		{Name: "mike", Title: "Mike", Origin: hearken.System},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, w.devices()); diff != "" {
 		t.Error(diff)
 	}
 }

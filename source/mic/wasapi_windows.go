@@ -1,7 +1,6 @@
 package mic
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -20,69 +19,26 @@ type wasapi struct {
 
 func platform(cfg Config, n *notes) backend { return &wasapi{cfg, n} }
 
-func (w *wasapi) devices(context.Context) ([]Device, error) {
-	var all []Device
-	err := withEnumerator(func(enumerator *object) error {
-		for track, origin := range origins {
-			usual := ""
-			if e, err := defaultEndpoint(enumerator, track); err == nil {
-				usual = e.id
-				e.device.release()
-			}
-			list, err := listEndpoints(enumerator, track)
-			if err != nil {
-				return err
-			}
-			for _, e := range list {
-				all = append(all, Device{Name: e.id, Title: e.title, Origin: origin, Default: e.id == usual})
-				e.device.release()
-			}
-		}
-		return nil
-	})
-	return all, err
-}
-
 func (w *wasapi) check(context.Context) error {
 	return withEnumerator(func(enumerator *object) error {
-		var missing error
-		found := 0
-		for track := range origins {
-			name := w.cfg.wants(track)
-			if name == Off {
-				w.notes.captured(track, Off)
-				continue
+		return checkTracks(w.cfg, w.notes, func(track int) (string, error) {
+			e, err := pickEndpoint(enumerator, track, w.cfg.deviceName(track))
+			if err != nil {
+				return "", err
 			}
-			var s *endpointStream
-			e, err := pickEndpoint(enumerator, track, name)
-			if err == nil {
-				s, err = openEndpoint(track, e)
+			s, err := openEndpoint(track, e)
+			if err != nil {
+				return "", err
 			}
-			if err == nil {
-				w.notes.captured(track, s.note())
-				s.close()
-				found++
-				continue
-			}
-			if !optional(track, name, err) {
-				return err
-			}
-			w.notes.absent(track, err)
-			missing = cmp.Or(missing, err)
-		}
-		if found == 0 {
-			return nothingToCapture(missing)
-		}
-		return nil
+			defer s.close()
+			return s.note(), nil
+		})
 	})
 }
 
 func (w *wasapi) run(ctx context.Context, d *mixer) error {
 	var tracks sync.WaitGroup
-	for track := range origins {
-		if w.cfg.wants(track) == Off {
-			continue
-		}
+	for _, track := range w.cfg.tracks() {
 		tracks.Go(func() {
 			for ctx.Err() == nil {
 				err := withEnumerator(func(enumerator *object) error { return w.follow(ctx, enumerator, track, d) })
@@ -91,10 +47,7 @@ func (w *wasapi) run(ctx context.Context, d *mixer) error {
 					continue // ended, or another device
 				}
 				w.notes.absent(track, err)
-				select {
-				case <-ctx.Done():
-				case <-time.After(pollInterval):
-				}
+				pause(ctx, pollInterval)
 			}
 		})
 	}
@@ -104,7 +57,7 @@ func (w *wasapi) run(ctx context.Context, d *mixer) error {
 
 // follow captures a track from its current device until another one is due.
 func (w *wasapi) follow(ctx context.Context, enumerator *object, track int, d *mixer) error {
-	e, err := pickEndpoint(enumerator, track, w.cfg.wants(track))
+	e, err := pickEndpoint(enumerator, track, w.cfg.deviceName(track))
 	if err != nil {
 		return err
 	}
@@ -117,27 +70,27 @@ func (w *wasapi) follow(ctx context.Context, enumerator *object, track int, d *m
 		return endpointError(e, err)
 	}
 	w.notes.captured(track, s.note())
-	sound, look := time.NewTicker(20*time.Millisecond), time.NewTicker(pollInterval)
-	defer sound.Stop()
-	defer look.Stop()
-	heard := time.Now()
+	audio, defaults := time.NewTicker(20*time.Millisecond), time.NewTicker(pollInterval)
+	defer audio.Stop()
+	defer defaults.Stop()
+	lastAudio := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-sound.C:
+		case <-audio.C:
 			err := s.read(func(samples []int16) {
-				heard = time.Now()
+				lastAudio = time.Now()
 				d.add(track, samples)
 			})
 			if err != nil {
 				return endpointError(e, err)
 			}
-			if time.Since(heard) > 200*time.Millisecond {
+			if time.Since(lastAudio) > 200*time.Millisecond {
 				d.gone(track) // an output that plays nothing is not worth waiting for
 			}
-		case <-look.C:
-			now, err := pickEndpoint(enumerator, track, w.cfg.wants(track))
+		case <-defaults.C:
+			now, err := pickEndpoint(enumerator, track, w.cfg.deviceName(track))
 			if err != nil {
 				return err
 			}
@@ -183,7 +136,7 @@ const (
 // Flags for a stream.
 const (
 	loopback       = 0x00020000 // listen to what an output plays
-	autoConvert    = 0x80000000 // give sound as we want it
+	autoConvert    = 0x80000000 // convert to our format
 	defaultQuality = 0x08000000
 )
 
@@ -236,7 +189,7 @@ func (s *endpointStream) note() string {
 }
 
 // read reads all available audio. An output that plays nothing has none.
-func (s *endpointStream) read(take func([]int16)) error {
+func (s *endpointStream) read(deliver func([]int16)) error {
 	for {
 		var waiting uint32
 		if err := s.capture.call(capturePacketSize, uintptr(unsafe.Pointer(&waiting))); err != nil || waiting == 0 {
@@ -256,7 +209,7 @@ func (s *endpointStream) read(take func([]int16)) error {
 		if err := s.capture.call(captureRelease, uintptr(frames)); err != nil {
 			return err
 		}
-		take(s.samples)
+		deliver(s.samples)
 	}
 }
 
