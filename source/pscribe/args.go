@@ -12,27 +12,26 @@ import (
 
 const maxID = 255 // bytes of a session id
 
-// checkSession refuses what cannot be a session id and could be read by the
-// program as a flag or by the file system as a path.
+// checkSession refuses what cannot be a session id. The program might read it as a
+// flag, or the file system as a path.
 func checkSession(id string) error {
+	var why string
 	switch {
 	case id == "":
-		return badSession(id, "is empty")
+		why = "is empty"
 	case strings.HasPrefix(id, "-"):
-		return badSession(id, "begins with a dash")
+		why = "begins with a dash"
 	case strings.ContainsAny(id, `/\`):
-		return badSession(id, "has a slash")
+		why = "has a slash"
 	case id == "." || id == "..":
-		return badSession(id, "is a directory")
+		why = "is a directory"
 	case !printable(id) || strings.TrimSpace(id) != id:
-		return badSession(id, "has characters that no id has")
+		why = "has characters that no id has"
 	case len(id) > maxID:
-		return badSession(id[:20]+"…", "is too long")
+		id, why = id[:20]+"…", "is too long"
+	default:
+		return nil
 	}
-	return nil
-}
-
-func badSession(id, why string) error {
 	return hearken.Errorf(hearken.Invalid, "The session id %q %s.", id, why).WithTry("an id from pscribe_sessions.")
 }
 
@@ -61,7 +60,7 @@ func atLeast(name string, value, least int) error {
 	return nil
 }
 
-// withFilter adds the flag for a filter, if it is none of those that take all.
+// withFilter adds the flag for a filter, unless it selects everything.
 func withFilter(args []string, filter hearken.StatusFilter) ([]string, error) {
 	switch filter {
 	case "", hearken.AllEntries:

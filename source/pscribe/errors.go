@@ -3,6 +3,7 @@ package pscribe
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"syscall"
 	"unicode"
@@ -12,7 +13,7 @@ import (
 
 const startFirst = "start transcription first: pscribe_start, or `pscribe start` in a terminal."
 
-// startFailure says why the program did not run to its end.
+// startFailure explains why the program did not run to its end.
 func (s *Scribe) startFailure(command string, err error) error {
 	if _, ok := errors.AsType[*hearken.Error](err); ok {
 		return err
@@ -39,77 +40,70 @@ func (s *Scribe) startFailure(command string, err error) error {
 		WithTry("`pscribe status` in a terminal.")
 }
 
-// failure tells what the program's words and exit status mean. Some programs
-// report a failure and end as if all was well: words that are known for one
-// count if they are all that was said.
+// failure returns what the program's message and exit status mean. Some programs
+// report a failure and still exit with 0. A message that is known for one counts
+// if nothing else was printed.
 func failure(command string, out output) error {
-	words := out.stderr
-	if strings.TrimSpace(words) == "" && out.exit != 0 && !hasRows(out.stdout) {
-		words = out.stdout
+	message := out.stderr
+	if strings.TrimSpace(message) == "" && out.exit != 0 && !hasRows(out.stdout) {
+		message = out.stdout
 	}
-	words = quote(words)
-	if out.exit == 0 && (words == "" || strings.TrimSpace(out.stdout) != "") {
+	message = quote(message)
+	if out.exit == 0 && (message == "" || strings.TrimSpace(out.stdout) != "") {
 		return nil
 	}
-	if err := known(command, words); err != nil {
+	if err := knownFailure(command, message); err != nil {
 		return err
 	}
 	switch {
 	case out.exit == 0:
 		return nil
-	case words == "" && command == "grep" && out.exit == 1 && out.stdout == "":
-		return nil // as grep says that there is no match
-	case words == "":
+	case message == "" && command == "grep" && out.exit == 1 && out.stdout == "":
+		return nil // grep found nothing
+	case message == "":
 		return hearken.Errorf(hearken.ProviderConnectionFailed, "`pscribe %s` failed with exit status %d and did not say why.", command, out.exit).
 			WithTry("`pscribe status` in a terminal; if that fails too, restart ParrotScribe.")
 	}
-	return hearken.Errorf(hearken.ProviderConnectionFailed, "`pscribe %s` failed with exit status %d: %s", command, out.exit, words).
+	return hearken.Errorf(hearken.ProviderConnectionFailed, "`pscribe %s` failed with exit status %d: %s", command, out.exit, message).
 		WithTry("`pscribe status` in a terminal.")
 }
 
-// known recognises the failures that a person or an agent can do something
-// about.
-func known(command, words string) error {
-	low := strings.ToLower(words)
+// knownFailure recognises failures that a person or an agent can fix.
+func knownFailure(command, message string) error {
+	lower := strings.ToLower(message)
 	says := func(parts ...string) bool {
-		for _, p := range parts {
-			if strings.Contains(low, p) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(lower, part) })
 	}
 	denied := says("denied", "permission", "not authorized", "not authorised", "unauthorized", "not allowed", "not granted", "no access")
 	switch {
 	case denied && says("microphone", "audio input"):
-		return hearken.Errorf(hearken.Forbidden, "macOS does not let ParrotScribe use the microphone: %s", words).
+		return hearken.Errorf(hearken.Forbidden, "macOS does not let ParrotScribe use the microphone: %s", message).
 			WithTry("System Settings > Privacy & Security > Microphone: enable ParrotScribe and the program that runs Hearken, then start again.")
 	case denied && says("screen", "system audio"):
-		return hearken.Errorf(hearken.Forbidden, "macOS does not let ParrotScribe record system audio: %s", words).
+		return hearken.Errorf(hearken.Forbidden, "macOS does not let ParrotScribe record system audio: %s", message).
 			WithTry("System Settings > Privacy & Security > Screen & System Audio Recording: enable ParrotScribe, then start again.")
 	case says("no active transcript", "no active session", "no current session"):
-		return hearken.Errorf(hearken.SessionNotFound, "There is no active session: %s", words).WithTry("%s", startFirst)
+		return hearken.Errorf(hearken.SessionNotFound, "There is no active session: %s", message).WithTry("%s", startFirst)
 	case says("not running", "isn't running") && (command == "start" || command == "new"):
-		return hearken.Errorf(hearken.ProviderConnectionFailed, "ParrotScribe is not running: %s", words).
+		return hearken.Errorf(hearken.ProviderConnectionFailed, "ParrotScribe is not running: %s", message).
 			WithTry("opening the ParrotScribe app, then start again.")
 	case says("not running", "isn't running"):
-		return hearken.Errorf(hearken.SessionAlreadyStopped, "ParrotScribe is not running: %s", words).WithTry("%s", startFirst)
+		return hearken.Errorf(hearken.SessionAlreadyStopped, "ParrotScribe is not running: %s", message).WithTry("%s", startFirst)
 	case says("session") && !says("option", "argument", "usage") && says("not found", "no such", "unknown", "does not exist", "doesn't exist", "invalid"):
-		return hearken.Errorf(hearken.SessionNotFound, "ParrotScribe does not know this session: %s", words).
+		return hearken.Errorf(hearken.SessionNotFound, "ParrotScribe does not know this session: %s", message).
 			WithTry("an id from pscribe_sessions.")
 	}
 	return nil
 }
 
-// quote makes a message of at most a few hundred bytes on one line of what
-// the program said.
-func quote(words string) string {
-	words = strings.Join(strings.FieldsFunc(words, func(r rune) bool {
+// quote puts a message on one line of at most 500 bytes.
+func quote(message string) string {
+	message = strings.Join(strings.FieldsFunc(message, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
-	const most = 500
-	if len(words) > most {
-		words = strings.ToValidUTF8(words[:most], "") + "…"
+	const limit = 500
+	if len(message) > limit {
+		message = strings.ToValidUTF8(message[:limit], "") + "…"
 	}
-	return words
+	return message
 }

@@ -6,23 +6,22 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 
 	"github.com/hearken-dev/hearken"
 )
 
 const defaultPath = "pscribe"
 
-const useInstead = "or set SCRIBE_BACKEND=native to let Hearken listen by itself"
+const useInstead = "or set SCRIBE_BACKEND=native to let Hearken capture the audio itself"
 
-// Find returns where the program at path is, a name being looked up in PATH.
-// It is an error if there is none, if it cannot be executed, and if it is the
-// program that asks: Hearken answers to the name pscribe too.
+// Find returns the path of the program; a name is looked up in PATH. It fails if
+// the program does not exist, cannot be executed, or is Hearken itself, which can
+// also be installed under the name pscribe.
 func Find(path string) (string, error) {
 	path = cmp.Or(path, defaultPath)
 	found, err := exec.LookPath(path)
 	if e, ok := errors.AsType[*exec.Error](err); ok {
-		err = e.Err // which does not name the path once more
+		err = e.Err // without the path
 	}
 	switch {
 	case err == nil && isSelf(found):
@@ -45,15 +44,11 @@ func notExecutable(path string, err error) error {
 		WithTry("chmod +x it, or set PSCRIBE_PATH to ParrotScribe's own pscribe, %s.", useInstead)
 }
 
-// isSelf reports whether the program at path is the one that runs here, under
-// whatever name.
+// isSelf reports whether the file at path is this program, under any name.
 func isSelf(path string) bool {
 	self, err := os.Executable()
 	if err != nil {
 		return false
-	}
-	if resolve(self) == resolve(path) {
-		return true
 	}
 	a, err := os.Stat(self)
 	if err != nil {
@@ -61,15 +56,4 @@ func isSelf(path string) bool {
 	}
 	b, err := os.Stat(path)
 	return err == nil && os.SameFile(a, b)
-}
-
-// resolve is the absolute path without symbolic links, as far as it can be told.
-func resolve(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		path = resolved
-	}
-	return path
 }

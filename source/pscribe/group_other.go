@@ -4,5 +4,5 @@ package pscribe
 
 import "os/exec"
 
-// ownGroup has nothing to do here: the program alone is killed.
+// ownGroup does nothing here: only the program itself is killed.
 func ownGroup(*exec.Cmd) {}

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// ownGroup has the program and all that it starts end together when its
-// context ends. A service that outlives a good end is left alone.
+// ownGroup makes the program and everything that it starts end together when its
+// context ends. A service that outlives the program is otherwise left alone.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error {

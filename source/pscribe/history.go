@@ -8,8 +8,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Cat returns whole sessions. ParrotScribe does not say in a known form which
-// session is which: ids that cannot be told are empty.
+// Cat returns whole sessions. ParrotScribe does not always say which session is
+// which; unknown ids are empty.
 func (s *Scribe) Cat(ctx context.Context, req hearken.CatRequest) ([]hearken.ScribePage, error) {
 	args, err := catArgs(req)
 	if err != nil {
@@ -54,9 +54,9 @@ func (s *Scribe) pages(ctx context.Context, args []string, f hearken.StatusFilte
 	return found, nil
 }
 
-// newestMatches leaves so many matches as were asked for, those of the newest
-// sessions first, with the entries around them. A pattern that is not
-// understood here leaves so many entries.
+// newestMatches keeps as many matches as requested, from the newest sessions first,
+// with the entries around them. If the pattern is not valid here, it keeps that
+// many entries.
 func newestMatches(found []hearken.ScribePage, req hearken.GrepRequest) []hearken.ScribePage {
 	pattern := req.Pattern
 	if req.IgnoreCase {

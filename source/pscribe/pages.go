@@ -9,22 +9,22 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// refining is how long a segment may be without being confirmed. One that was
-// left unconfirmed for longer will not be confirmed any more.
-const refining = time.Minute
+// confirmWithin is how long a segment may stay unconfirmed. An older one will never
+// be confirmed.
+const confirmWithin = time.Minute
 
-// pages groups what was printed by session: by the id that a line names, by
-// the heads of tables, and by where the segment numbers begin again.
+// pages groups what was printed by session. A new session begins where a line names
+// one, where a table begins, and where the segment numbers start again.
 func pages(records iter.Seq[record]) []hearken.ScribePage {
 	var all []hearken.ScribePage
-	var page *hearken.ScribePage // the one that grows
+	var page *hearken.ScribePage // the current one
 	var numbers numbering
 	var raw []string
 	finish := func() {
 		if page != nil {
 			page.Raw = strings.Join(raw, "\n")
-			page.Entries = newest(page.Entries)
-			page.Next = goOn(page.Entries, 0)
+			page.Entries = dropSuperseded(page.Entries)
+			page.Next = nextLine(page.Entries, 0)
 			all = append(all, *page)
 		}
 	}
@@ -75,33 +75,31 @@ func (n *numbering) add(e hearken.Segment) {
 	}
 }
 
-// restart reports whether e belongs to another session than what came before:
-// its number was there already with other words, or it is lower without the
-// time being a little earlier. Two people speaking at once make numbers go
-// back a little, too.
+// restart reports whether e belongs to a new session: its number existed already
+// with other words, or its number is lower and its time is not slightly earlier.
+// Numbers also go back a little if two people speak at once.
 func (n *numbering) restart(e hearken.Segment) bool {
 	if len(n.seen) == 0 || e.Line > n.last.Line {
 		return false
 	}
 	if old, ok := n.seen[e.ID]; ok {
-		far := e.Timestamp.Sub(old.Timestamp).Abs() > refining
-		return far || old.IsFinal && e.IsFinal && !same(old, e)
+		far := e.Timestamp.Sub(old.Timestamp).Abs() > confirmWithin
+		return far || old.IsFinal && e.IsFinal && !sameEntry(old, e)
 	}
 	earlier := n.last.Timestamp.Sub(e.Timestamp)
 	if e.Line == n.last.Line {
-		return earlier.Abs() > refining
+		return earlier.Abs() > confirmWithin
 	}
-	return earlier < 0 || earlier > refining
+	return earlier < 0 || earlier > confirmWithin
 }
 
-func same(a, b hearken.Segment) bool {
+func sameEntry(a, b hearken.Segment) bool {
 	return a.Status == b.Status && a.Text == b.Text && a.Timestamp.Equal(b.Timestamp)
 }
 
-// newest leaves of each segment what it came to in the end: an unconfirmed
-// entry only if there is no later one and no confirmed one. The order is that
-// of the segment numbers.
-func newest(entries []hearken.Segment) []hearken.Segment {
+// dropSuperseded keeps the final state of each segment: an unconfirmed entry stays
+// only if no later and no confirmed one follows. It sorts by segment number.
+func dropSuperseded(entries []hearken.Segment) []hearken.Segment {
 	last := map[string]int{} // the index of the entry that stands for an id
 	kept := entries[:0:0]
 	for _, e := range entries {
@@ -112,18 +110,18 @@ func newest(entries []hearken.Segment) []hearken.Segment {
 			kept = append(kept, e)
 		case !kept[i].IsFinal:
 			kept[i] = e
-		case e.IsFinal && !same(kept[i], e):
-			kept = append(kept, e) // it cannot be, but no words are lost
+		case e.IsFinal && !sameEntry(kept[i], e):
+			kept = append(kept, e) // impossible, but no words may be lost
 		}
 	}
 	slices.SortStableFunc(kept, func(a, b hearken.Segment) int { return a.Line - b.Line })
 	return kept
 }
 
-// goOn is the line from which a reader goes on who has seen the entries, and
-// all before since.
-func goOn(entries []hearken.Segment, since int) int {
-	first := 0 // of those without a settled one
+// nextLine is the line from which a reader continues that has seen these entries
+// and everything before since.
+func nextLine(entries []hearken.Segment, since int) int {
+	first := 0 // the first line that is not final
 	for _, e := range entries {
 		if e.IsFinal {
 			since = max(since, e.Line+1)
@@ -137,7 +135,7 @@ func goOn(entries []hearken.Segment, since int) int {
 	return max(since, 1)
 }
 
-// filter leaves the entries that f takes.
+// filter keeps the entries that f selects.
 func filter(entries []hearken.Segment, f hearken.StatusFilter) []hearken.Segment {
 	return slices.DeleteFunc(entries, func(e hearken.Segment) bool { return !f.Matches(e.Status) })
 }

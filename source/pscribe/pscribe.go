@@ -1,16 +1,15 @@
-// Package pscribe lets ParrotScribe do the hearing on a Mac that has it: a
-// [hearken.Scribe] over its command line program, pscribe.
+// Package pscribe is a [hearken.Scribe] for Macs with ParrotScribe. It uses
+// ParrotScribe's command-line program, pscribe.
 //
-// Nothing is kept here. Each call runs the program once (a wait runs it again
-// and again), with an argument vector and never a shell, for at most
-// [Config].Timeout; no call waits for another. What it prints is read into
-// entries where it can be read, and passed on as it is in Raw where it cannot:
-// no line is lost.
+// It stores nothing. Each call runs the program once, and a wait repeatedly, for
+// at most [Config].Timeout and without a shell. No call waits for another. What
+// the program prints becomes entries. Lines that cannot be parsed are returned
+// unchanged in Raw, so no line is lost.
 //
-// A line number is ParrotScribe's segment number. An entry is shown when all
-// entries before it are settled, so that somebody who goes on from
-// [hearken.ScribePage].Next gets each confirmed entry exactly once, also when
-// two people speak at the same time and the later segment is confirmed first.
+// A line number is ParrotScribe's segment number. An entry is shown only when all
+// entries before it are final. So a caller that continues from
+// [hearken.ScribePage].Next gets each confirmed entry exactly once, even if two
+// people speak at the same time and the later segment is confirmed first.
 package pscribe
 
 import (
@@ -26,7 +25,7 @@ import (
 
 var _ hearken.Scribe = (*Scribe)(nil)
 
-// Config says how to reach the program. The zero value is good.
+// Config says how to run the program. The zero value is useful.
 type Config struct {
 	Path    string        // a path, or a name to be found in PATH; "pscribe" if empty
 	Timeout time.Duration // of one run; 10 s if zero
@@ -38,69 +37,60 @@ type Scribe struct {
 	path    string
 	timeout time.Duration
 	log     *slog.Logger
-	poll    time.Duration    // between two looks of a Tail that waits
-	now     func() time.Time // tells which unconfirmed entries are still to be confirmed
+	poll    time.Duration    // between two reads of a Tail that waits
+	now     func() time.Time // decides which unconfirmed entries may still be confirmed
 	runOnce func(ctx context.Context, args []string) (output, error)
 }
 
-// New makes a Scribe. It does not look whether the program is there, which
-// may be installed later: [Find] does.
+// New makes a Scribe. It does not check that the program exists, since it may be
+// installed later; [Find] does.
 func New(cfg Config) *Scribe {
 	s := &Scribe{
 		path:    cmp.Or(cfg.Path, defaultPath),
 		timeout: cmp.Or(cfg.Timeout, 10*time.Second),
-		log:     cfg.Log,
+		log:     cmp.Or(cfg.Log, slog.New(slog.DiscardHandler)),
 		poll:    500 * time.Millisecond,
 		now:     time.Now,
 	}
 	s.runOnce = s.exec
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
 	return s
 }
 
-// Start begins or goes on with transcription.
+// Start begins or continues transcription.
 func (s *Scribe) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
-	out, err := s.run(ctx, "start")
-	if err != nil {
-		return nil, err
-	}
-	return readStarted(out.words()), nil
+	return s.runForStatus(ctx, "start", readStarted)
 }
 
 // Stop pauses transcription.
 func (s *Scribe) Stop(ctx context.Context) (*hearken.ScribeStatus, error) {
-	out, err := s.run(ctx, "stop")
-	if err != nil {
-		return nil, err
-	}
-	status := readStatus(out.words())
-	status.Running = false
-	return status, nil
+	return s.runForStatus(ctx, "stop", func(message string) *hearken.ScribeStatus {
+		status := readStatus(message)
+		status.Running = false
+		return status
+	})
 }
 
 // New begins a new session.
 func (s *Scribe) New(ctx context.Context) (*hearken.ScribeStatus, error) {
-	out, err := s.run(ctx, "new")
-	if err != nil {
-		return nil, err
-	}
-	return readStarted(out.words()), nil
+	return s.runForStatus(ctx, "new", readStarted)
 }
 
-// Status tells what ParrotScribe says of itself.
+// Status returns what ParrotScribe says about itself.
 func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
-	out, err := s.run(ctx, "status")
+	return s.runForStatus(ctx, "status", readStatus)
+}
+
+func (s *Scribe) runForStatus(ctx context.Context, command string, read func(message string) *hearken.ScribeStatus) (*hearken.ScribeStatus, error) {
+	out, err := s.run(ctx, command)
 	if err != nil {
 		return nil, err
 	}
-	return readStatus(out.words()), nil
+	return read(out.message()), nil
 }
 
-// Sessions lists at most limit sessions, the newest first; 0 leaves the number
-// to ParrotScribe. Lines that name no session come last, in the Raw of one
-// without an id.
+// Sessions lists at most limit sessions, the newest first; 0 means ParrotScribe's
+// own limit. Lines that name no session come last, in the Raw of a session without
+// an id.
 func (s *Scribe) Sessions(ctx context.Context, limit int) ([]hearken.ScribeSession, error) {
 	if limit < 0 {
 		return nil, hearken.Errorf(hearken.Invalid, "The limit must be at least 1, not %d.", limit)

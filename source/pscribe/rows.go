@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -11,14 +12,14 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// columns are those of a row, in their order.
+// columns are the columns of a row, in order.
 const columns = "timestamp,source,status,segment,confidence,duration,language,text"
 
-// A record is one line of what the program printed: an entry, structure such
-// as a header, or else something that is passed on as it is.
+// A record is one line that the program printed: an entry, structure such as a
+// header, or anything else, which is returned unchanged.
 type record struct {
 	kind    kind
-	session string // that the line names, if any
+	session string // the session that the line names, if any
 	entry   hearken.Segment
 	raw     string
 }
@@ -28,8 +29,8 @@ type kind int
 const (
 	isRaw kind = iota
 	isEntry
-	isHeader    // the head of a table
-	isSeparator // between two places that grep found
+	isHeader    // of a table
+	isSeparator // between two matches of grep
 )
 
 // readLines reads every line that is not blank.
@@ -57,7 +58,7 @@ func readLine(line string) record {
 	if session, entry, ok := readPrefixed(row); ok {
 		return record{kind: isEntry, session: session, entry: entry}
 	}
-	return record{raw: line, session: headSession(row)}
+	return record{raw: line, session: announcedSession(row)}
 }
 
 // hasRows reports whether the program printed any entry.
@@ -70,9 +71,9 @@ func hasRows(text string) bool {
 	return false
 }
 
-// isTableHead recognises the columns alone, with the name of the table as
-// ParrotScribe writes it, and with the length that TOON wants; and an empty
-// table.
+// isTableHead recognises the header of a table: the columns alone, with the
+// table's name as ParrotScribe writes it, or also with its length as in TOON. An
+// empty table counts too.
 func isTableHead(row string) bool {
 	if row == columns {
 		return true
@@ -90,8 +91,8 @@ func isTableHead(row string) bool {
 	return rest == "{"+columns+"}:" || rest == ": []" || rest == ":"
 }
 
-// readPrefixed reads a row behind the session it was found in, as grep prints
-// it: with a colon, or with a dash where it stands around a match.
+// readPrefixed reads a row that follows the name of its session, as grep prints
+// it: after a colon, or after a dash for the rows around a match.
 func readPrefixed(line string) (session string, entry hearken.Segment, ok bool) {
 	end := strings.IndexByte(line, ',')
 	for i := 1; i < min(end, maxID+2); i++ {
@@ -106,8 +107,8 @@ func readPrefixed(line string) (session string, entry hearken.Segment, ok bool) 
 	return "", hearken.Segment{}, false
 }
 
-// readRow reads the eight columns. Whatever follows the seventh comma is the
-// text, quoted or not.
+// readRow reads the eight columns. Everything after the seventh comma is the text,
+// quoted or not.
 func readRow(row string) (hearken.Segment, bool) {
 	if start := strings.TrimLeft(row[:min(len(row), 8)], ` "`); start == "" || start[0] < '0' || start[0] > '9' {
 		return hearken.Segment{}, false
@@ -153,7 +154,7 @@ func readRow(row string) (hearken.Segment, bool) {
 	return e, true
 }
 
-// cutCell takes a cell and the comma behind it.
+// cutCell cuts off the first cell and the comma after it.
 func cutCell(s string) (cell, rest string, ok bool) {
 	s = strings.TrimLeft(s, " \t")
 	if strings.HasPrefix(s, `"`) {
@@ -165,8 +166,7 @@ func cutCell(s string) (cell, rest string, ok bool) {
 	return strings.TrimSpace(cell), rest, ok
 }
 
-// cutQuoted takes a string in quotes, with the escapes of TOON, which are
-// among those of JSON.
+// cutQuoted cuts off a quoted string. TOON's escapes are a part of JSON's.
 func cutQuoted(s string) (text, rest string, ok bool) {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -180,8 +180,8 @@ func cutQuoted(s string) (text, rest string, ok bool) {
 	return "", s, false
 }
 
-// readText reads the last cell: quoted as TOON does it, as CSV does it, or
-// plain. Quotes that do not go around the whole text belong to it.
+// readText reads the last cell: quoted as in TOON, quoted as in CSV, or plain.
+// Quotes that do not enclose the whole text belong to it.
 func readText(s string) string {
 	s = strings.TrimSpace(s)
 	if !strings.HasPrefix(s, `"`) {
@@ -199,34 +199,29 @@ func readText(s string) string {
 	return s
 }
 
-// readNumber reads a number from 0 to most, or none.
-func readNumber(s string, most float64) (*float64, bool) {
+// readNumber reads a number from 0 to highest, or none.
+func readNumber(s string, highest float64) (*float64, bool) {
 	if s == "" || s == "null" {
 		return nil, true
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(f >= 0 && f <= most) {
+	if err != nil || !(f >= 0 && f <= highest) {
 		return nil, false
 	}
 	return &f, true
 }
+
+var languageCode = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // readLanguage reads a code such as en or pt-BR, or none.
 func readLanguage(s string) (string, bool) {
 	if s == "" || s == "null" {
 		return "", true
 	}
-	for _, c := range []byte(s) {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && c != '-' && c != '_' && (c < '0' || c > '9') {
-			return "", false
-		}
-	}
-	return s, len(s) <= 35
+	return s, len(s) <= 35 && languageCode.MatchString(s)
 }
 
-// readTime reads ISO 8601 with an offset, and also without one, as the time
-// of this place.
+// readTime reads ISO 8601. A time without an offset is local time.
 func readTime(s string) (time.Time, bool) {
 	if len(s) < len("2006-01-02T15:04") || s[4] != '-' {
 		return time.Time{}, false

@@ -8,42 +8,42 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode/utf8"
 )
 
 const (
 	maxOutput = 8 << 20  // bytes of standard output; a whole day of speech is less
 	maxErrors = 64 << 10 // bytes of standard error
-	// drain is how long a program that has ended may keep its output open
-	// through one that it left behind, such as a service.
-	drain = time.Second
+	// outputDelay is how long the output may stay open after the program ended
+	// because another process holds it, such as a service that it started.
+	outputDelay = time.Second
 )
 
 var (
 	errTimeout = errors.New("time is over")
 	errFlood   = errors.New("too much output")
+	errKilled  = errors.New("killed")
 )
 
-// output is what the program said, as valid UTF-8.
+// output is what the program printed, as valid UTF-8.
 type output struct {
 	stdout, stderr string
 	exit           int
 }
 
-// words are what the program said to people, on whichever channel.
-func (o output) words() string {
+// message is what the program said to people, on either output.
+func (o output) message() string {
 	if strings.TrimSpace(o.stdout) != "" {
 		return o.stdout
 	}
 	return o.stderr
 }
 
-// run runs one command to its end. A failure of the program is an error.
+// run runs one command to its end. It returns an error if the program failed.
 func (s *Scribe) run(ctx context.Context, args ...string) (output, error) {
 	began := time.Now()
 	out, err := s.runOnce(ctx, args)
 	if errors.Is(err, errKilled) && args[0] != "new" {
-		out, err = s.runOnce(ctx, args) // a program replaced while it runs may be killed for it
+		out, err = s.runOnce(ctx, args) // macOS may kill a program that is replaced while it runs
 	}
 	s.log.DebugContext(ctx, "pscribe ran", "command", args[0], "duration", time.Since(began),
 		"stdout_bytes", len(out.stdout), "stderr_bytes", len(out.stderr), "exit", out.exit, "failed", err != nil)
@@ -53,7 +53,7 @@ func (s *Scribe) run(ctx context.Context, args ...string) (output, error) {
 	return out, failure(args[0], out)
 }
 
-// exec is one run of the program. Its errors are those of running; the exit
+// exec runs the program once. It fails if the program could not be run; the exit
 // status is in the output.
 func (s *Scribe) exec(ctx context.Context, args []string) (output, error) {
 	path, err := Find(s.path)
@@ -71,11 +71,11 @@ func (s *Scribe) exec(ctx context.Context, args []string) (output, error) {
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
 		cmd = exec.CommandContext(ctx, path, args...)
 		cmd.Stdout, cmd.Stderr = stdout, stderr
-		cmd.WaitDelay = drain
+		cmd.WaitDelay = outputDelay
 		ownGroup(cmd)
 		err = cmd.Start()
 		if !errors.Is(err, syscall.ETXTBSY) || pause(ctx, wait) != nil {
-			break // else it is being written at this moment
+			break // otherwise it is being written right now
 		}
 	}
 	if err == nil {
@@ -85,25 +85,21 @@ func (s *Scribe) exec(ctx context.Context, args []string) (output, error) {
 	if cmd.ProcessState != nil {
 		out.exit = cmd.ProcessState.ExitCode()
 	}
-	var exited *exec.ExitError
+	exited, ok := errors.AsType[*exec.ExitError](err)
 	switch {
-	case err == nil:
-		return out, nil
-	case ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil:
 		return out, context.Cause(ctx)
-	case errors.Is(err, exec.ErrWaitDelay):
-		return out, nil // it ended well and left a service behind
-	case errors.As(err, &exited) && !exited.Exited():
+	case errors.Is(err, exec.ErrWaitDelay): // it succeeded and left a service running
+		return out, nil
+	case ok && !exited.Exited():
 		return out, errKilled
-	case errors.As(err, &exited):
+	case ok:
 		return out, nil
 	}
 	return out, err
 }
 
-var errKilled = errors.New("killed")
-
-// pause waits, unless ctx ends before.
+// pause waits for d. It returns an error if ctx ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -115,7 +111,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// bounded keeps the first max bytes, and tells when there are more.
+// bounded keeps the first max bytes and calls full if there are more.
 type bounded struct {
 	buf  bytes.Buffer
 	max  int
@@ -123,19 +119,15 @@ type bounded struct {
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	room := min(len(p), b.max-b.buf.Len())
-	b.buf.Write(p[:room])
-	if room < len(p) && b.full != nil {
+	n := min(len(p), b.max-b.buf.Len())
+	b.buf.Write(p[:n])
+	if n < len(p) && b.full != nil {
 		b.full()
 	}
 	return len(p), nil
 }
 
-// text is what was kept. Bytes that are no UTF-8 become U+FFFD.
+// text is what was kept. Invalid UTF-8 becomes U+FFFD.
 func (b *bounded) text() string {
-	text := b.buf.String()
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\uFFFD")
-	}
-	return strings.TrimPrefix(text, "\uFEFF")
+	return strings.TrimPrefix(strings.ToValidUTF8(b.buf.String(), "\uFFFD"), "\uFEFF")
 }

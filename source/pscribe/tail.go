@@ -10,8 +10,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Tail returns the newest entries, or the oldest from a line on. With a wait
-// it looks again until there is something settled to return.
+// Tail returns the newest entries, or the oldest from a line on. With a wait it
+// polls until there is a final entry.
 func (s *Scribe) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.ScribePage, error) {
 	if err := atLeast("n", req.N, 1); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (s *Scribe) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.Sc
 	}
 	deadline := s.now().Add(req.Wait)
 	for {
-		page, err := s.look(ctx, req)
+		page, err := s.readTail(ctx, req)
 		left := deadline.Sub(s.now())
 		if err != nil || left <= 0 || hasNews(page, req.Filter) {
 			return page, err
@@ -41,11 +41,11 @@ func hasNews(page *hearken.ScribePage, f hearken.StatusFilter) bool {
 	})
 }
 
-// look is one Tail without a wait.
-func (s *Scribe) look(ctx context.Context, req hearken.TailRequest) (*hearken.ScribePage, error) {
-	read := s.last
+// readTail is one Tail without a wait.
+func (s *Scribe) readTail(ctx context.Context, req hearken.TailRequest) (*hearken.ScribePage, error) {
+	read := s.readNewest
 	if req.SinceLine > 0 {
-		read = s.from
+		read = s.readFrom
 	}
 	v, err := read(ctx, req)
 	if err != nil {
@@ -53,21 +53,21 @@ func (s *Scribe) look(ctx context.Context, req hearken.TailRequest) (*hearken.Sc
 	}
 	page := &hearken.ScribePage{Session: cmp.Or(req.Session, v.session), Raw: strings.Join(v.raw, "\n")}
 	entries := slices.DeleteFunc(v.entries, func(e hearken.Segment) bool { return e.Line < req.SinceLine })
-	open := s.open(entries)
+	open := s.firstOpenLine(entries)
 	entries = slices.DeleteFunc(entries, func(e hearken.Segment) bool { return e.IsFinal && e.Line >= open })
-	last := lastSettled(entries)
-	page.Entries = atMost(filter(entries, req.Filter), req.N, req.SinceLine > 0)
-	page.Next = min(goOn(page.Entries, req.SinceLine), open)
+	last := lastFinal(entries)
+	page.Entries = truncate(filter(entries, req.Filter), req.N, req.SinceLine > 0)
+	page.Next = min(nextLine(page.Entries, req.SinceLine), open)
 	for _, e := range page.Entries {
-		if e.Line < last { // settled or given up
+		if e.Line < last { // final, or never will be
 			page.Next = max(page.Next, e.Line+1)
 		}
 	}
 	return page, nil
 }
 
-// lastSettled is the highest line that is settled, or 0.
-func lastSettled(entries []hearken.Segment) int {
+// lastFinal is the highest line that is final, or 0.
+func lastFinal(entries []hearken.Segment) int {
 	for _, e := range slices.Backward(entries) {
 		if e.IsFinal {
 			return e.Line
@@ -81,33 +81,33 @@ type view struct {
 	session string
 	entries []hearken.Segment
 	raw     []string
-	rows    int // before only the newest of each segment was kept
+	rows    int // including superseded ones
 }
 
-// from reads all from a line on. The filter is not passed on: whether
-// ParrotScribe counts the lines before or after filtering is its own affair,
-// and what is still to be confirmed must be seen.
-func (s *Scribe) from(ctx context.Context, req hearken.TailRequest) (view, error) {
+// readFrom reads everything from a line on. It does not pass the filter on, because
+// it must see what is unconfirmed, and ParrotScribe may count lines before or after
+// filtering.
+func (s *Scribe) readFrom(ctx context.Context, req hearken.TailRequest) (view, error) {
 	if _, err := withFilter(nil, req.Filter); err != nil {
 		return view{}, err
 	}
 	return s.view(ctx, req.Session, 0, req.SinceLine, hearken.AllEntries)
 }
 
-// last reads the newest n. A segment that was refined has many rows: it reads
-// more of them if n rows hold too few entries.
-func (s *Scribe) last(ctx context.Context, req hearken.TailRequest) (view, error) {
-	const most = 10_000
+// readNewest reads the newest n entries. A segment may have many rows, one for each
+// change. So it reads more rows if n rows hold too few entries.
+func (s *Scribe) readNewest(ctx context.Context, req hearken.TailRequest) (view, error) {
+	const maxRows = 10_000
 	n := req.N
 	v, err := s.view(ctx, req.Session, n, 0, req.Filter)
-	for err == nil && v.rows >= n && len(v.entries) < req.N && n < most {
+	for err == nil && v.rows >= n && len(v.entries) < req.N && n < maxRows {
 		n *= 4
 		v, err = s.view(ctx, req.Session, n, 0, req.Filter)
 	}
 	if err != nil {
 		return v, err
 	}
-	line := s.doubt(v.entries, req.Filter)
+	line := s.firstUnseenLine(v.entries, req.Filter)
 	if line == 0 {
 		return v, nil
 	}
@@ -124,14 +124,14 @@ func (s *Scribe) last(ctx context.Context, req hearken.TailRequest) (view, error
 	return v, nil
 }
 
-// doubt is the first line that may still be unconfirmed without being seen
-// among the entries, or 0: the newest rows, and those that a filter lets
-// through, do not tell.
-func (s *Scribe) doubt(entries []hearken.Segment, f hearken.StatusFilter) int {
-	const behind = 32 // segments that can begin while one is refined
+// firstUnseenLine is the first line that may still be unconfirmed and is not among
+// the entries, or 0. The newest rows, or those that a filter selects, may not
+// include it.
+func (s *Scribe) firstUnseenLine(entries []hearken.Segment, f hearken.StatusFilter) int {
+	const behind = 32 // segments that can begin before one is confirmed
 	for i, e := range entries {
 		switch {
-		case !s.fresh(e):
+		case !s.mayChange(e):
 			continue
 		case i == 0 && e.Line > 1:
 			return max(e.Line-behind, 1)
@@ -152,17 +152,16 @@ func (s *Scribe) doubt(entries []hearken.Segment, f hearken.StatusFilter) int {
 	return 0
 }
 
-// fresh reports whether an entry is so new that it, or one beside it, may
-// still have to be confirmed.
-func (s *Scribe) fresh(e hearken.Segment) bool {
-	return s.now().Sub(e.Timestamp) < refining
+// mayChange reports whether an entry is so new that it, or one near it, may still be
+// confirmed.
+func (s *Scribe) mayChange(e hearken.Segment) bool {
+	return s.now().Sub(e.Timestamp) < confirmWithin
 }
 
-// open is the first line that is still to be confirmed. What was confirmed
-// from there on waits for it: to show it now would be to show it twice, or to
-// lose the other.
-func (s *Scribe) open(entries []hearken.Segment) int {
-	i := slices.IndexFunc(entries, func(e hearken.Segment) bool { return !e.IsFinal && s.fresh(e) })
+// firstOpenLine is the first line that is still to be confirmed. Later confirmed
+// entries wait for it: otherwise a reader would get them twice, or miss it.
+func (s *Scribe) firstOpenLine(entries []hearken.Segment) int {
+	i := slices.IndexFunc(entries, func(e hearken.Segment) bool { return !e.IsFinal && s.mayChange(e) })
 	if i < 0 {
 		return math.MaxInt
 	}
@@ -191,14 +190,14 @@ func (s *Scribe) view(ctx context.Context, session string, n, from int, f hearke
 		}
 	}
 	v.rows = len(v.entries)
-	v.entries = newest(v.entries)
+	v.entries = dropSuperseded(v.entries)
 	return v, nil
 }
 
-// atMost takes the n oldest or newest entries. Entries of one line, such as a
-// confirmed one and its translation, are not parted where that can be helped:
-// whoever goes on from the next line would never see the rest.
-func atMost(entries []hearken.Segment, n int, oldest bool) []hearken.Segment {
+// truncate keeps the n oldest or newest entries. If possible, it does not separate
+// entries of one line, such as a confirmed one and its translation: a reader that
+// continues from the next line would never see the rest.
+func truncate(entries []hearken.Segment, n int, oldest bool) []hearken.Segment {
 	if len(entries) <= n {
 		return entries
 	}

@@ -273,7 +273,7 @@ func TestTail_Doubt(t *testing.T) {
 	for _, filter := range []hearken.StatusFilter{hearken.OnlyConfirmed, hearken.OnlySpeech} {
 		p.calls = nil
 		page, err := p.scribe().Tail(t.Context(), hearken.TailRequest{N: 9, Filter: filter})
-		if err != nil || page.Next != 2 || lastSettled(page.Entries) != 1 {
+		if err != nil || page.Next != 2 || lastFinal(page.Entries) != 1 {
 			t.Errorf("%s: %+v, %v", filter, page, err)
 		}
 		if diff := cmp.Diff([]string{"tail -n 9 --status " + string(filter), "tail -n +2"}, p.calls); diff != "" {
