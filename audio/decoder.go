@@ -83,8 +83,7 @@ func (d *Decoder) Close() error {
 		}
 		return d.err
 	}
-	d.err = d.guard(d.finish)
-	if d.err != nil {
+	if d.err = d.guard(d.finish); d.err != nil {
 		return d.err
 	}
 	d.err = errClosed
@@ -109,9 +108,6 @@ func (d *Decoder) finish() error {
 }
 
 func (d *Decoder) parse(p []byte) error {
-	if d.parser != nil {
-		return d.parser.write(p)
-	}
 	for d.parser == nil {
 		if len(p) == 0 {
 			return nil
@@ -158,18 +154,8 @@ func (d *Decoder) recognise(last bool) error {
 func (d *Decoder) setRaw() error {
 	f := d.declared.raw()
 	d.found = f
-	p := &pcmParser{out: &d.out}
-	switch f.Encoding {
-	case Mulaw:
-		p.kind = mulaw
-	case Alaw:
-		p.kind = alaw
-	case Linear32:
-		p.kind = float32s
-	default:
-		p.kind = pcm16
-	}
-	d.parser = p
+	kinds := map[string]sampleKind{Linear16: pcm16, Linear32: float32s, Mulaw: mulaw, Alaw: alaw}
+	d.parser = &pcmParser{out: &d.out, kind: kinds[f.Encoding]}
 	return d.out.set(f.Rate, f.Channels, f.Channels)
 }
 

@@ -62,24 +62,8 @@ func (o *output) set(rate, channels, want int) error {
 	return nil
 }
 
-// mono takes samples of the only channel and delivers them.
-func (o *output) mono(samples []int16) error {
-	for len(samples) > 0 {
-		n := min(len(samples), o.block())
-		o.resample(0, samples[:n])
-		if err := o.emit(); err != nil {
-			return err
-		}
-		samples = samples[n:]
-	}
-	return nil
-}
-
 // interleaved takes whole frames, with one sample per channel in turn.
 func (o *output) interleaved(samples []int16) error {
-	if o.channels == 1 {
-		return o.mono(samples)
-	}
 	for len(samples) >= o.channels {
 		n := min(len(samples)/o.channels, o.block())
 		o.split(samples[:n*o.channels])
@@ -93,6 +77,10 @@ func (o *output) interleaved(samples []int16) error {
 
 // split splits frames into the tracks, or mixes them into one.
 func (o *output) split(samples []int16) {
+	if o.channels == 1 {
+		o.resample(0, samples)
+		return
+	}
 	for i := range o.tracks[:o.outChannels] {
 		in := o.tracks[i].in[:0]
 		if o.outChannels == 2 {

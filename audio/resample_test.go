@@ -51,8 +51,8 @@ func TestResampler_StopBand(t *testing.T) {
 	for _, rate := range []int{22050, 24000, 32000, 44100, 48000, 96000, 47999} {
 		for hz := 8200.0; hz < float64(rate)/2; hz += 1310 {
 			got := resample(rate, sine(hz, rate, rate/8))
-			if level := Measure(got[200 : len(got)-200]); level.RMS > -78 {
-				t.Errorf("%d Hz: a tone of %.0f Hz leaves %.1f dB", rate, hz, level.RMS)
+			if level := Level(got[200 : len(got)-200]); level > -78 {
+				t.Errorf("%d Hz: a tone of %.0f Hz leaves %.1f dB", rate, hz, level)
 			}
 		}
 	}

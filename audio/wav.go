@@ -3,6 +3,7 @@ package audio
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 )
 
 // maxChunk limits a chunk or element that must be held in memory as a whole.
@@ -93,22 +94,13 @@ func (w *wavParser) chunk() error {
 			w.left = -1
 		}
 	default:
-		if !w.seen && !printable(id) {
+		if !w.seen && strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) {
 			return undecodable("wav: no chunk where one should be")
 		}
 		w.skip = int64(size) + int64(size&1)
 	}
 	w.head, w.need = w.head[:0], 0
 	return nil
-}
-
-func printable(id string) bool {
-	for i := range len(id) {
-		if id[i] < ' ' || id[i] > '~' {
-			return false
-		}
-	}
-	return true
 }
 
 func (w *wavParser) format(b []byte) error {
@@ -123,9 +115,9 @@ func (w *wavParser) format(b []byte) error {
 	if tag == 0xfffe && len(b) >= 26 { // extensible: the real tag begins the GUID
 		tag = binary.LittleEndian.Uint16(b[24:])
 	}
-	kind, err := wavKind(tag, bits)
-	if err != nil {
-		return err
+	kind, ok := wavKinds[[2]int{int(tag), bits}]
+	if !ok {
+		return undecodable("wav: format %d with %d bits", tag, bits)
 	}
 	if channels == 0 || align != channels*kind.size() {
 		return undecodable("wav: %d channels of %d bits in %d bytes", channels, bits, align)
@@ -135,26 +127,9 @@ func (w *wavParser) format(b []byte) error {
 	return w.d.out.set(rate, channels, w.d.outputChannels(true))
 }
 
-func wavKind(tag uint16, bits int) (sampleKind, error) {
-	switch {
-	case tag == 1 && bits == 8:
-		return pcm8, nil
-	case tag == 1 && bits == 16:
-		return pcm16, nil
-	case tag == 1 && bits == 24:
-		return pcm24, nil
-	case tag == 1 && bits == 32:
-		return pcm32, nil
-	case tag == 3 && bits == 32:
-		return float32s, nil
-	case tag == 3 && bits == 64:
-		return float64s, nil
-	case tag == 6 && bits == 8:
-		return alaw, nil
-	case tag == 7 && bits == 8:
-		return mulaw, nil
-	}
-	return 0, undecodable("wav: format %d with %d bits", tag, bits)
+// wavKinds maps a format tag and the bits of a sample to its layout.
+var wavKinds = map[[2]int]sampleKind{
+	{1, 8}: pcm8, {1, 16}: pcm16, {1, 24}: pcm24, {1, 32}: pcm32, {3, 32}: float32s, {3, 64}: float64s, {6, 8}: alaw, {7, 8}: mulaw,
 }
 
 func (w *wavParser) close() error {

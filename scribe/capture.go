@@ -125,7 +125,9 @@ func (c *capture) switchTo(next *destination) *destination {
 	if ended { // the capture has just ended: the new session gets no audio
 		finish = next
 	} else {
-		c.scribe.remember(next.session)
+		c.scribe.mu.Lock()
+		c.scribe.last = next.session
+		c.scribe.mu.Unlock()
 	}
 	if err := finish.input.Finish(); err != nil {
 		c.scribe.cfg.Log.Debug("capture's session had ended", "session", finish.session, "error", err)
@@ -172,10 +174,4 @@ func (s *Scribe) forget(c *capture, why string) {
 	if why != "" {
 		s.cfg.Log.Warn("capture ended unexpectedly", "session", s.last, "why", why)
 	}
-}
-
-func (s *Scribe) remember(session string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = session
 }

@@ -1,6 +1,7 @@
 package scribe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -51,9 +52,7 @@ type Recorder struct {
 
 // Record wraps a foreign scribe and saves its sessions.
 func Record(s hearken.Scribe, cfg RecorderConfig) *Recorder {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	k := &Recorder{Scribe: s, cfg: cfg, followed: map[string]bool{}}
 	k.ctx, k.stop = context.WithCancel(context.Background())
 	return k
@@ -92,8 +91,8 @@ func (k *Recorder) follow(st *hearken.ScribeStatus, err error) (*hearken.ScribeS
 	defer k.mu.Unlock()
 	if !k.followed[st.Session] && k.ctx.Err() == nil {
 		k.followed[st.Session] = true
-		since := st.Since
-		k.work.Go(func() { k.copy(st.Session, since) })
+		session, since := st.Session, st.Since
+		k.work.Go(func() { k.copy(session, since) })
 	}
 	return st, nil
 }
@@ -109,13 +108,12 @@ func (k *Recorder) copy(foreign string, since time.Time) {
 				return // the user deleted the copy
 			}
 		}
-		switch {
-		case err != nil && k.ctx.Err() == nil:
+		if err != nil && k.ctx.Err() == nil {
 			k.cfg.Log.Warn("session of a foreign scribe not saved", "session", c.id, "error", err)
 			sleep(k.ctx, retryPause)
+		}
+		if err != nil {
 			continue
-		case err != nil:
-			return
 		}
 		if page.Next > next {
 			next = page.Next

@@ -11,6 +11,7 @@
 package scribe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,9 +78,7 @@ type Scribe struct {
 
 // New returns a scribe that captures nothing yet.
 func New(cfg Config) *Scribe {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -140,11 +139,10 @@ func (s *Scribe) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
 		return nil, err
 	}
 	defer func() { <-s.stateLock }()
-	if s.current() != nil {
-		return s.Status(ctx)
-	}
-	if err := s.begin(ctx); err != nil {
-		return nil, err
+	if s.current() == nil {
+		if err := s.begin(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return s.Status(ctx)
 }
@@ -165,7 +163,7 @@ func (s *Scribe) begin(ctx context.Context) error {
 	return nil
 }
 
-// run starts taking audio.
+// run starts a capture into a session.
 func (s *Scribe) run(audio hearken.Capture, p *destination) {
 	run, cancel := context.WithCancel(s.ctx)
 	c := &capture{scribe: s, audio: audio, cancel: cancel, dest: p, done: make(chan struct{})}
@@ -194,10 +192,7 @@ func (s *Scribe) session(ctx context.Context) (*hearken.Session, hearken.Input, 
 		return nil, nil, err
 	}
 	in, err := s.cfg.Hub.Attach(context.WithoutCancel(ctx), info.ID, s.cfg.Principal)
-	if err != nil {
-		return nil, nil, err
-	}
-	return info, in, nil
+	return info, in, err
 }
 
 // Stop ends the capture. It waits a few seconds for the last words; any that

@@ -157,13 +157,11 @@ func (c *conn) end(e *ending) {
 // startEvents begins to take the hub's events, until there are no more.
 func (c *conn) startEvents() {
 	c.eventsStarted = true
-	go func() {
-		defer close(c.eventsDone)
-		c.forwardEvents()
-	}()
+	go c.forwardEvents()
 }
 
 func (c *conn) forwardEvents() {
+	defer close(c.eventsDone)
 	cut := false
 	for ev := range c.in.Events() {
 		switch ev.Kind {
@@ -239,7 +237,7 @@ func (c *conn) finalize(channel *int) {
 			return
 		}
 		req.channel = *channel
-		origins = []hearken.Origin{originOf(*channel)}
+		origins = channelOrigins[*channel : *channel+1]
 	}
 	if c.queue.put(item{finalize: req}) != nil {
 		_ = c.ws.CloseNow() // it asks and does not read
@@ -253,12 +251,8 @@ func (c *conn) finalize(channel *int) {
 // seconds is how much audio the hub was given.
 func (c *conn) seconds() float64 { return float64(c.samples.Load()) / hearken.SampleRate }
 
-func originOf(channel int) hearken.Origin {
-	if channel == 1 {
-		return hearken.System
-	}
-	return hearken.Microphone
-}
+// channelOrigins are the origins of the first and the second channel.
+var channelOrigins = []hearken.Origin{hearken.Microphone, hearken.System}
 
 func (c *conn) touch() { c.lastReceived.Store(time.Now().UnixNano()) }
 

@@ -54,6 +54,7 @@
 package listen
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -101,9 +102,7 @@ type Handler struct {
 
 // New makes a handler.
 func New(cfg Config) *Handler {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Ahead <= 0 {
 		cfg.Ahead = 2 * time.Minute
 	}

@@ -1,6 +1,10 @@
 package listen
 
-import "github.com/hearken-dev/hearken"
+import (
+	"cmp"
+
+	"github.com/hearken-dev/hearken"
+)
 
 // Deepgram's messages, in its order of fields.
 type (
@@ -67,6 +71,8 @@ type (
 		Words      []word  `json:"words"`
 		Speaker    *int    `json:"speaker,omitempty"`
 		ID         string  `json:"id"`
+
+		languages []string
 	}
 	utteranceEnd struct {
 		Type        string  `json:"type"`
@@ -89,10 +95,7 @@ type (
 
 // metadataOf is the metadata of every result of a session.
 func metadataOf(s *hearken.Session, version string, extra map[string]string) metadata {
-	info := modelInfo{Name: s.Provider, Version: version, Arch: s.Provider}
-	if s.Config.Model != "" {
-		info.Name = s.Config.Model
-	}
+	info := modelInfo{Name: cmp.Or(s.Config.Model, s.Provider), Version: version, Arch: s.Provider}
 	return metadata{
 		RequestID: s.ID,
 		ModelInfo: info,

@@ -2,6 +2,7 @@ package listen
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -188,7 +189,7 @@ func vocabulary(q url.Values) []string {
 	return terms
 }
 
-// deepgramModels are the beginnings of Deepgram's model names.
+// deepgramModels are the families of Deepgram's models: their names up to a dash.
 var deepgramModels = []string{
 	"nova", "enhanced", "base", "whisper", "general", "meeting", "phonecall", "voicemail", "finance",
 	"conversationalai", "video", "medical", "drivethru", "automotive", "atc",
@@ -201,19 +202,15 @@ func providerAndModel(name string, providers []string) (provider, model string, 
 		return "", "", nil
 	}
 	first, rest, _ := strings.Cut(name, "/")
-	for _, p := range providers {
-		if first == p {
-			return p, rest, nil
-		}
+	if slices.Contains(providers, first) {
+		return first, rest, nil
 	}
 	if len(providers) > 0 && providers[0] == "deepgram" {
 		return "", name, nil // it knows its own models
 	}
-	lower := strings.ToLower(name)
-	for _, f := range deepgramModels {
-		if lower == f || strings.HasPrefix(lower, f+"-") {
-			return "", "", nil
-		}
+	family, _, _ := strings.Cut(strings.ToLower(name), "-")
+	if slices.Contains(deepgramModels, family) {
+		return "", "", nil
 	}
 	return "", "", hearken.Errorf(hearken.Invalid, "There is no model %.60q.", name).
 		WithTry("model=nova-3 for the hub's own engine, or one of %s", strings.Join(providers, ", "))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/coder/websocket"
@@ -115,18 +116,11 @@ func (c *conn) deliver(channels ...[]int16) error {
 
 // setFinalUntil records how far a channel's words are final.
 func (c *conn) setFinalUntil(o hearken.Origin, seconds float64) {
-	final := &c.finalUntil[0]
-	switch o {
-	case hearken.System:
-		final = &c.finalUntil[1]
-	case hearken.EventOrigin:
+	channel, pos := slices.Index(channelOrigins, o), int64(seconds*hearken.SampleRate)
+	if channel < 0 || pos <= c.finalUntil[channel].Load() {
 		return
 	}
-	pos := int64(seconds * hearken.SampleRate)
-	if pos <= final.Load() {
-		return
-	}
-	final.Store(pos) // only forwardEvents writes it
+	c.finalUntil[channel].Store(pos) // only forwardEvents writes it
 	select {
 	case c.progress <- struct{}{}:
 	default:

@@ -2,6 +2,7 @@ package listen
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -18,17 +19,9 @@ import (
 // A recording collects the results for one request.
 type recording struct {
 	c          *conn
-	segments   [2][]spokenSegment
-	stopped    chan string // gets the reason for which the session stopped
-	incomplete bool        // some audio was not transcribed; final once stopped has a value
-}
-
-// A spokenSegment is a segment with words.
-type spokenSegment struct {
-	alternative
-	start, end float64
-	speaker    *int
-	id         string
+	utterances [2][]utterance // by channel
+	stopped    chan string    // gets the reason for which the session stopped
+	incomplete bool           // some audio was not transcribed; final once stopped has a value
 }
 
 // transcribe serves POST: the body is audio and the answer its text. The audio
@@ -155,18 +148,19 @@ func (rec *recording) collect(stop chan struct{}, stopReading func()) {
 }
 
 func (rec *recording) add(seg *hearken.Segment) {
-	if seg.Status != hearken.Confirmed || !seg.Spoken() {
+	i := slices.Index(channelOrigins, seg.Origin)
+	if i < 0 || seg.Status != hearken.Confirmed || !seg.Spoken() {
 		return
 	}
-	i := 0
-	if seg.Origin == hearken.System {
-		i = 1
+	a := rec.c.opts.alternativeOf(seg)
+	u := utterance{
+		Start: millis(seg.StartTime), End: millis(seg.EndTime), Confidence: a.Confidence, Channel: i,
+		Transcript: a.Transcript, Words: a.Words, ID: uuid.NewString(), languages: a.Languages,
 	}
-	s := spokenSegment{alternative: rec.c.opts.alternativeOf(seg), start: millis(seg.StartTime), end: millis(seg.EndTime), id: uuid.NewString()}
 	if rec.c.opts.diarize {
-		s.speaker = seg.Speaker
+		u.Speaker = seg.Speaker
 	}
-	rec.segments[i] = append(rec.segments[i], s)
+	rec.utterances[i] = append(rec.utterances[i], u)
 }
 
 func (rec *recording) answer(utterances bool) answer {
@@ -174,29 +168,21 @@ func (rec *recording) answer(utterances bool) answer {
 	meta := metadataOf(c.session, c.h.cfg.Version, c.opts.extra)
 	a := answer{Metadata: c.summaryOf(meta)}
 	for i := range int(c.channels.Load()) {
-		slices.SortStableFunc(rec.segments[i], func(a, b spokenSegment) int {
-			return int(a.start*1000) - int(b.start*1000)
-		})
-		var ch channel
-		ch.Alternatives[0] = joined(rec.segments[i])
-		a.Results.Channels = append(a.Results.Channels, ch)
-		for _, s := range rec.segments[i] {
-			if utterances {
-				a.Results.Utterances = append(a.Results.Utterances, utterance{
-					Start: s.start, End: s.end, Confidence: s.Confidence, Channel: i,
-					Transcript: s.Transcript, Words: s.Words, Speaker: s.speaker, ID: s.id,
-				})
-			}
+		all := rec.utterances[i]
+		slices.SortStableFunc(all, byStart)
+		a.Results.Channels = append(a.Results.Channels, channel{[1]alternative{joined(all)}})
+		if utterances {
+			a.Results.Utterances = append(a.Results.Utterances, all...)
 		}
 	}
-	slices.SortStableFunc(a.Results.Utterances, func(a, b utterance) int {
-		return int(a.Start*1000) - int(b.Start*1000)
-	})
+	slices.SortStableFunc(a.Results.Utterances, byStart)
 	return a
 }
 
+func byStart(a, b utterance) int { return cmp.Compare(a.Start, b.Start) }
+
 // joined is everything that was said on a channel.
-func joined(all []spokenSegment) alternative {
+func joined(all []utterance) alternative {
 	a := alternative{Words: []word{}}
 	sum := 0.0
 	for _, s := range all {
@@ -205,7 +191,7 @@ func joined(all []spokenSegment) alternative {
 		}
 		a.Transcript += s.Transcript
 		a.Words = append(a.Words, s.Words...)
-		for _, l := range s.Languages {
+		for _, l := range s.languages {
 			if !slices.Contains(a.Languages, l) {
 				a.Languages = append(a.Languages, l)
 			}

@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -15,10 +16,7 @@ import (
 // too, so that clients find a 401 where they look for it. Only the text of a
 // [*hearken.Error] is shown.
 func Refuse(w http.ResponseWriter, status int, err error) {
-	id := w.Header().Get("dg-request-id")
-	if id == "" {
-		id = uuid.NewString()
-	}
+	id := cmp.Or(w.Header().Get("dg-request-id"), uuid.NewString())
 	message := "The hub failed; its log says why."
 	if e, ok := errors.AsType[*hearken.Error](err); ok {
 		message = e.Error()

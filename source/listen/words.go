@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"unicode"
@@ -16,14 +17,14 @@ const unknownConfidence = 0.5
 // alternativeOf is a segment's text as the stream asked for it.
 func (o *options) alternativeOf(seg *hearken.Segment) alternative {
 	text := strings.TrimSpace(seg.Text)
-	spokenSegment := seg.Words
-	if len(spokenSegment) == 0 {
-		spokenSegment = spread(text, seg.StartTime, seg.EndTime)
+	spoken := seg.Words
+	if len(spoken) == 0 {
+		spoken = spread(text, seg.StartTime, seg.EndTime)
 	}
-	words := make([]word, 0, len(spokenSegment))
+	words := make([]word, 0, len(spoken))
 	sum := 0.0
-	for i := range spokenSegment {
-		w := o.wordOf(&spokenSegment[i], seg)
+	for i := range spoken {
+		w := o.wordOf(&spoken[i], seg)
 		if w.Word == "" {
 			continue // punctuation that stands alone
 		}
@@ -51,21 +52,13 @@ func (o *options) wordOf(from *hearken.Word, seg *hearken.Segment) word {
 		Word:       plain(from.Word),
 		Start:      millis(from.StartTime),
 		End:        millis(from.EndTime),
-		Confidence: unknownConfidence,
-	}
-	switch {
-	case from.Confidence != nil:
-		w.Confidence = round4(*from.Confidence)
-	case seg.Confidence != nil:
-		w.Confidence = round4(*seg.Confidence)
+		Confidence: round4(*cmp.Or(from.Confidence, seg.Confidence, new(unknownConfidence))),
 	}
 	if o.punctuate {
 		w.Punctuated = strings.TrimSpace(from.Word)
 	}
 	if o.diarize {
-		if w.Speaker = from.Speaker; w.Speaker == nil {
-			w.Speaker = seg.Speaker
-		}
+		w.Speaker = cmp.Or(from.Speaker, seg.Speaker)
 	}
 	if o.multilingual {
 		w.Language = seg.Language

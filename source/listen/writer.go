@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/coder/websocket"
 	"github.com/hearken-dev/hearken"
@@ -68,10 +69,10 @@ func (w *writer) handle(it item) (done bool, err error) {
 		if hearken.CodeOf(it.Err) == "" {
 			w.c.h.cfg.Log.Error("engine failed", "session", w.c.session.ID, "error", it.Err)
 		}
-	case it.Origin == hearken.Microphone:
-		w.builders[0].event(it.InputEvent)
-	case it.Origin == hearken.System:
-		w.builders[1].event(it.InputEvent)
+	default:
+		if channel := slices.Index(channelOrigins, it.Origin); channel >= 0 {
+			w.builders[channel].event(it.InputEvent)
+		}
 	}
 	return false, w.flush()
 }

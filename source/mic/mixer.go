@@ -122,7 +122,7 @@ func (d *mixer) levels() []float64 {
 	defer d.mu.Unlock()
 	levels := make([]float64, len(d.recent))
 	for i, r := range d.recent {
-		levels[i] = math.Min(1, math.Max(0, 1+audio.Measure(r).RMS/quietest))
+		levels[i] = math.Min(1, math.Max(0, 1+audio.Level(r)/quietest))
 	}
 	return levels
 }

@@ -2,6 +2,7 @@ package upload
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 
 	"github.com/hearken-dev/hearken"
@@ -43,10 +44,7 @@ func (e *eventWriter) deltas() error {
 // piece writes one confirmed text.
 func (e *eventWriter) piece(s *hearken.Segment) error {
 	text := oneLine(s.Text)
-	language := s.Language
-	if language == "" {
-		language = e.job.request.Language
-	}
+	language := cmp.Or(s.Language, e.job.request.Language)
 	delta := struct {
 		Type    string `json:"type"`
 		Delta   string `json:"delta"`

@@ -191,7 +191,7 @@ type body struct {
 	readTimeout     time.Duration // for each read
 	expectsContinue bool          // the client sends only when the body is read
 	left            int64
-	endEvent        time.Time
+	deadline        time.Time
 	err             error // of the connection
 }
 
@@ -200,17 +200,17 @@ func (h *Handler) newBody(w http.ResponseWriter, r *http.Request) *body {
 	return &body{
 		ReadCloser: r.Body, control: http.NewResponseController(w), readTimeout: h.readTimeout, left: limit,
 		expectsContinue: r.Header.Get("Expect") != "",
-		endEvent:        time.Now().Add(h.readTimeout + time.Duration(limit/minBytesPerSecond)*time.Second),
+		deadline:        time.Now().Add(h.readTimeout + time.Duration(limit/minBytesPerSecond)*time.Second),
 	}
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	b.expectsContinue = false
-	deadline := time.Now().Add(b.readTimeout)
-	if deadline.After(b.endEvent) {
-		deadline = b.endEvent
+	next := time.Now().Add(b.readTimeout)
+	if next.After(b.deadline) {
+		next = b.deadline
 	}
-	_ = b.control.SetReadDeadline(deadline) // not every writer can
+	_ = b.control.SetReadDeadline(next) // not every writer can
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), max(1, b.left))])
 	if n > 0 && b.left <= 0 {
 		return 0, errTooLarge
@@ -228,7 +228,7 @@ func (b *body) drain() {
 	if b.expectsContinue || b.err != nil {
 		return
 	}
-	b.left, b.endEvent = maxDiscard, time.Now().Add(b.readTimeout)
+	b.left, b.deadline = maxDiscard, time.Now().Add(b.readTimeout)
 	_, _ = io.Copy(io.Discard, b)
 }
 

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt/language"
 )
 
 // A transcript is a recording with all its words.
@@ -174,3 +175,6 @@ func logprob(confidence *float64) float64 {
 
 // milliseconds rounds to three places.
 func milliseconds(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
+
+// nameOf is the name of a language by its tag, or the tag where it has none.
+func nameOf(tag string) string { return cmp.Or(language.Name(tag), tag) }

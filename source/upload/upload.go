@@ -31,6 +31,7 @@
 package upload
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -113,9 +114,7 @@ func New(cfg Config) *Handler {
 	if cfg.Ahead <= 0 {
 		cfg.Ahead = 2 * time.Minute
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	h := &Handler{
 		cfg: cfg, mux: http.NewServeMux(), slots: make(chan struct{}, cfg.Concurrent),
 		keepAliveEvery: 15 * time.Second, readTimeout: 30 * time.Second,

@@ -46,6 +46,7 @@
 package ws
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -86,9 +87,7 @@ type Handler struct {
 
 // New makes a handler.
 func New(cfg Config) *Handler {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	return &Handler{cfg: cfg, pingEvery: 15 * time.Second, conns: wsconn.NewSet()}
 }
 
