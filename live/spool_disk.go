@@ -190,14 +190,14 @@ func (s *spool) sweep() error {
 	s.oldest = noFile
 	for _, at := range chunks {
 		size, err := fileSamples(s.path(at))
-		if err != nil {
-			return fmt.Errorf("sweep spool: %w", err)
-		}
-		if at+size > start || s.file != nil && at == s.fileAt {
+		if err == nil && (at+size > start || s.file != nil && at == s.fileAt) {
 			s.oldest = at
 			break
 		}
-		if err := s.archiveOrRemove(at); err != nil {
+		if err == nil {
+			err = s.archiveOrRemove(at)
+		}
+		if err != nil {
 			return fmt.Errorf("sweep spool: %w", err)
 		}
 	}
@@ -253,24 +253,19 @@ func (s *spool) discard(from int64) error {
 // files that hold nothing else are deleted.
 func (s *spool) silence(from int64, remove bool) error {
 	chunks, err := s.chunks()
+	for _, at := range chunks {
+		size, failed := fileSamples(s.path(at))
+		switch {
+		case failed != nil:
+		case remove && at >= from:
+			failed = os.Remove(s.path(at))
+		case at+size > from:
+			failed = overwrite(s.path(at), 2*max(0, from-at), 2*size)
+		}
+		err = errors.Join(err, failed)
+	}
 	if err != nil {
 		return fmt.Errorf("silence spool: %w", err)
-	}
-	for _, at := range chunks {
-		size, err := fileSamples(s.path(at))
-		if err != nil {
-			return fmt.Errorf("silence spool: %w", err)
-		}
-		switch {
-		case remove && at >= from:
-			if err := os.Remove(s.path(at)); err != nil {
-				return fmt.Errorf("silence spool: %w", err)
-			}
-		case at+size > from:
-			if err := overwrite(s.path(at), 2*max(0, from-at), 2*size); err != nil {
-				return fmt.Errorf("silence spool: %w", err)
-			}
-		}
 	}
 	return nil
 }
