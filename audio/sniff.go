@@ -33,19 +33,19 @@ func sniff(b []byte, last bool) (string, error) {
 		return "", nil
 	}
 	switch {
-	case has(b, 0, "RIFF") && has(b, 8, "WAVE"), has(b, 0, "RF64") && has(b, 8, "WAVE"):
+	case hasAt(b, 0, "RIFF") && hasAt(b, 8, "WAVE"), hasAt(b, 0, "RF64") && hasAt(b, 8, "WAVE"):
 		return WAV, nil
-	case has(b, 0, "OggS"):
+	case hasAt(b, 0, "OggS"):
 		return OggOpus, nil
-	case has(b, 0, "\x1a\x45\xdf\xa3"):
+	case hasAt(b, 0, "\x1a\x45\xdf\xa3"):
 		return WebMOpus, nil
-	case has(b, 0, "fLaC"):
+	case hasAt(b, 0, "fLaC"):
 		return FLAC, nil
-	case has(b, 0, "ID3") && len(b) >= 10 && b[3] < 0xff && b[6]|b[7]|b[8]|b[9] < 0x80:
+	case hasAt(b, 0, "ID3") && len(b) >= 10 && b[3] < 0xff && b[6]|b[7]|b[8]|b[9] < 0x80:
 		return MP3, nil
 	}
 	for _, f := range unsupported {
-		if has(b, f.at, f.magic) {
+		if hasAt(b, f.at, f.magic) {
 			return "", undecodable("it is %s", f.name)
 		}
 	}
@@ -81,7 +81,7 @@ func DetectFormat(head []byte) string {
 	return kind
 }
 
-func has(b []byte, at int, magic string) bool {
+func hasAt(b []byte, at int, magic string) bool {
 	return len(b) >= at+len(magic) && string(b[at:at+len(magic)]) == magic
 }
 

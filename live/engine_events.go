@@ -58,7 +58,7 @@ func (c *channel) endsInSilence(pos int64) bool {
 	const (
 		end    = 3 * hearken.SampleRate / 10
 		window = hearken.SampleRate / 10
-		hush   = 50 // of samples: below this it is silent
+		silent = 50 // of samples: below this it is silent
 	)
 	pcm := make([]int16, 3*hearken.SampleRate)
 	if err := copyAudio(c.spool, pos-int64(len(pcm)), pcm); err != nil {
@@ -69,7 +69,7 @@ func (c *channel) endsInSilence(pos int64) bool {
 		loudest = max(loudest, meanPower(pcm[i:i+window]))
 	}
 	last := meanPower(pcm[len(pcm)-end:])
-	return last < hush*hush || last < loudest/100
+	return last < silent*silent || last < loudest/100
 }
 
 // minReportedLag is the lag in seconds from which the sender is told.

@@ -28,13 +28,13 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	s.phase = gone
 	s.info.Status = hearken.Stopped
 	s.wakeReadersLocked()
-	channels, fill := s.channels, s.backlogChannel
+	channels, backlog := s.channels, s.backlogChannel
 	s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: "deleted"})
 	s.mu.Unlock()
 
-	if fill != nil {
-		fill.cancel()
-		<-fill.done
+	if backlog != nil {
+		backlog.cancel()
+		<-backlog.done
 	}
 	for _, c := range channels {
 		c.cancel()

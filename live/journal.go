@@ -134,7 +134,7 @@ func (j *journal) wakeLocked() {
 }
 
 // write writes the pending records. It stops at a failure; the next append or
-// tick retries.
+// syncOrRetry retries.
 func (j *journal) write() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -207,9 +207,9 @@ func (j *journal) reopen() error {
 	return nil
 }
 
-// tick syncs what was written since the last one, or retries what could not be
+// syncOrRetry syncs what was written since the last one, or retries what could not be
 // written. It may take as long as the disk does.
-func (j *journal) tick() {
+func (j *journal) syncOrRetry() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
@@ -236,7 +236,7 @@ func (j *journal) lastError() error {
 
 // close ends the journal after a last sync and leaves its file.
 func (j *journal) close() error {
-	j.tick()
+	j.syncOrRetry()
 	return j.end()
 }
 

@@ -99,13 +99,13 @@ func (h *Hub) Interim(ctx context.Context, id string) ([]hearken.Segment, error)
 func (s *session) readWaiting(ctx context.Context, req ReadRequest) (*Page, error) {
 	deadline := time.NewTimer(req.Wait)
 	defer deadline.Stop()
-	shown, news := s.read(req)
+	shown, changed := s.read(req)
 	for {
 		if len(shown.Segments) > 0 || shown.Session.Status == hearken.Stopped {
 			return shown, nil
 		}
 		select {
-		case <-news:
+		case <-changed:
 		case <-deadline.C:
 			return shown, nil
 		case <-s.hub.closing:
@@ -114,7 +114,7 @@ func (s *session) readWaiting(ctx context.Context, req ReadRequest) (*Page, erro
 			return nil, ctx.Err()
 		}
 		before := shown.Interim
-		shown, news = s.read(req)
+		shown, changed = s.read(req)
 		if req.Interim && !slices.EqualFunc(before, shown.Interim, sameText) {
 			return shown, nil
 		}
@@ -141,7 +141,7 @@ func (s *session) read(req ReadRequest) (*Page, <-chan struct{}) {
 			}
 		}
 	}
-	return page, s.news
+	return page, s.changed
 }
 
 func (h *Hub) readStored(ctx context.Context, req ReadRequest) (*Page, error) {

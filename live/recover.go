@@ -54,8 +54,8 @@ func (h *Hub) recoverSession(id string) error {
 	s.segments = h.completeFromStore(id, segments)
 	s.speakers = nextSpeaker(s.segments)
 	s.backlog = remainingBacklog(head.Backlog, s.segments)
-	if there := h.backlogEngines(s); !slices.ContainsFunc(s.engines, func(name string) bool { return h.provider(name) != nil }) && len(there) > 0 {
-		s.engines = there // its own are no longer configured
+	if available := h.backlogEngines(s); !slices.ContainsFunc(s.engines, func(name string) bool { return h.provider(name) != nil }) && len(available) > 0 {
+		s.engines = available // its own are no longer configured
 	}
 	for _, seg := range s.segments {
 		s.info.SegmentCount = max(s.info.SegmentCount, seg.Line)

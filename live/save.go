@@ -51,7 +51,7 @@ func (h *Hub) flushLoop() {
 func (h *Hub) syncLoop() {
 	h.every(flushEvery, func() {
 		for _, s := range h.list() {
-			s.journal.tick()
+			s.journal.syncOrRetry()
 		}
 	})
 }
@@ -67,7 +67,7 @@ func (h *Hub) saveLoop() {
 			h.save(s)
 		case <-t.C:
 			for _, s := range h.list() {
-				if s.due() && h.ctx.Err() == nil {
+				if s.saveDue() && h.ctx.Err() == nil {
 					h.save(s)
 				}
 			}
@@ -77,8 +77,8 @@ func (h *Hub) saveLoop() {
 	}
 }
 
-// due reports whether something has waited for the store long enough.
-func (s *session) due() bool {
+// saveDue reports whether something has waited for the store long enough.
+func (s *session) saveDue() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.unsavedAt.IsZero() && s.hub.cfg.Now().Sub(s.unsavedAt) >= s.hub.cfg.PersistInterval
@@ -174,7 +174,7 @@ func (h *Hub) watchLoop() {
 	h.every(time.Second, func() {
 		for _, s := range h.list() {
 			s.watch()
-			if reason := s.abandoned(); reason != "" {
+			if reason := s.abandonedReason(); reason != "" {
 				if err := h.finish(s, reason); err == nil {
 					h.cfg.Log.Info("session stopped", "session", s.id, "reason", reason)
 				}
@@ -190,20 +190,20 @@ func (h *Hub) watchLoop() {
 // watch checks on a session's engines.
 func (s *session) watch() {
 	s.mu.Lock()
-	channels, fill := s.channels, s.backlogChannel
+	channels, backlog := s.channels, s.backlogChannel
 	s.mu.Unlock()
 	now := s.hub.cfg.Now()
 	for _, c := range channels {
 		c.watch(now)
 	}
-	if fill != nil {
-		fill.watch(now)
+	if backlog != nil {
+		backlog.watch(now)
 	}
 }
 
-// abandoned returns the reason to stop a session that has waited too long for a
+// abandonedReason returns the reason to stop a session that has waited too long for a
 // sender, or "".
-func (s *session) abandoned() string {
+func (s *session) abandonedReason() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.phase != running || s.input != nil {

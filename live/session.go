@@ -43,7 +43,7 @@ type session struct {
 	segments       []hearken.Segment
 	interim        map[hearken.Origin]hearken.Segment
 	channels       []*channel
-	news           chan struct{} // closed at the next change
+	changed        chan struct{} // closed at the next change
 	input          *input
 	noSenderSince  time.Time // since when there is no sender
 	lastAudio      time.Time
@@ -77,7 +77,7 @@ func newSession(h *Hub, info hearken.Session, ticket string) *session {
 		info:          info,
 		journal:       newJournal(h.journalPath(info.ID), h.openJournal),
 		interim:       map[hearken.Origin]hearken.Segment{},
-		news:          make(chan struct{}),
+		changed:       make(chan struct{}),
 		stopped:       make(chan struct{}),
 		saving:        make(chan struct{}, 1),
 		volatile:      map[int]bool{},
@@ -96,8 +96,8 @@ func (s *session) headLocked() record {
 
 // wakeReadersLocked wakes readers that wait for a change.
 func (s *session) wakeReadersLocked() {
-	close(s.news)
-	s.news = make(chan struct{})
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
 // markUnsavedLocked records that the store is behind.

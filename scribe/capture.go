@@ -48,14 +48,14 @@ func (c *capture) run(ctx context.Context) {
 	defer close(c.done)
 	defer c.cancel()
 	err := c.audio.Run(ctx, c.deliver)
-	why := c.leave()
+	why := c.finishOrHandOver()
 	if why == "" && ctx.Err() == nil {
 		why = "The capture ended unexpectedly."
 		if err != nil {
 			why = "The capture ended: " + captureError(err).Error()
 		}
 	}
-	c.scribe.forget(c, why)
+	c.scribe.captureEnded(c, why)
 }
 
 // deliver writes audio to the current session.
@@ -78,14 +78,14 @@ func (c *capture) deliver(channels ...[]int16) error {
 	return p.input.Write(channels...)
 }
 
-// leave finishes the current session, or leaves it to the next hub. It returns
+// finishOrHandOver finishes the current session, or leaves it to the next hub. It returns
 // why the session ended early, if it did.
-func (c *capture) leave() string {
+func (c *capture) finishOrHandOver() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.ended {
 		c.ended = true
-		if c.scribe.leave(c.dest) {
+		if c.scribe.leaveToNextHub(c.dest) {
 			return c.lost
 		}
 		// Nothing to do if the session stopped before its audio did.
@@ -96,16 +96,16 @@ func (c *capture) leave() string {
 	return c.lost
 }
 
-// end stops the audio and returns the session that gets its last words.
-func (c *capture) end() *destination {
+// stop ends the audio and returns the session that gets its last words.
+func (c *capture) stop() *destination {
 	c.cancel()
 	timer := time.NewTimer(deviceStopTimeout)
 	defer timer.Stop()
 	select {
 	case <-c.done:
 	case <-timer.C: // a device that hangs must not keep the session open
-		c.leave()
-		c.scribe.forget(c, "")
+		c.finishOrHandOver()
+		c.scribe.captureEnded(c, "")
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,8 +163,8 @@ func lostBecause(last hearken.InputEvent) string {
 	return "The capture ended: its session was stopped."
 }
 
-// forget clears the state after a capture.
-func (s *Scribe) forget(c *capture, why string) {
+// captureEnded clears the state after a capture.
+func (s *Scribe) captureEnded(c *capture, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running != c {

@@ -34,14 +34,14 @@ func (s *Scribe) Cat(ctx context.Context, req hearken.CatRequest) ([]hearken.Scr
 	began := make(map[string]time.Time, len(ids))
 	left := maxEntries
 	for _, id := range ids {
-		id, err := s.resolve(ctx, id)
+		id, err := s.sessionID(ctx, id)
 		if err != nil {
 			return nil, err
 		}
 		page := hearken.ScribePage{Session: id}
 		last, err := s.forEachBatch(ctx, id, v.interim(), func(entries []hearken.Segment) bool {
 			before := len(page.Entries)
-			page.Entries = v.add(page.Entries, entries, before+len(entries))
+			page.Entries = v.appendMatching(page.Entries, entries, before+len(entries))
 			left -= len(page.Entries) - before
 			return left >= 0
 		})
@@ -111,8 +111,8 @@ func (s *Scribe) Grep(ctx context.Context, req hearken.GrepRequest) ([]hearken.S
 	}
 	var pages []hearken.ScribePage
 	for _, info := range found {
-		g.begin()
-		last, err := s.forEachBatch(ctx, info.ID, false, g.add)
+		g.reset()
+		last, err := s.forEachBatch(ctx, info.ID, false, g.scan)
 		if err != nil {
 			return nil, err
 		}
@@ -139,10 +139,10 @@ type grep struct {
 	trailing int               // how many entries still belong to the last match
 }
 
-func (g *grep) begin() { g.out, g.behind, g.trailing = nil, nil, 0 }
+func (g *grep) reset() { g.out, g.behind, g.trailing = nil, nil, 0 }
 
-// add examines the next entries and reports whether more are wanted.
-func (g *grep) add(entries []hearken.Segment) bool {
+// scan examines the next entries and reports whether more are wanted.
+func (g *grep) scan(entries []hearken.Segment) bool {
 	for i := range entries {
 		seg := &entries[i]
 		switch {

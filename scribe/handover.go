@@ -35,9 +35,9 @@ func (s *Scribe) HandOver() {
 	s.handingOver = s.cfg.Handover != ""
 }
 
-// leave hands a session over to the next hub, if one follows. It reports whether
+// leaveToNextHub hands a session over to the next hub, if one follows. It reports whether
 // it did.
-func (s *Scribe) leave(p *destination) bool {
+func (s *Scribe) leaveToNextHub(p *destination) bool {
 	s.mu.Lock()
 	handingOver := s.handingOver && s.ctx.Err() != nil // and not because of Stop
 	s.mu.Unlock()

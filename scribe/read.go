@@ -20,8 +20,8 @@ const batch = 500
 // confirmed entry exactly once, with or without unconfirmed ones. A line beyond
 // the end, as after a new session began, starts again at the first entry.
 func (s *Scribe) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.ScribePage, error) {
-	defer s.asked()
-	id, err := s.resolve(ctx, req.Session)
+	defer s.markAsked()
+	id, err := s.sessionID(ctx, req.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (s *Scribe) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.Sc
 	if req.SinceLine > 0 {
 		return s.follow(ctx, id, v, req)
 	}
-	page, err := s.newest(ctx, id, v, req.N)
+	page, err := s.readNewest(ctx, id, v, req.N)
 	if err != nil || len(page.Entries) > 0 || req.Wait <= 0 {
 		return page, err
 	}
@@ -40,9 +40,9 @@ func (s *Scribe) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.Sc
 	return s.follow(ctx, id, v, req)
 }
 
-// resolve returns the id of the requested session: the given one, the current
+// sessionID returns the id of the requested session: the given one, the current
 // one or the last one.
-func (s *Scribe) resolve(ctx context.Context, id string) (string, error) {
+func (s *Scribe) sessionID(ctx context.Context, id string) (string, error) {
 	if id != "" {
 		lower := strings.ToLower(id)
 		if !hearken.ValidID(lower) {
@@ -79,8 +79,8 @@ func (v view) shows(seg *hearken.Segment) bool {
 // interim reports whether unconfirmed entries are wanted.
 func (v view) interim() bool { return v.filter.Matches(hearken.Unconfirmed) }
 
-// add appends matching entries until there are n.
-func (v view) add(to, entries []hearken.Segment, n int) []hearken.Segment {
+// appendMatching appends matching entries until there are n.
+func (v view) appendMatching(to, entries []hearken.Segment, n int) []hearken.Segment {
 	for i := range entries {
 		if len(to) < n && v.shows(&entries[i]) {
 			to = append(to, entries[i])
@@ -120,7 +120,7 @@ func (s *Scribe) follow(ctx context.Context, id string, v view, req hearken.Tail
 			return nil, err
 		}
 		early := len(page.Segments) == 0 && time.Since(asked) < read.Wait
-		out.Entries = v.add(out.Entries, page.Segments, req.N)
+		out.Entries = v.appendMatching(out.Entries, page.Segments, req.N)
 		if len(out.Entries) == req.N {
 			out.Next = out.Entries[req.N-1].Line + 1
 			return out, nil
@@ -141,8 +141,8 @@ func (s *Scribe) follow(ctx context.Context, id string, v view, req hearken.Tail
 	}
 }
 
-// newest reads the last n matching entries.
-func (s *Scribe) newest(ctx context.Context, id string, v view, n int) (*hearken.ScribePage, error) {
+// readNewest reads the last n matching entries.
+func (s *Scribe) readNewest(ctx context.Context, id string, v view, n int) (*hearken.ScribePage, error) {
 	window := min(max(n, 64), batch)
 	page, err := s.cfg.Hub.Read(ctx, live.ReadRequest{Session: id, From: -window, Limit: window, Interim: v.interim()})
 	if err != nil {

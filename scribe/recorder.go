@@ -53,64 +53,64 @@ type Recorder struct {
 // Record wraps a foreign scribe and saves its sessions.
 func Record(s hearken.Scribe, cfg RecorderConfig) *Recorder {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	k := &Recorder{Scribe: s, cfg: cfg, followed: map[string]bool{}}
-	k.ctx, k.stop = context.WithCancel(context.Background())
-	return k
+	r := &Recorder{Scribe: s, cfg: cfg, followed: map[string]bool{}}
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	return r
 }
 
 // Close stops saving. The foreign scribe keeps running.
-func (k *Recorder) Close(context.Context) error {
-	k.stop()
-	k.work.Wait()
+func (r *Recorder) Close(context.Context) error {
+	r.stop()
+	r.work.Wait()
 	return nil
 }
 
 // Start starts or continues a capture, and saves the session from its first
 // word.
-func (k *Recorder) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
-	return k.follow(k.Scribe.Start(ctx))
+func (r *Recorder) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
+	return r.follow(r.Scribe.Start(ctx))
 }
 
 // New continues in a new session, which is saved as well.
-func (k *Recorder) New(ctx context.Context) (*hearken.ScribeStatus, error) {
-	return k.follow(k.Scribe.New(ctx))
+func (r *Recorder) New(ctx context.Context) (*hearken.ScribeStatus, error) {
+	return r.follow(r.Scribe.New(ctx))
 }
 
 // Status reports what the foreign scribe is doing. A session that it started by
 // itself is saved from now on.
-func (k *Recorder) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
-	return k.follow(k.Scribe.Status(ctx))
+func (r *Recorder) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
+	return r.follow(r.Scribe.Status(ctx))
 }
 
 // follow starts copying the session of a status that says one is running.
-func (k *Recorder) follow(st *hearken.ScribeStatus, err error) (*hearken.ScribeStatus, error) {
+func (r *Recorder) follow(st *hearken.ScribeStatus, err error) (*hearken.ScribeStatus, error) {
 	if err != nil || !st.Running || st.Session == "" {
 		return st, err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.followed[st.Session] && k.ctx.Err() == nil {
-		k.followed[st.Session] = true
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.followed[st.Session] && r.ctx.Err() == nil {
+		r.followed[st.Session] = true
 		session, since := st.Session, st.Since
-		k.work.Go(func() { k.copy(session, since) })
+		r.work.Go(func() { r.copy(session, since) })
 	}
 	return st, nil
 }
 
 // copy saves a session until it ends.
-func (k *Recorder) copy(foreign string, since time.Time) {
+func (r *Recorder) copy(foreign string, since time.Time) {
 	c := &copiedSession{id: uuid.NewSHA1(uuid.NameSpaceURL, []byte("pscribe:"+foreign)).String(), foreign: foreign, since: since}
-	for next, over := 1, false; k.ctx.Err() == nil; {
-		page, err := k.Scribe.Tail(k.ctx, hearken.TailRequest{Session: foreign, N: batch, SinceLine: next, Wait: pollWait, Echo: true})
+	for next, over := 1, false; r.ctx.Err() == nil; {
+		page, err := r.Scribe.Tail(r.ctx, hearken.TailRequest{Session: foreign, N: batch, SinceLine: next, Wait: pollWait, Echo: true})
 		if err == nil {
 			var deleted bool
-			if deleted, err = k.save(c, page.Entries); deleted {
+			if deleted, err = r.save(c, page.Entries); deleted {
 				return // the user deleted the copy
 			}
 		}
-		if err != nil && k.ctx.Err() == nil {
-			k.cfg.Log.Warn("session of a foreign scribe not saved", "session", c.id, "error", err)
-			sleep(k.ctx, retryPause)
+		if err != nil && r.ctx.Err() == nil {
+			r.cfg.Log.Warn("session of a foreign scribe not saved", "session", c.id, "error", err)
+			sleep(r.ctx, retryPause)
 		}
 		if err != nil {
 			continue
@@ -119,30 +119,30 @@ func (k *Recorder) copy(foreign string, since time.Time) {
 			next = page.Next
 			continue
 		}
-		switch running := k.isRunning(foreign); {
+		switch running := r.isRunning(foreign); {
 		case running:
-			sleep(k.ctx, time.Second) // some scribes return at once
+			sleep(r.ctx, time.Second) // some scribes return at once
 		case over:
-			k.unfollow(foreign)
+			r.unfollow(foreign)
 			return
 		default: // its last words may still arrive
 			over = true
-			sleep(k.ctx, finalWordsTimeout)
+			sleep(r.ctx, finalWordsTimeout)
 		}
 	}
 }
 
 // isRunning reports whether the foreign scribe still works on a session.
-func (k *Recorder) isRunning(foreign string) bool {
-	st, err := k.Scribe.Status(k.ctx)
+func (r *Recorder) isRunning(foreign string) bool {
+	st, err := r.Scribe.Status(r.ctx)
 	return err == nil && st.Running && st.Session == foreign
 }
 
 // unfollow lets a session be followed again if it restarts.
-func (k *Recorder) unfollow(foreign string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.followed, foreign)
+func (r *Recorder) unfollow(foreign string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.followed, foreign)
 }
 
 // copiedSession is the copy of a foreign session.
@@ -157,13 +157,13 @@ type copiedSession struct {
 // save appends the confirmed entries. It renumbers them, since a foreign
 // translation has the line of its original. It reports whether the copy was
 // deleted meanwhile.
-func (k *Recorder) save(c *copiedSession, entries []hearken.Segment) (deleted bool, err error) {
+func (r *Recorder) save(c *copiedSession, entries []hearken.Segment) (deleted bool, err error) {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e hearken.Segment) bool { return e.Status == hearken.Unconfirmed })
 	if len(entries) == 0 {
 		return false, nil
 	}
 	if c.saved {
-		if _, err := k.cfg.Store.Session(k.ctx, c.id); err != nil {
+		if _, err := r.cfg.Store.Session(r.ctx, c.id); err != nil {
 			return hearken.CodeOf(err) == hearken.SessionNotFound, err
 		}
 	}
@@ -182,10 +182,10 @@ func (k *Recorder) save(c *copiedSession, entries []hearken.Segment) (deleted bo
 		end = max(end, e.EndTime)
 	}
 	last := entries[len(entries)-1].Timestamp
-	err = k.cfg.Store.Save(k.ctx, &hearken.Session{
+	err = r.cfg.Store.Save(r.ctx, &hearken.Session{
 		ID: c.id, Title: "ParrotScribe " + c.foreign, Status: hearken.Stopped, StopReason: hearken.StopFinished,
 		Language: entries[0].Language, Provider: "pscribe", StartedAt: c.since.UTC(), StoppedAt: &last, Duration: end,
-		SegmentCount: lines, Config: hearken.SessionConfig{Capture: true}, Principal: k.cfg.Principal,
+		SegmentCount: lines, Config: hearken.SessionConfig{Capture: true}, Principal: r.cfg.Principal,
 	}, entries)
 	if err == nil {
 		c.lines, c.end, c.saved = lines, end, true

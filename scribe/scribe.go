@@ -140,21 +140,21 @@ func (s *Scribe) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
 	}
 	defer func() { <-s.stateLock }()
 	if s.current() == nil {
-		if err := s.begin(ctx); err != nil {
+		if err := s.startCapture(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return s.Status(ctx)
 }
 
-// begin opens the devices before it starts a session: without a device there is
+// startCapture opens the devices before it starts a session: without a device there is
 // nothing to transcribe.
-func (s *Scribe) begin(ctx context.Context) error {
+func (s *Scribe) startCapture(ctx context.Context) error {
 	audio, err := s.cfg.Capture(ctx)
 	if err != nil {
 		return captureError(err)
 	}
-	info, in, err := s.session(ctx)
+	info, in, err := s.startSession(ctx)
 	if err != nil {
 		return err
 	}
@@ -183,8 +183,8 @@ func captureError(err error) error {
 		WithTry("the name of another device as MICROPHONE, or MICROPHONE=off")
 }
 
-// session starts a session and attaches to it.
-func (s *Scribe) session(ctx context.Context) (*hearken.Session, hearken.Input, error) {
+// startSession starts a session and attaches to it.
+func (s *Scribe) startSession(ctx context.Context) (*hearken.Session, hearken.Input, error) {
 	info, err := s.cfg.Hub.Start(ctx, hearken.StartRequest{
 		Principal: s.cfg.Principal, Title: s.cfg.Title, Provider: s.cfg.Provider, Language: s.cfg.Language, Capture: true,
 	})
@@ -206,10 +206,10 @@ func (s *Scribe) Stop(ctx context.Context) (*hearken.ScribeStatus, error) {
 		<-s.stateLock
 		return nil, notRunning()
 	}
-	old := c.end()
+	old := c.stop()
 	<-s.stateLock
 	s.cfg.Log.Info("capture stopped", "session", old.session)
-	s.await(ctx, old.complete)
+	s.awaitLastWords(ctx, old.complete)
 	return s.Status(ctx)
 }
 
@@ -226,12 +226,12 @@ func (s *Scribe) New(ctx context.Context) (*hearken.ScribeStatus, error) {
 	c := s.current()
 	if c == nil {
 		defer func() { <-s.stateLock }()
-		if err := s.begin(ctx); err != nil {
+		if err := s.startCapture(ctx); err != nil {
 			return nil, err
 		}
 		return s.Status(ctx)
 	}
-	info, in, err := s.session(ctx)
+	info, in, err := s.startSession(ctx)
 	if err != nil {
 		<-s.stateLock
 		return nil, err
@@ -239,12 +239,12 @@ func (s *Scribe) New(ctx context.Context) (*hearken.ScribeStatus, error) {
 	old := c.switchTo(newDestination(info, in))
 	<-s.stateLock
 	s.cfg.Log.Info("capture continues in a new session", "session", info.ID)
-	s.await(ctx, old.complete)
+	s.awaitLastWords(ctx, old.complete)
 	return s.Status(ctx)
 }
 
-// await waits for a session's last words, but not for long.
-func (s *Scribe) await(ctx context.Context, complete <-chan struct{}) {
+// awaitLastWords waits for a session's last words, but not for long.
+func (s *Scribe) awaitLastWords(ctx context.Context, complete <-chan struct{}) {
 	timer := time.NewTimer(finalWordsTimeout)
 	defer timer.Stop()
 	select {

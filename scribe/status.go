@@ -26,7 +26,7 @@ func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	unattended := s.asked()
+	unattended := s.markAsked()
 	s.mu.Lock()
 	c, last, failure := s.running, s.last, s.failure
 	s.mu.Unlock()
@@ -92,9 +92,9 @@ func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 	return st, nil
 }
 
-// asked records that somebody asks for the state, and returns how long nobody
+// markAsked records that somebody asks for the state, and returns how long nobody
 // had.
-func (s *Scribe) asked() time.Duration {
+func (s *Scribe) markAsked() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.cfg.Now()

@@ -101,7 +101,7 @@ func (c *conn) serve() {
 	go c.write()
 	err := wsconn.Read(c.ws, c.touch, c.binary, c.text)
 	if end, ok := errors.AsType[*ending](err); ok {
-		c.end(end)
+		c.endWith(end)
 		timer := time.NewTimer(lastMessageTimeout)
 		select {
 		case <-c.writerDone:
@@ -146,8 +146,8 @@ func (c *conn) finish() {
 	})
 }
 
-// end makes the writer end the connection.
-func (c *conn) end(e *ending) {
+// endWith makes the writer end the connection.
+func (c *conn) endWith(e *ending) {
 	select {
 	case c.failure <- e:
 	default: // there is a reason already
@@ -175,7 +175,7 @@ func (c *conn) forwardEvents() {
 		if cut {
 			continue // the events must still be drained
 		}
-		if err := c.queue.put(item{InputEvent: ev}); err != nil {
+		if err := c.queue.put(queueItem{InputEvent: ev}); err != nil {
 			c.h.cfg.Log.Warn("stream cut off", "session", c.session.ID, "error", err)
 			c.abort()
 			cut = true
@@ -239,7 +239,7 @@ func (c *conn) finalize(channel *int) {
 		req.channel = *channel
 		origins = channelOrigins[*channel : *channel+1]
 	}
-	if c.queue.put(item{finalize: req}) != nil {
+	if c.queue.put(queueItem{finalize: req}) != nil {
 		_ = c.ws.CloseNow() // it asks and does not read
 		return
 	}
@@ -268,10 +268,10 @@ func (c *conn) watch() (stop func()) {
 			select {
 			case <-timer.C:
 				if c.closing.Load() {
-					c.end(endShutdown)
+					c.endWith(endShutdown)
 					return
 				}
-				timer.Reset(c.idle())
+				timer.Reset(c.checkIdle())
 			case <-closing:
 				closing, left = nil, nil
 				c.drainAndEnd(timer)
@@ -294,9 +294,9 @@ func (c *conn) drainAndEnd(timer *time.Timer) {
 	timer.Reset(c.h.drain)
 }
 
-// idle ends the connection if its sender was silent for too long, and otherwise
+// checkIdle ends the connection if its sender was silent for too long, and otherwise
 // returns how long it may still be silent.
-func (c *conn) idle() time.Duration {
+func (c *conn) checkIdle() time.Duration {
 	if c.mayIdle.Load() {
 		return c.h.idle
 	}
@@ -306,7 +306,7 @@ func (c *conn) idle() time.Duration {
 	}
 	left := c.h.idle - time.Since(since)
 	if left <= 0 {
-		c.end(end)
+		c.endWith(end)
 		return c.h.idle
 	}
 	return left

@@ -15,9 +15,9 @@ const maxQueued = 4 << 20
 // errReaderTooSlow cuts off a client that does not read.
 var errReaderTooSlow = errors.New("the reader is too far behind")
 
-// An item is an event of the hub, or a Finalize of the sender in its position
+// A queueItem is an event of the hub, or a Finalize of the sender in its position
 // among them.
-type item struct {
+type queueItem struct {
 	hearken.InputEvent
 	finalize *finalizeRequest
 	size     int
@@ -33,7 +33,7 @@ type finalizeRequest struct {
 // the queue drops only what newer events replace.
 type queue struct {
 	mu    sync.Mutex
-	items []item
+	items []queueItem
 	bytes int
 	wake  chan struct{} // there is an item
 }
@@ -41,7 +41,7 @@ type queue struct {
 func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
 
 // put adds an item. It fails if the client is too far behind.
-func (q *queue) put(it item) error {
+func (q *queue) put(it queueItem) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.bytes > maxQueued {
@@ -64,10 +64,10 @@ func (q *queue) put(it item) error {
 
 // replaceObsolete replaces an older item by a newer one of its kind: only the
 // newest partial and progress matter. A final removes the partials before it.
-func (q *queue) replaceObsolete(it item) bool {
+func (q *queue) replaceObsolete(it queueItem) bool {
 	switch it.Kind {
 	case hearken.InputFinal:
-		q.items = slices.DeleteFunc(q.items, func(old item) bool {
+		q.items = slices.DeleteFunc(q.items, func(old queueItem) bool {
 			gone := old.Kind == hearken.InputPartial && old.Origin == it.Origin
 			if gone {
 				q.bytes -= old.size
@@ -91,7 +91,7 @@ func (q *queue) replaceObsolete(it item) bool {
 }
 
 // takeAll removes and returns all items.
-func (q *queue) takeAll() []item {
+func (q *queue) takeAll() []queueItem {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	items := q.items

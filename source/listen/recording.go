@@ -170,7 +170,7 @@ func (rec *recording) answer(utterances bool) answer {
 	for i := range int(c.channels.Load()) {
 		all := rec.utterances[i]
 		slices.SortStableFunc(all, byStart)
-		a.Results.Channels = append(a.Results.Channels, channel{[1]alternative{joined(all)}})
+		a.Results.Channels = append(a.Results.Channels, channel{[1]alternative{joinUtterances(all)}})
 		if utterances {
 			a.Results.Utterances = append(a.Results.Utterances, all...)
 		}
@@ -181,8 +181,8 @@ func (rec *recording) answer(utterances bool) answer {
 
 func byStart(a, b utterance) int { return cmp.Compare(a.Start, b.Start) }
 
-// joined is everything that was said on a channel.
-func joined(all []utterance) alternative {
+// joinUtterances is everything that was said on a channel.
+func joinUtterances(all []utterance) alternative {
 	a := alternative{Words: []word{}}
 	sum := 0.0
 	for _, s := range all {

@@ -19,7 +19,7 @@ func (o *options) alternativeOf(seg *hearken.Segment) alternative {
 	text := strings.TrimSpace(seg.Text)
 	spoken := seg.Words
 	if len(spoken) == 0 {
-		spoken = spread(text, seg.StartTime, seg.EndTime)
+		spoken = spreadWords(text, seg.StartTime, seg.EndTime)
 	}
 	words := make([]word, 0, len(spoken))
 	sum := 0.0
@@ -33,7 +33,7 @@ func (o *options) alternativeOf(seg *hearken.Segment) alternative {
 	}
 	a := alternative{Transcript: text, Words: words}
 	if !o.punctuate {
-		a.Transcript = plain(text)
+		a.Transcript = normalize(text)
 	}
 	switch {
 	case seg.Confidence != nil:
@@ -49,7 +49,7 @@ func (o *options) alternativeOf(seg *hearken.Segment) alternative {
 
 func (o *options) wordOf(from *hearken.Word, seg *hearken.Segment) word {
 	w := word{
-		Word:       plain(from.Word),
+		Word:       normalize(from.Word),
 		Start:      millis(from.StartTime),
 		End:        millis(from.EndTime),
 		Confidence: round4(*cmp.Or(from.Confidence, seg.Confidence, new(unknownConfidence))),
@@ -66,9 +66,9 @@ func (o *options) wordOf(from *hearken.Word, seg *hearken.Segment) word {
 	return w
 }
 
-// spread gives the words of a text times in proportion to their length. Most
+// spreadWords gives the words of a text times in proportion to their length. Most
 // clients take a result without words for silence.
-func spread(text string, start, end float64) []hearken.Word {
+func spreadWords(text string, start, end float64) []hearken.Word {
 	fields := strings.Fields(text)
 	total := 0
 	for _, f := range fields {
@@ -85,20 +85,20 @@ func spread(text string, start, end float64) []hearken.Word {
 	return words
 }
 
-// plain removes capitals and punctuation from a text. It keeps what belongs to
+// normalize removes capitals and punctuation from a text. It keeps what belongs to
 // a word: the apostrophe in "don't", the point in "3.5".
-func plain(text string) string {
+func normalize(text string) string {
 	fields := strings.Fields(text)
 	left := fields[:0]
 	for _, f := range fields {
-		if f = plainWord([]rune(strings.ToLower(f))); f != "" {
+		if f = normalizeWord([]rune(strings.ToLower(f))); f != "" {
 			left = append(left, f)
 		}
 	}
 	return strings.Join(left, " ")
 }
 
-func plainWord(in []rune) string {
+func normalizeWord(in []rune) string {
 	letter := func(i int) bool {
 		return i >= 0 && i < len(in) && (unicode.IsLetter(in[i]) || unicode.IsMark(in[i]) || unicode.IsDigit(in[i]))
 	}

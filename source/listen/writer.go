@@ -52,7 +52,7 @@ func (c *conn) write() {
 }
 
 // handle sends the messages for one item. It reports whether it was the last.
-func (w *writer) handle(it item) (done bool, err error) {
+func (w *writer) handle(it queueItem) (done bool, err error) {
 	switch {
 	case it.finalize != nil:
 		for i := range w.active() {

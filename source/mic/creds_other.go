@@ -7,5 +7,5 @@ import (
 	"net"
 )
 
-// credentialed is for Linux; elsewhere servers ask for the cookie.
-func credentialed(conn net.Conn) io.Writer { return conn }
+// withCredentials is for Linux; elsewhere servers ask for the cookie.
+func withCredentials(conn net.Conn) io.Writer { return conn }

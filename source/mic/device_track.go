@@ -10,13 +10,13 @@ import (
 const (
 	millisecond = hearken.SampleRate / 1000
 
-	tolerance = 10 * millisecond        // a track this close is on time
-	jump      = 100 * millisecond       // a track further off is corrected at once
-	window    = 15 * hearken.SampleRate // how long to observe before deciding that a track is late
-	first     = 300 * millisecond       // the same for a track that has just started
-	piece     = 5 * millisecond         // drop or double at most one sample in this many
-	most      = 30 * hearken.SampleRate // buffer limit if nobody reads
-	unknown   = math.MinInt64 / 2       // below every real value
+	tolerance    = 10 * millisecond        // a track this close is on time
+	maxDrift     = 100 * millisecond       // a track further off is corrected at once
+	window       = 15 * hearken.SampleRate // how long to observe before deciding that a track is late
+	firstWindow  = 300 * millisecond       // the same for a track that has just started
+	correctEvery = 5 * millisecond         // drop or double at most one sample in this many
+	maxBuffered  = 30 * hearken.SampleRate // buffer limit if nobody reads
+	noMeasure    = math.MinInt64 / 2       // below every real value
 )
 
 // A deviceTrack aligns one device's audio with the session's clock.
@@ -33,12 +33,12 @@ type deviceTrack struct {
 	live  bool  // audio is arriving: worth waiting for
 	last  int64 // when audio last arrived
 
-	fresh  bool  // just started: may be corrected at once
-	best   int64 // the most by which audio of this window was ahead of the clock
-	settle int64 // end of the window
-	behind int   // consecutive windows in which much was missing
-	drift  int64 // samples to add, or if negative to drop
-	lost   int64 // samples dropped because nobody read them
+	fresh       bool  // just started: may be corrected at once
+	bestLead    int64 // the most by which audio of this window was ahead of the clock
+	windowEnd   int64 // end of the window
+	lateWindows int   // consecutive windows in which much was missing
+	drift       int64 // samples to add, or if negative to drop
+	lost        int64 // samples dropped because nobody read them
 }
 
 // end is the position after the last sample.
@@ -55,17 +55,17 @@ func (l *deviceTrack) add(samples []int16, at int64) {
 	l.last = at
 	l.write(samples)
 	switch ahead := l.end() - at; {
-	case ahead > jump:
+	case ahead > maxDrift:
 		// A burst, after silence was delivered in its place: keep the newest.
 		l.cut(ahead)
 	case ahead > tolerance && !l.fresh:
 		l.drift = -ahead
 	}
-	l.best = max(l.best, l.end()-at)
-	if at >= l.settle {
+	l.bestLead = max(l.bestLead, l.end()-at)
+	if at >= l.windowEnd {
 		l.correct(at)
 	}
-	if over := len(l.buf) - most; over > 0 {
+	if over := len(l.buf) - maxBuffered; over > 0 {
 		l.lost += int64(over)
 		l.start += int64(over)
 		l.buf = l.buf[:copy(l.buf, l.buf[over:])]
@@ -85,45 +85,45 @@ func (l *deviceTrack) begin(pos, at int64) {
 	} else if gap := pos - l.end(); gap > 0 {
 		l.buf = append(l.buf, make([]int16, gap)...)
 	}
-	l.live, l.fresh, l.behind = true, true, 0
-	l.best, l.drift, l.settle = unknown, 0, at+first
+	l.live, l.fresh, l.lateWindows = true, true, 0
+	l.bestLead, l.drift, l.windowEnd = noMeasure, 0, at+firstWindow
 }
 
 // correct adjusts the track after a window.
 func (l *deviceTrack) correct(at int64) {
-	late := -l.best
+	late := -l.bestLead
 	switch {
 	case l.fresh: // the first block was late by this much
 		l.cut(-late)
-	case late > jump:
-		if l.behind++; l.behind > 1 { // not late, but lost
+	case late > maxDrift:
+		if l.lateWindows++; l.lateWindows > 1 { // not late, but lost
 			l.buf = append(l.buf, make([]int16, late)...)
-			l.behind = 0
+			l.lateWindows = 0
 		}
 	case late > tolerance:
 		l.drift = late
-		l.behind = 0
+		l.lateWindows = 0
 	default:
-		l.behind = 0
+		l.lateWindows = 0
 	}
-	l.fresh, l.best, l.settle = false, unknown, at+window
+	l.fresh, l.bestLead, l.windowEnd = false, noMeasure, at+window
 }
 
 // write appends samples and corrects as much of the drift as stays inaudible.
 func (l *deviceTrack) write(samples []int16) {
-	for l.drift != 0 && len(samples) >= piece {
-		i := flattest(samples[:piece])
+	for l.drift != 0 && len(samples) >= correctEvery {
+		i := flattest(samples[:correctEvery])
 		l.buf = append(l.buf, samples[:i]...)
 		if l.drift > 0 {
 			l.buf = append(l.buf, samples[i], samples[i])
 			l.drift--
-			l.best++
+			l.bestLead++
 		} else {
 			l.drift++
-			l.best--
+			l.bestLead--
 		}
-		l.buf = append(l.buf, samples[i+1:piece]...)
-		samples = samples[piece:]
+		l.buf = append(l.buf, samples[i+1:correctEvery]...)
+		samples = samples[correctEvery:]
 	}
 	l.buf = append(l.buf, samples...)
 }

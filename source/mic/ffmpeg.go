@@ -115,8 +115,8 @@ func (f *ffmpegBackend) run(ctx context.Context, d *mixer) error {
 	return first
 }
 
-// relist is how often to list the devices, which starts a process each time.
-const relist = 3 * time.Second
+// relistInterval is how often to list the devices, which starts a process each time.
+const relistInterval = 3 * time.Second
 
 // captureLoop captures a track, and restarts it when it ends, until ctx ends or no
 // track has had audio for too long.
@@ -126,7 +126,7 @@ func (f *ffmpegBackend) captureLoop(ctx context.Context, track int, d *mixer, la
 			lastAudio.Store(time.Now().UnixNano())
 			d.add(track, samples)
 		})
-		d.gone(track)
+		d.markSilent(track)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -134,7 +134,7 @@ func (f *ffmpegBackend) captureLoop(ctx context.Context, track int, d *mixer, la
 		if time.Now().UnixNano()-lastAudio.Load() >= int64(maxOutage) {
 			return err
 		}
-		pause(ctx, relist)
+		pause(ctx, relistInterval)
 	}
 }
 

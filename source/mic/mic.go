@@ -169,7 +169,7 @@ func (c *Capture) Run(ctx context.Context, deliver func(channels ...[]int16) err
 		case <-ctx.Done():
 		case err = <-failed:
 		}
-		for b := d.rest(); b != nil; b = d.rest() {
+		for b := d.remaining(); b != nil; b = d.remaining() {
 			if err := deliver(b...); err != nil {
 				return err
 			}

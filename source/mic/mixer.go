@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	tick  = 100 * time.Millisecond
-	block = 100 * millisecond  // smallest block to deliver
-	large = 500 * millisecond  // largest block, after a pause
-	lag   = 40 * millisecond   // how far behind the clock to deliver
-	hold  = hearken.SampleRate // how long to wait for a device that was active
+	tick        = 100 * time.Millisecond
+	minBlock    = 100 * millisecond  // smallest block to deliver
+	maxBlock    = 500 * millisecond  // largest block, after a pause
+	deliveryLag = 40 * millisecond   // how far behind the clock to deliver
+	maxWait     = hearken.SampleRate // how long to wait for a device that was active
 )
 
 // A mixer keeps the devices in step: at each moment it knows how much audio
@@ -34,7 +34,7 @@ func newMixer(tracks int) *mixer {
 	d := &mixer{began: time.Now()}
 	for range tracks {
 		d.tracks = append(d.tracks, &deviceTrack{})
-		d.out = append(d.out, make([]int16, large))
+		d.out = append(d.out, make([]int16, maxBlock))
 		d.recent = append(d.recent, make([]int16, 100*millisecond))
 	}
 	return d
@@ -52,8 +52,8 @@ func (d *mixer) add(track int, samples []int16) {
 	d.tracks[track].add(samples, d.now())
 }
 
-// gone marks a track as silent: the mixer no longer waits for it.
-func (d *mixer) gone(track int) {
+// markSilent marks a track as silent: the mixer no longer waits for it.
+func (d *mixer) markSilent(track int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.tracks[track].live = false
@@ -65,24 +65,24 @@ func (d *mixer) next() [][]int16 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.now()
-	upTo := now - lag
+	upTo := now - deliveryLag
 	for _, l := range d.tracks {
 		switch {
 		case !l.live || l.end() >= upTo:
-		case now-l.last < hold:
+		case now-l.last < maxWait:
 			upTo = l.end()
 		default:
 			l.live = false
 		}
 	}
-	if upTo-d.delivered < block {
+	if upTo-d.delivered < minBlock {
 		return nil
 	}
-	return d.takeTo(upTo)
+	return d.takeUntil(upTo)
 }
 
-// rest returns what is left at the end, without waiting.
-func (d *mixer) rest() [][]int16 {
+// remaining returns what is left at the end, without waiting.
+func (d *mixer) remaining() [][]int16 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	upTo := d.delivered
@@ -92,11 +92,11 @@ func (d *mixer) rest() [][]int16 {
 	if upTo = min(upTo, d.now()); upTo == d.delivered {
 		return nil
 	}
-	return d.takeTo(upTo)
+	return d.takeUntil(upTo)
 }
 
-func (d *mixer) takeTo(upTo int64) [][]int16 {
-	n := min(upTo-d.delivered, large)
+func (d *mixer) takeUntil(upTo int64) [][]int16 {
+	n := min(upTo-d.delivered, maxBlock)
 	for i, l := range d.tracks {
 		d.out[i] = d.out[i][:n]
 		l.take(d.out[i], d.delivered)

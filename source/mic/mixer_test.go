@@ -81,7 +81,7 @@ func TestMixer_SilenceWhereNothingComes(t *testing.T) {
 			every(ctx, d, 0, 5, 20*time.Millisecond, time.Second)
 			wait(ctx, 2*time.Second) // the device says nothing
 			every(ctx, d, 0, 7, 20*time.Millisecond, time.Second)
-			d.gone(0)
+			d.markSilent(0)
 			<-ctx.Done()
 			return nil
 		})
@@ -254,7 +254,7 @@ func TestDeviceTrack_Drift(t *testing.T) {
 			}
 			arrived = max(arrived, ready+late[int(made/size)%len(late)])
 			l.add(chunk, arrived)
-			if done := arrived - hold; done > int64(len(out)) {
+			if done := arrived - maxWait; done > int64(len(out)) {
 				block := make([]int16, done-int64(len(out)))
 				l.take(block, int64(len(out)))
 				out = append(out, block...)
@@ -329,7 +329,7 @@ func TestDeviceTrack_Lost(t *testing.T) {
 }
 
 func TestFlattest(t *testing.T) {
-	samples := make([]int16, piece)
+	samples := make([]int16, correctEvery)
 	for i := range samples {
 		samples[i] = int16(1000 * math.Sin(float64(i)/8))
 	}

@@ -59,7 +59,7 @@ func (p *pulse) run(ctx context.Context, d *mixer) error {
 			lost = time.Now()
 		}
 		for _, track := range p.cfg.tracks() {
-			d.gone(track)
+			d.markSilent(track)
 			p.notes.missing(track, "the sound server does not respond. This channel stays silent until it does.")
 		}
 		if time.Since(lost) >= maxOutage {
@@ -222,7 +222,7 @@ func (f *follower) retargetTrack(track int, w *serverState) error {
 
 // drop closes a track's stream.
 func (f *follower) drop(track int) {
-	f.mixer.gone(track)
+	f.mixer.markSilent(track)
 	s := f.track[track].stream
 	if s == nil {
 		return

@@ -149,7 +149,7 @@ func dialOne(ctx context.Context, a address, callback func(any)) (*connection, e
 	c.client.Open(struct {
 		io.Reader
 		io.Writer
-	}{&frames{r: bufio.NewReader(conn), gone: c.gone}, credentialed(conn)})
+	}{&frames{r: bufio.NewReader(conn), gone: c.gone}, withCredentials(conn)})
 	// No answer is waited for once ctx has ended.
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	var auth proto.AuthReply
@@ -226,16 +226,16 @@ func (f *frames) fill() error {
 	if _, err := io.ReadFull(f.r, f.buf[header:]); err != nil {
 		return err
 	}
-	if binary.BigEndian.Uint32(f.buf[4:]) == proto.Undefined && !known(f.buf[header:]) {
+	if binary.BigEndian.Uint32(f.buf[4:]) == proto.Undefined && !knownCommand(f.buf[header:]) {
 		return nil
 	}
 	f.left = f.buf
 	return nil
 }
 
-// known reports whether the library knows a command, which begins with the letter
+// knownCommand reports whether the library knows a command, which begins with the letter
 // L and its number.
-func known(command []byte) bool {
+func knownCommand(command []byte) bool {
 	if len(command) < 10 || command[0] != 'L' {
 		return false
 	}

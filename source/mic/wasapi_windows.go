@@ -42,7 +42,7 @@ func (w *wasapi) run(ctx context.Context, d *mixer) error {
 		tracks.Go(func() {
 			for ctx.Err() == nil {
 				err := withEnumerator(func(enumerator *object) error { return w.follow(ctx, enumerator, track, d) })
-				d.gone(track)
+				d.markSilent(track)
 				if err == nil {
 					continue // ended, or another device
 				}
@@ -87,7 +87,7 @@ func (w *wasapi) follow(ctx context.Context, enumerator *object, track int, d *m
 				return endpointError(e, err)
 			}
 			if time.Since(lastAudio) > 200*time.Millisecond {
-				d.gone(track) // an output that plays nothing is not worth waiting for
+				d.markSilent(track) // an output that plays nothing is not worth waiting for
 			}
 		case <-defaults.C:
 			now, err := pickEndpoint(enumerator, track, w.cfg.deviceName(track))

@@ -183,7 +183,7 @@ func (t *transcript) verbose(o *options) verboseAnswer {
 		a.Segments = append(a.Segments, verboseSegment{
 			ID: i, Seek: int(s.StartTime * 100), Start: milliseconds(s.StartTime), End: milliseconds(s.EndTime),
 			Text:   separator(".", text, t.language) + text, // clients join them without a separator
-			Tokens: []int{}, AvgLogprob: logprob(s.Confidence), CompressionRatio: compression(text),
+			Tokens: []int{}, AvgLogprob: logprob(s.Confidence), CompressionRatio: compressionRatio(text),
 		})
 	}
 	return a
@@ -192,7 +192,7 @@ func (t *transcript) verbose(o *options) verboseAnswer {
 func (t *transcript) diarized() diarizedAnswer {
 	a := diarizedAnswer{Task: "transcribe", Duration: t.duration, Text: t.text(), Segments: []diarizedSegment{}, Usage: t.usage()}
 	for _, s := range t.segments {
-		for _, turn := range turns(s) {
+		for _, turn := range splitBySpeaker(s) {
 			a.Segments = append(a.Segments, newDiarized(&turn, len(a.Segments)))
 		}
 	}
@@ -202,6 +202,6 @@ func (t *transcript) diarized() diarizedAnswer {
 func newDiarized(s *hearken.Segment, n int) diarizedSegment {
 	return diarizedSegment{
 		Type: "transcript.text.segment", ID: "seg_" + strconv.Itoa(n), Text: oneLine(s.Text),
-		Start: milliseconds(s.StartTime), End: milliseconds(s.EndTime), Speaker: speaker(s.Speaker),
+		Start: milliseconds(s.StartTime), End: milliseconds(s.EndTime), Speaker: speakerLabel(s.Speaker),
 	}
 }

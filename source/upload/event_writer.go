@@ -30,10 +30,10 @@ func (e *eventWriter) deltas() error {
 	for _, s := range fresh {
 		pieces := []hearken.Segment{s}
 		if e.diarized {
-			pieces = turns(s)
+			pieces = splitBySpeaker(s)
 		}
 		for i := range pieces {
-			if err := e.piece(&pieces[i]); err != nil {
+			if err := e.writeText(&pieces[i]); err != nil {
 				return err
 			}
 		}
@@ -41,8 +41,8 @@ func (e *eventWriter) deltas() error {
 	return nil
 }
 
-// piece writes one confirmed text.
-func (e *eventWriter) piece(s *hearken.Segment) error {
+// writeText writes one confirmed text.
+func (e *eventWriter) writeText(s *hearken.Segment) error {
 	text := oneLine(s.Text)
 	language := cmp.Or(s.Language, e.job.request.Language)
 	delta := struct {

@@ -110,7 +110,7 @@ func (in *input) Write(channels ...[]int16) error {
 	}
 	h.pcm = append(h.pcm, channels[0]...)
 	h.ahead = max(h.ahead, int64(len(h.pcm))-h.processed)
-	signal(in.wake)
+	wake(in.wake)
 	return nil
 }
 
@@ -128,7 +128,7 @@ func (in *input) Finish() error {
 		return hearken.Errorf(hearken.SessionAlreadyStopped, "the session is stopped.")
 	}
 	in.hub.finished++
-	signal(in.wake)
+	wake(in.wake)
 	return nil
 }
 

@@ -24,7 +24,7 @@ func talk() []hearken.Segment {
 }
 
 func TestFormats(t *testing.T) {
-	ratio := func(text string) string { return strconv.FormatFloat(compression(text), 'f', -1, 64) }
+	ratio := func(text string) string { return strconv.FormatFloat(compressionRatio(text), 'f', -1, 64) }
 	hello := strings.Replace(`{"id":0,"seek":50,"start":0.5,"end":1.5,"text":" Hello there.","tokens":[],"temperature":0,"avg_logprob":-0.105,"compression_ratio":R,"no_speech_prob":0}`, "R", ratio("Hello there."), 1)
 	now := strings.Replace(`{"id":1,"seek":200,"start":2,"end":2.6,"text":" R&D <now>?","tokens":[],"temperature":0,"avg_logprob":0,"compression_ratio":R,"no_speech_prob":0}`, "R,", ratio("R&D <now>?")+",", 1)
 	const words = `"words":[{"word":"Hello","start":0.5,"end":1},{"word":"there.","start":1,"end":1.5},{"word":"R&D","start":2,"end":2.3},{"word":"<now>?","start":2.3,"end":2.6}]`
@@ -135,7 +135,7 @@ func TestSpeakers(t *testing.T) {
 		t.Error(diff)
 	}
 	for n, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 701: "ZZ", 702: "AAA", -1: "unknown"} {
-		if got := speaker(&n); got != want {
+		if got := speakerLabel(&n); got != want {
 			t.Errorf("speaker %d is %s", n, got)
 		}
 	}
@@ -168,10 +168,10 @@ func TestWords_Estimated(t *testing.T) {
 
 // TestCompression has the two sides of the limit that clients of Whisper know.
 func TestCompression(t *testing.T) {
-	if r := compression("There is iron, they say, in all our blood, and a grain or two perhaps is good."); r < 0.5 || r > 2.4 {
+	if r := compressionRatio("There is iron, they say, in all our blood, and a grain or two perhaps is good."); r < 0.5 || r > 2.4 {
 		t.Errorf("plain words: %v", r)
 	}
-	if r := compression(strings.Repeat("thank you for watching ", 20)); r <= 2.4 {
+	if r := compressionRatio(strings.Repeat("thank you for watching ", 20)); r <= 2.4 {
 		t.Errorf("the same words again and again: %v", r)
 	}
 }

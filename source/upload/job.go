@@ -158,7 +158,7 @@ func (j *job) begin(ctx context.Context) error {
 	j.mu.Lock()
 	j.id = session.ID
 	j.mu.Unlock()
-	signal(j.newSegments)
+	wake(j.newSegments)
 	go j.handleEvents()
 	return nil
 }
@@ -183,7 +183,7 @@ func (j *job) checkComplete() error {
 	reason := j.endEvent.Reason
 	switch {
 	case j.endEvent.Kind == hearken.InputReplaced:
-		return j.stopped("another sender took over its session")
+		return j.stoppedFailure("another sender took over its session")
 	case reason == hearken.StopProviderFailed:
 		return j.engineFailed()
 	case reason == hearken.StopShutdown:
@@ -191,7 +191,7 @@ func (j *job) checkComplete() error {
 	case reason == "":
 		return unavailable("incomplete", "The hub closed session %s before it had all words. Try: the same request again", j.id)
 	case !j.complete:
-		return j.stopped("its session ended: " + reason)
+		return j.stoppedFailure("its session ended: " + reason)
 	case j.dropped || j.mayHaveMissed || len(j.gaps) > 0:
 		return unavailable("incomplete", "Some of the recording was not transcribed. The words so far are in session %s. Try: the same request again when the hub is less busy", j.id)
 	}
@@ -202,8 +202,8 @@ func (j *job) checkComplete() error {
 	return nil
 }
 
-// stopped is the error for a recording that was stopped on purpose.
-func (j *job) stopped(why string) *failure {
+// stoppedFailure is the error for a recording that was stopped on purpose.
+func (j *job) stoppedFailure(why string) *failure {
 	f := unavailable("stopped", "The recording was not transcribed to its end: %s. The words so far are in session %s.", why, j.id)
 	f.status, f.retryAfter, f.noRetry = http.StatusConflict, 0, true
 	return f

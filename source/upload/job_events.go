@@ -14,14 +14,14 @@ func (j *job) handleEvents() {
 	events := j.in.Events()
 	for ev := range events {
 		if j.handleEvent(ev, len(events) >= cap(events)-1) {
-			signal(j.newSegments)
+			wake(j.newSegments)
 		}
-		signal(j.activity)
+		wake(j.activity)
 	}
 }
 
-// signal wakes a waiting goroutine, now or later.
-func signal(c chan struct{}) {
+// wake wakes a waiting goroutine, now or later.
+func wake(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

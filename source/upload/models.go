@@ -30,7 +30,7 @@ func (h *Handler) listModels(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) showModel(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("model")
 	if _, _, err := h.engine(name, false); err != nil {
-		h.fail(w, h.noModel(name))
+		h.fail(w, h.modelNotFound(name))
 		return
 	}
 	respond(w, "application/json", encode(newModel(name)))
@@ -65,7 +65,7 @@ func (h *Handler) engine(name string, translate bool) (provider, own string, err
 	i := slices.IndexFunc(h.cfg.Engines, func(e Engine) bool { return e.Name == first })
 	switch {
 	case i < 0:
-		return "", "", h.noModel(name)
+		return "", "", h.modelNotFound(name)
 	case translate && !h.cfg.Engines[i].Translates:
 		return "", "", invalid("model", "unsupported_operation",
 			"The engine '%s' cannot translate. Try: /v1/audio/transcriptions, or the model whisper-1 for any engine that can", first)
@@ -73,7 +73,7 @@ func (h *Handler) engine(name string, translate bool) (provider, own string, err
 	return first, rest, nil
 }
 
-func (h *Handler) noModel(name string) *failure {
+func (h *Handler) modelNotFound(name string) *failure {
 	var names []string
 	for _, e := range h.cfg.Engines {
 		names = append(names, e.Name)

@@ -25,8 +25,8 @@ type options struct {
 
 var (
 	formats = []string{"json", "text", "srt", "verbose_json", "vtt", "diarized_json"}
-	// streamed are the formats that can be streamed.
-	streamed = []string{"json", "text", "diarized_json"}
+	// streamable are the formats that can be streamed.
+	streamable = []string{"json", "text", "diarized_json"}
 )
 
 // options checks every field of a form.
@@ -135,8 +135,8 @@ func (o *options) readStream(f *form) error {
 	if o.stream, err = strconv.ParseBool(v); err != nil {
 		return wrongValue("stream", v, []string{"true", "false"})
 	}
-	if o.stream && !slices.Contains(streamed, o.format) {
-		return invalid("response_format", "invalid_value", "response_format '%s' cannot be streamed. Supported values are: %s.", o.format, quoted(streamed))
+	if o.stream && !slices.Contains(streamable, o.format) {
+		return invalid("response_format", "invalid_value", "response_format '%s' cannot be streamed. Supported values are: %s.", o.format, quoted(streamable))
 	}
 	return nil
 }

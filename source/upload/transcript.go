@@ -110,9 +110,9 @@ func words(s *hearken.Segment) []word {
 	return out
 }
 
-// turns splits a segment where the speaker changes, if only its words have
+// splitBySpeaker splits a segment where the speaker changes, if only its words have
 // speakers.
-func turns(s hearken.Segment) []hearken.Segment {
+func splitBySpeaker(s hearken.Segment) []hearken.Segment {
 	fields := strings.Fields(s.Text)
 	if s.Speaker != nil || len(fields) != len(s.Words) || len(fields) == 0 {
 		return []hearken.Segment{s}
@@ -140,8 +140,8 @@ func sameSpeaker(a, b *int) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// speaker is the letter of a speaker: A, B and so on, then AA.
-func speaker(n *int) string {
+// speakerLabel is the letter of a speaker: A, B and so on, then AA.
+func speakerLabel(n *int) string {
 	if n == nil || *n < 0 {
 		return "unknown"
 	}
@@ -152,9 +152,9 @@ func speaker(n *int) string {
 	return name
 }
 
-// compression is how well a text compresses. Repetitions, a known failure of
+// compressionRatio is how well a text compresses. Repetitions, a known failure of
 // Whisper, compress too well.
-func compression(text string) float64 {
+func compressionRatio(text string) float64 {
 	if text == "" {
 		return 0
 	}

@@ -73,7 +73,7 @@ func (c *conn) refuseAndClose(err error) {
 	c.logFailure(err)
 	f := errorOf(err)
 	if c.send(f) == nil {
-		_ = c.ws.Close(closeCode(err), wsconn.CloseReason(f.Message))
+		_ = c.ws.Close(closeCodeForError(err), wsconn.CloseReason(f.Message))
 	}
 }
 

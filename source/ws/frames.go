@@ -80,8 +80,8 @@ func eventFrame(ev hearken.InputEvent) any {
 	return nil
 }
 
-// closeCode is the code with which a connection ends because of err.
-func closeCode(err error) websocket.StatusCode {
+// closeCodeForError is the code with which a connection ends because of err.
+func closeCodeForError(err error) websocket.StatusCode {
 	switch hearken.CodeOf(err) {
 	case hearken.Invalid, hearken.Undecodable:
 		return closeInvalid
@@ -106,9 +106,9 @@ func closeCode(err error) websocket.StatusCode {
 // codeTooBig is the code of an error frame before 1009.
 const codeTooBig hearken.Code = "message_too_big"
 
-// closeCodeOf is the code with which a connection ends because its session
+// closeCodeForReason is the code with which a connection ends because its session
 // stopped.
-func closeCodeOf(reason string) websocket.StatusCode {
+func closeCodeForReason(reason string) websocket.StatusCode {
 	switch reason {
 	case hearken.StopShutdown:
 		return websocket.StatusGoingAway

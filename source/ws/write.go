@@ -45,7 +45,7 @@ func (c *conn) writeNext() (done bool, err error) {
 		if err := c.send(f); err != nil {
 			return true, err
 		}
-		return true, c.ws.Close(closeCode(err), wsconn.CloseReason(f.Message))
+		return true, c.ws.Close(closeCodeForError(err), wsconn.CloseReason(f.Message))
 	case <-c.h.conns.Closing():
 		if err := c.send(closedFrame{"closed", hearken.StopShutdown}); err != nil {
 			return true, err
@@ -67,7 +67,7 @@ func (c *conn) event(ev hearken.InputEvent) (done bool, err error) {
 		if err := c.send(closedFrame{"closed", ev.Reason}); err != nil {
 			return true, err
 		}
-		return true, c.ws.Close(closeCodeOf(ev.Reason), wsconn.CloseReason(ev.Reason))
+		return true, c.ws.Close(closeCodeForReason(ev.Reason), wsconn.CloseReason(ev.Reason))
 	case hearken.InputError:
 		c.logFailure(ev.Err)
 	}
