@@ -20,35 +20,15 @@ const (
 	closeStopped      websocket.StatusCode = 4410
 )
 
-// The frames that have more than a number in them.
-type (
-	readyFrame struct {
-		Type            string `json:"type"`
-		ReceivedSamples int64  `json:"receivedSamples"`
-		Epoch           int    `json:"epoch"`
-	}
-	segmentFrame struct {
-		Type    string           `json:"type"`
-		Segment *hearken.Segment `json:"segment"`
-	}
-	timeFrame struct {
-		Type string  `json:"type"`
-		Time float64 `json:"time"`
-	}
-	secondsFrame struct {
-		Type    string  `json:"type"`
-		Seconds float64 `json:"seconds"`
-	}
-	errorFrame struct {
-		Type    string       `json:"type"`
-		Code    hearken.Code `json:"code"`
-		Message string       `json:"message"`
-	}
-	closedFrame struct {
-		Type   string `json:"type"`
-		Reason string `json:"reason"`
-	}
-)
+// A frame is a text message to the sender. The package comment lists them.
+type frame map[string]any
+
+// An errorFrame is the frame for an error.
+type errorFrame struct {
+	Type    string       `json:"type"`
+	Code    hearken.Code `json:"code"`
+	Message string       `json:"message"`
+}
 
 // errorOf is the frame for an error. Senders do not learn what went wrong
 // inside the hub.
@@ -69,11 +49,11 @@ func eventFrame(ev hearken.InputEvent) any {
 		if s.Words == nil {
 			s.Words = []hearken.Word{} // clients get a list, even if it is empty
 		}
-		return segmentFrame{kind, &s}
+		return frame{"type": kind, "segment": &s}
 	case hearken.InputSpeechStarted:
-		return timeFrame{kind, ev.Seconds}
+		return frame{"type": kind, "time": ev.Seconds}
 	case hearken.InputLag, hearken.InputDropped:
-		return secondsFrame{kind, ev.Seconds}
+		return frame{"type": kind, "seconds": ev.Seconds}
 	case hearken.InputError:
 		return errorOf(ev.Err)
 	}

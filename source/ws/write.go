@@ -16,7 +16,7 @@ import (
 // first, and still takes the audio.
 func (c *conn) write() {
 	defer close(c.writerDone)
-	if c.send(readyFrame{"ready", c.samples(), c.in.Epoch()}) != nil {
+	if c.send(frame{"type": "ready", "receivedSamples": c.samples(), "epoch": c.in.Epoch()}) != nil {
 		return
 	}
 	for {
@@ -47,7 +47,7 @@ func (c *conn) writeNext() (done bool, err error) {
 		}
 		return true, c.ws.Close(closeCodeForError(err), wsconn.CloseReason(f.Message))
 	case <-c.h.conns.Closing():
-		if err := c.send(closedFrame{"closed", hearken.StopShutdown}); err != nil {
+		if err := c.send(frame{"type": "closed", "reason": hearken.StopShutdown}); err != nil {
 			return true, err
 		}
 		return true, c.ws.Close(websocket.StatusGoingAway, hearken.StopShutdown)
@@ -64,7 +64,7 @@ func (c *conn) event(ev hearken.InputEvent) (done bool, err error) {
 		if err := c.sendAck(); err != nil {
 			return true, err
 		}
-		if err := c.send(closedFrame{"closed", ev.Reason}); err != nil {
+		if err := c.send(frame{"type": "closed", "reason": ev.Reason}); err != nil {
 			return true, err
 		}
 		return true, c.ws.Close(closeCodeForReason(ev.Reason), wsconn.CloseReason(ev.Reason))
@@ -84,8 +84,8 @@ func (c *conn) sendAck() error {
 	return c.ws.Write(context.Background(), websocket.MessageText, append(b, '}'))
 }
 
-func (c *conn) send(frame any) error {
-	b, err := json.Marshal(frame)
+func (c *conn) send(f any) error {
+	b, err := json.Marshal(f)
 	if err != nil {
 		return fmt.Errorf("encode frame: %w", err)
 	}
