@@ -67,7 +67,7 @@ func (o *oggParser) missing() int {
 // parsePage handles a complete page, or searches for the next one if this is
 // none.
 func (o *oggParser) parsePage() error {
-	if len(o.page) < 27 || string(o.page[:4]) != "OggS" || o.page[4] != 0 || !oggSumOK(o.page) {
+	if len(o.page) < 27 || string(o.page[:4]) != "OggS" || o.page[4] != 0 || oggSum(o.page) != binary.LittleEndian.Uint32(o.page[22:]) {
 		return o.resync()
 	}
 	o.junk = 0
@@ -184,10 +184,6 @@ func (o *oggParser) close() error {
 		return undecodable("ogg: no Opus in it")
 	}
 	return o.opus.emit(0)
-}
-
-func oggSumOK(page []byte) bool {
-	return oggSum(page) == binary.LittleEndian.Uint32(page[22:])
 }
 
 // oggSum is a page's checksum: CRC-32 with the usual polynomial, but with

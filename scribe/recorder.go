@@ -119,30 +119,20 @@ func (r *Recorder) copy(foreign string, since time.Time) {
 			next = page.Next
 			continue
 		}
-		switch running := r.isRunning(foreign); {
-		case running:
+		st, err := r.Scribe.Status(r.ctx)
+		switch {
+		case err == nil && st.Running && st.Session == foreign:
 			sleep(r.ctx, time.Second) // some scribes return at once
 		case over:
-			r.unfollow(foreign)
+			r.mu.Lock()
+			delete(r.followed, foreign) // it is followed again if it restarts
+			r.mu.Unlock()
 			return
 		default: // its last words may still arrive
 			over = true
 			sleep(r.ctx, finalWordsTimeout)
 		}
 	}
-}
-
-// isRunning reports whether the foreign scribe still works on a session.
-func (r *Recorder) isRunning(foreign string) bool {
-	st, err := r.Scribe.Status(r.ctx)
-	return err == nil && st.Running && st.Session == foreign
-}
-
-// unfollow lets a session be followed again if it restarts.
-func (r *Recorder) unfollow(foreign string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.followed, foreign)
 }
 
 // copiedSession is the copy of a foreign session.

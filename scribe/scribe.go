@@ -204,17 +204,13 @@ func (s *Scribe) Stop(ctx context.Context) (*hearken.ScribeStatus, error) {
 	c := s.current()
 	if c == nil {
 		<-s.stateLock
-		return nil, notRunning()
+		return nil, hearken.Errorf(hearken.SessionAlreadyStopped, "Nothing is being transcribed: the scribe is not running.").WithTry("pscribe_start")
 	}
 	old := c.stop()
 	<-s.stateLock
 	s.cfg.Log.Info("capture stopped", "session", old.session)
 	s.awaitLastWords(ctx, old.complete)
 	return s.Status(ctx)
-}
-
-func notRunning() error {
-	return hearken.Errorf(hearken.SessionAlreadyStopped, "Nothing is being transcribed: the scribe is not running.").WithTry("pscribe_start")
 }
 
 // New continues in a new session without losing a sample. If nothing is being

@@ -1,6 +1,7 @@
 package mic
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -111,9 +112,7 @@ func describe(device *object) (*endpoint, error) {
 	}
 	defer windows.CoTaskMemFree(unsafe.Pointer(id))
 	e := &endpoint{device: device, id: windows.UTF16PtrToString(id)}
-	if e.title = friendlyName(device); e.title == "" {
-		e.title = e.id
-	}
+	e.title = cmp.Or(friendlyName(device), e.id)
 	return e, nil
 }
 

@@ -1,6 +1,7 @@
 package mic
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -47,7 +48,7 @@ type target struct {
 const stateSuspended = 2
 
 func newTarget(s *proto.GetSourceInfoReply) target {
-	return target{index: s.SourceIndex, name: s.SourceName, title: title(s.Device, s.SourceName),
+	return target{index: s.SourceIndex, name: s.SourceName, title: cmp.Or(s.Device, s.SourceName),
 		sink: s.MonitorSourceIndex, rate: int(s.Rate), muted: s.Mute, suspended: s.State == stateSuspended}
 }
 
@@ -57,13 +58,6 @@ func (t target) note() string {
 		return t.title + ", which is muted in the system's sound settings"
 	}
 	return t.title
-}
-
-func title(description, name string) string {
-	if description == "" {
-		return name
-	}
-	return description
 }
 
 // pick finds the target of a track: the named device or the default one.
@@ -95,10 +89,7 @@ func (w *serverState) microphone(name string) (target, error) {
 }
 
 func (w *serverState) system(name string) (target, error) {
-	sink := name
-	if sink == "" {
-		sink = w.sink
-	}
+	sink := cmp.Or(name, w.sink)
 	for _, s := range w.sinks {
 		if s.SinkName != sink && s.MonitorSourceName != sink && (name == "" || !strings.EqualFold(s.Device, name)) {
 			continue
@@ -106,11 +97,11 @@ func (w *serverState) system(name string) (target, error) {
 		for _, m := range w.sources {
 			if m.SourceName == s.MonitorSourceName && m.MonitorSourceIndex == s.SinkIndex {
 				t := newTarget(m)
-				t.title = "monitor of " + title(s.Device, s.SinkName)
+				t.title = "monitor of " + cmp.Or(s.Device, s.SinkName)
 				return t, nil
 			}
 		}
-		return target{}, hearken.Errorf(hearken.NotFound, "%s has no monitor.", title(s.Device, s.SinkName))
+		return target{}, hearken.Errorf(hearken.NotFound, "%s has no monitor.", cmp.Or(s.Device, s.SinkName))
 	}
 	if name != "" {
 		return target{}, w.unknown(systemTrack, name)
@@ -139,12 +130,12 @@ func (w *serverState) devices() []device {
 	mic, _ := w.microphone("")
 	for _, s := range w.sources {
 		if s.MonitorSourceIndex == proto.Undefined || s.SourceName == mic.name {
-			all = append(all, device{Name: s.SourceName, Title: title(s.Device, s.SourceName),
+			all = append(all, device{Name: s.SourceName, Title: cmp.Or(s.Device, s.SourceName),
 				Origin: hearken.Microphone, Default: s.SourceName == mic.name})
 		}
 	}
 	for _, s := range w.sinks {
-		all = append(all, device{Name: s.SinkName, Title: title(s.Device, s.SinkName),
+		all = append(all, device{Name: s.SinkName, Title: cmp.Or(s.Device, s.SinkName),
 			Origin: hearken.System, Default: s.SinkName == w.sink})
 	}
 	return all
@@ -154,7 +145,7 @@ func (w *serverState) devices() []device {
 func (w *serverState) titleOf(index uint32) string {
 	for _, s := range w.sources {
 		if s.SourceIndex == index {
-			return title(s.Device, s.SourceName)
+			return cmp.Or(s.Device, s.SourceName)
 		}
 	}
 	return "another device"

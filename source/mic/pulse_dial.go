@@ -2,6 +2,7 @@ package mic
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -101,10 +102,7 @@ func machineID() string {
 // cookie authenticates to a server across the network. A local server knows its
 // user without it.
 func cookie(env func(string) string) []byte {
-	config := env("XDG_CONFIG_HOME")
-	if config == "" {
-		config = filepath.Join(env("HOME"), ".config")
-	}
+	config := cmp.Or(env("XDG_CONFIG_HOME"), filepath.Join(env("HOME"), ".config"))
 	for _, name := range []string{env("PULSE_COOKIE"), filepath.Join(config, "pulse", "cookie"), filepath.Join(env("HOME"), ".pulse-cookie")} {
 		if b, err := os.ReadFile(name); err == nil && len(b) >= 256 {
 			return b[:256]
@@ -130,10 +128,7 @@ func dial(ctx context.Context, callback func(any)) (*connection, error) {
 			first = err
 		}
 	}
-	if first != nil {
-		err = first
-	}
-	return nil, dialError(err, all)
+	return nil, dialError(cmp.Or(first, err), all)
 }
 
 func dialOne(ctx context.Context, a address, callback func(any)) (*connection, error) {
