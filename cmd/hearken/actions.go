@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 type actionsCmd struct {
@@ -43,22 +43,10 @@ func (c *actionsListCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		if list == nil {
-			list = []hearken.Action{}
-		}
-		return p.writeJSON(list)
-	}
-	if len(list) == 0 {
-		fmt.Fprintln(p.stderr, "No actions found.")
-		return nil
-	}
-	t := p.table("ID", "ASKED", "KEY", "STATE", "WHAT")
-	for i := range list {
-		a := &list[i]
-		t.row(a.ID, when(a.CreatedAt), a.Principal, act.StateText(a), act.Summary(a))
-	}
-	return t.flush()
+	return writeList(p, c.JSON, list, "No actions found.",
+		[]string{"ID", "ASKED", "KEY", "STATE", "WHAT"}, func(a *hearken.Action) []string {
+			return []string{a.ID, localTime(a.CreatedAt), a.Principal, act.StateText(a), act.Summary(a)}
+		})
 }
 
 type actionsUndoCmd struct {
@@ -66,11 +54,7 @@ type actionsUndoCmd struct {
 }
 
 func (c *actionsUndoCmd) Run(ctx context.Context, p *program) error {
-	req, err := p.asOwner(ctx, controlRequest{Op: "actions.undo", ID: c.ID})
-	if err != nil {
-		return err
-	}
-	a, err := control[hearken.Action](ctx, p, req)
+	a, err := ownerControl[hearken.Action](ctx, p, controlRequest{Op: "actions.undo", ID: c.ID})
 	if err != nil {
 		return err
 	}
@@ -78,7 +62,7 @@ func (c *actionsUndoCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// whyCmd shows why an action happened: words, request, decision, effect.
+// whyCmd explains an action: words, request, decision and effect.
 type whyCmd struct {
 	ID   string `arg:"" help:"Id of the action."`
 	JSON bool   `help:"Write JSON."`
@@ -96,16 +80,16 @@ func (c *whyCmd) Run(ctx context.Context, p *program) error {
 	fmt.Fprint(p.stdout, act.Describe(a))
 	line := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(p.stdout, "  %-9s %s\n", name, tame(text))
+			fmt.Fprintf(p.stdout, "  %-9s %s\n", name, safetext.Line(text))
 		}
 	}
-	line("asked", when(a.CreatedAt))
+	line("asked", localTime(a.CreatedAt))
 	if d := a.Decision; d != nil {
 		word := "denied"
 		if d.Allow {
 			word = "allowed"
 		}
-		text := fmt.Sprintf("%s by %s (%s), %s", word, d.By, d.From, when(d.At))
+		text := fmt.Sprintf("%s by %s (%s), %s", word, d.By, d.From, localTime(d.At))
 		if d.Grant != "" {
 			text += ", under " + d.Grant
 		}
@@ -116,11 +100,11 @@ func (c *whyCmd) Run(ctx context.Context, p *program) error {
 	}
 	effect := act.Effect(a)
 	if a.EndedAt != nil {
-		effect += ", " + when(*a.EndedAt)
+		effect += ", " + localTime(*a.EndedAt)
 	}
 	line("effect", effect)
 	for _, r := range w.Audit {
-		line("audit", strings.Join(strings.Fields(fmt.Sprintf("%d %s %s %s %s", r.Seq, r.Time, r.Type, r.State, r.Error)), " "))
+		line("audit", fmt.Sprintf("%d %s %s %s %s", r.Seq, r.Time, r.Type, r.State, r.Error))
 	}
 	return nil
 }

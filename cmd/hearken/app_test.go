@@ -22,7 +22,7 @@ import (
 	"github.com/hearken-dev/hearken/stt/stttest"
 )
 
-// testConfig is a configuration of its own, with free ports.
+// testConfig is a configuration with its own directories and free ports.
 func testConfig(t *testing.T) *Config {
 	t.Helper()
 	cleanEnv(t)
@@ -37,8 +37,8 @@ func testConfig(t *testing.T) *Config {
 	return c
 }
 
-// openApp opens a hub in this process with an engine that says a word a
-// second, and closes it with the test.
+// openApp opens a hub in this process, whose engine finds a word every second,
+// and closes it after the test.
 func openApp(t *testing.T, cfg *Config, opts Options) *App {
 	t.Helper()
 	if opts.Providers == nil {
@@ -49,7 +49,7 @@ func openApp(t *testing.T, cfg *Config, opts Options) *App {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := app.drain(); err != nil {
+		if err := app.closeInTime(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	})
@@ -86,17 +86,17 @@ func TestApp_PortTaken(t *testing.T) {
 	cfg.Port = taken.Addr().(*net.TCPAddr).Port
 	cfg.WSListen = taken.Addr().String()
 	app := openApp(t, cfg, Options{})
-	doors, _ := app.Transports(t.Context())
-	for _, url := range []string{doors.URL(), doors.WSURL(), app.audioURL("s", "t")} {
+	server, _ := app.Transports(t.Context())
+	for _, url := range []string{server.URL(), server.WSURL(), app.audioURL("s", "t")} {
 		if strings.Contains(url, fmt.Sprintf(":%d", cfg.Port)) {
 			t.Errorf("%s names the port that is taken", url)
 		}
 	}
-	if status, _ := get(t, doors.URL()+"/healthz"); status != http.StatusOK {
+	if status, _ := get(t, server.URL()+"/healthz"); status != http.StatusOK {
 		t.Errorf("the free port answers %d", status)
 	}
-	if holder, ok := pipe.ReadHubInfo(cfg.DataDir); !ok || holder.HTTP != doors.URL() {
-		t.Errorf("the hub is described as %+v", holder)
+	if hub, ok := pipe.ReadHubInfo(cfg.DataDir); !ok || hub.HTTP != server.URL() {
+		t.Errorf("the hub is described as %+v", hub)
 	}
 }
 
@@ -108,21 +108,21 @@ func TestApp_Operations(t *testing.T) {
 	}
 	store := storetest.NewFaulty(real)
 	app := openApp(t, cfg, Options{Store: store})
-	doors, _ := app.Transports(t.Context())
-	if status, body := get(t, doors.URL()+"/readyz"); status != http.StatusOK {
+	server, _ := app.Transports(t.Context())
+	if status, body := get(t, server.URL()+"/readyz"); status != http.StatusOK {
 		t.Errorf("readyz answers %d %s", status, body)
 	}
 	if _, err := app.hub.Start(t.Context(), hearken.StartRequest{Principal: act.Local}); err != nil {
 		t.Fatal(err)
 	}
-	_, metrics := get(t, doors.URL()+"/metrics")
+	_, metrics := get(t, server.URL()+"/metrics")
 	for _, want := range []string{`hearken_active_sessions{health="waiting_for_audio"} 1`, "hearken_lag_seconds 0", "hearken_dropped_seconds 0", "hearken_unsaved_segments", "hearken_spool_bytes"} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("metrics lack %s", want)
 		}
 	}
 	store.Fail(errors.New("the disk is on fire"))
-	if status, _ := get(t, doors.URL()+"/readyz"); status != http.StatusServiceUnavailable {
+	if status, _ := get(t, server.URL()+"/readyz"); status != http.StatusServiceUnavailable {
 		t.Errorf("readyz answers %d with a store that is down", status)
 	}
 	store.Fail(nil)
@@ -130,7 +130,7 @@ func TestApp_Operations(t *testing.T) {
 
 func TestApp_NewerDatabase(t *testing.T) {
 	cfg := testConfig(t)
-	if app, err := Open(t.Context(), cfg, Options{Brief: true}); err != nil || app.drain() != nil {
+	if app, err := Open(t.Context(), cfg, Options{Brief: true}); err != nil || app.closeInTime() != nil {
 		t.Fatal(err)
 	}
 	db, err := sql.Open("sqlite", cfg.DatabaseURL)
@@ -145,7 +145,7 @@ func TestApp_NewerDatabase(t *testing.T) {
 	if hearken.CodeOf(err) != hearken.RepositoryError || !strings.Contains(err.Error(), "9999") {
 		t.Errorf("got %v", err)
 	}
-	// Nothing is held by an Open that failed.
+	// An Open that failed holds nothing.
 	lock, err := pipe.Acquire(cfg.DataDir)
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestApp_Idle(t *testing.T) {
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
-		app.idle(ctx, 100*time.Millisecond)
+		app.waitUntilIdle(ctx, 100*time.Millisecond)
 		close(done)
 	}()
 	conn, _, err := pipe.Dial(t.Context(), cfg.DataDir, pipe.Hello{})
@@ -200,13 +200,12 @@ func TestApp_Idle(t *testing.T) {
 	}
 }
 
-// A hub that a person starts takes the capture over from the one that makes
-// room for it.
+// A hub that a person starts takes over the capture of the one it replaces.
 func TestScribe_TakenOver(t *testing.T) {
 	ctx, cfg := t.Context(), testConfig(t)
-	opts := Options{Providers: []hearken.Provider{stttest.Every("local", 0.5)}, Capture: silence}
-	ended, yield := context.WithCancel(ctx)
-	opts.Yield = yield
+	opts := Options{Providers: []hearken.Provider{stttest.Every("local", 0.5)}, Capture: silentCapture}
+	ended, stop := context.WithCancel(ctx)
+	opts.Handover = stop
 	first, err := Open(ctx, cfg, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -221,13 +220,13 @@ func TestScribe_TakenOver(t *testing.T) {
 	if _, err := first.scribe.Tail(ctx, hearken.TailRequest{SinceLine: 1, Wait: 20 * time.Second, Filter: hearken.OnlyConfirmed}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := first.control(ctx, controlRequest{Op: "yield"}); err != nil || ended.Err() == nil {
+	if _, err := first.handleControl(ctx, controlRequest{Op: "yield"}); err != nil || ended.Err() == nil {
 		t.Fatalf("yield: %v, %v", err, ended.Err())
 	}
 	if err := first.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	opts.Yield = nil
+	opts.Handover = nil
 	second, err := Open(ctx, cfg, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +241,7 @@ func TestScribe_TakenOver(t *testing.T) {
 	if err := second.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	// That one was ended by a person, and so the microphone is off.
+	// A person stopped the second hub, so the microphone is off.
 	third := openApp(t, cfg, opts)
 	now, err = third.scribe.Status(ctx)
 	if err != nil || now.Running || now.Session != st.Session {

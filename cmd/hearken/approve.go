@@ -40,7 +40,7 @@ func (c *denyCmd) Run(ctx context.Context, p *program) error {
 // decide shows pending actions and sends the owner's decision. Each decision
 // names the digest of what the owner saw.
 func (p *program) decide(ctx context.Context, ids []string, all bool, v act.DecisionRequest) error {
-	shown, err := p.waiting(ctx, ids)
+	shown, err := p.pendingActions(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -65,11 +65,11 @@ func (p *program) decide(ctx context.Context, ids []string, all bool, v act.Deci
 	}
 	// Decide about all before waiting for any: a slow one must not let the
 	// others expire.
-	var results []decided
+	var results []decisionResult
 	var errs []error
 	for i := range shown {
 		v.ID, v.Digest = shown[i].ID, shown[i].Digest
-		got, err := control[decided](ctx, p, controlRequest{Op: "actions.decide", PIN: pin, Verdict: &v})
+		got, err := control[decisionResult](ctx, p, controlRequest{Op: "actions.decide", PIN: pin, Verdict: &v})
 		if code := hearken.CodeOf(err); code == hearken.Unauthorized || code == hearken.RateLimited {
 			return err // the PIN is wrong; it would be for the others too
 		}
@@ -88,13 +88,17 @@ func (p *program) decide(ctx context.Context, ids []string, all bool, v act.Deci
 			}
 			got.Action = a
 		}
-		fmt.Fprintln(p.stdout, got.words())
+		verb := ": "
+		if !got.Decided {
+			verb = " had already been decided: "
+		}
+		fmt.Fprintln(p.stdout, got.Action.ID+verb+act.StateText(&got.Action))
 	}
 	return errors.Join(errs...)
 }
 
-// waiting returns the named actions, or all pending ones.
-func (p *program) waiting(ctx context.Context, ids []string) ([]hearken.Action, error) {
+// pendingActions returns the named actions, or all pending ones.
+func (p *program) pendingActions(ctx context.Context, ids []string) ([]hearken.Action, error) {
 	if len(ids) == 0 {
 		return control[[]hearken.Action](ctx, p, controlRequest{
 			Op: "actions.list", Actions: &hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}},
@@ -111,17 +115,10 @@ func (p *program) waiting(ctx context.Context, ids []string) ([]hearken.Action, 
 	return out, nil
 }
 
-// decided is the result of a decision.
-type decided struct {
+// A decisionResult is the result of a decision.
+type decisionResult struct {
 	Action  hearken.Action `json:"action"`
-	Decided bool           `json:"decided"` // by this decision
-}
-
-func (d *decided) words() string {
-	if !d.Decided {
-		return d.Action.ID + " had already been decided: " + act.StateText(&d.Action)
-	}
-	return d.Action.ID + ": " + act.StateText(&d.Action)
+	Decided bool           `json:"decided"` // false if somebody else decided first
 }
 
 // pauseCmd pauses all actions. It needs no PIN: stopping is always allowed.
@@ -139,11 +136,7 @@ func (c *pauseCmd) Run(ctx context.Context, p *program) error {
 type resumeCmd struct{}
 
 func (c *resumeCmd) Run(ctx context.Context, p *program) error {
-	req, err := p.asOwner(ctx, controlRequest{Op: "actions.resume"})
-	if err != nil {
-		return err
-	}
-	if _, err := control[struct{}](ctx, p, req); err != nil {
+	if _, err := ownerControl[struct{}](ctx, p, controlRequest{Op: "actions.resume"}); err != nil {
 		return err
 	}
 	fmt.Fprintln(p.stdout, "Actions are resumed.")

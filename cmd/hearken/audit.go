@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -26,30 +25,23 @@ type auditVerifyCmd struct {
 }
 
 func (c *auditVerifyCmd) Run(_ context.Context, p *program) error {
-	report, err := audit.Verify(p.auditDir(), audit.Options{KeyDir: p.cfg.KeyDir, Key: c.Key, Checkpoint: c.Checkpoint})
+	report, err := audit.Verify(p.cfg.auditDir(), audit.Options{KeyDir: p.cfg.KeyDir, Key: c.Key, Checkpoint: c.Checkpoint})
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		return p.writeJSON(report)
 	}
-	fmt.Fprintf(p.stdout, "%s verified, %d covered by %s.\n", count(report.Records, "record"), report.Covered, checkpoints(report.Checkpoints))
+	checkpoints := "a signed checkpoint"
+	if report.Checkpoints != 1 {
+		checkpoints = fmt.Sprintf("%d signed checkpoints", report.Checkpoints)
+	}
+	records := "1 record"
+	if report.Records != 1 {
+		records = fmt.Sprintf("%d records", report.Records)
+	}
+	fmt.Fprintf(p.stdout, "%s verified, %d covered by %s.\n", records, report.Covered, checkpoints)
 	return nil
-}
-
-// count is a number with its noun.
-func count[N int | int64](n N, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-func checkpoints(n int) string {
-	if n == 1 {
-		return "a signed checkpoint"
-	}
-	return count(n, "signed checkpoint")
 }
 
 type auditExportCmd struct {
@@ -72,7 +64,7 @@ func (c *auditExportCmd) Run(_ context.Context, p *program) error {
 		}
 		*at = t
 	}
-	return audit.Export(p.auditDir(), p.stdout, f)
+	return audit.Export(p.cfg.auditDir(), p.stdout, f)
 }
 
 type auditHashCmd struct {
@@ -80,7 +72,7 @@ type auditHashCmd struct {
 }
 
 func (c *auditHashCmd) Run(_ context.Context, p *program) error {
-	keys, err := p.auditKeys()
+	keys, err := audit.ReadKeys(p.cfg.KeyDir)
 	if err != nil {
 		return err
 	}
@@ -91,14 +83,10 @@ func (c *auditHashCmd) Run(_ context.Context, p *program) error {
 type auditKeyCmd struct{}
 
 func (c *auditKeyCmd) Run(_ context.Context, p *program) error {
-	keys, err := p.auditKeys()
+	keys, err := audit.ReadKeys(p.cfg.KeyDir)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(p.stdout, keys.VerifierKey())
 	return nil
 }
-
-func (p *program) auditDir() string { return filepath.Join(p.cfg.DataDir, "audit") }
-
-func (p *program) auditKeys() (*audit.Keys, error) { return audit.ReadKeys(p.cfg.KeyDir) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -9,11 +10,9 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/hearken-dev/hearken"
 )
 
-// configEnv names the configuration file.
+// configEnv is the variable that names the configuration file.
 const configEnv = "HEARKEN_CONFIG"
 
 // grammar is the command line.
@@ -54,20 +53,20 @@ type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	cfg            *Config
-	flags          map[string]bool // settings that the command line gave
-	configFile     string          // empty for the user's own
+	flags          map[string]bool // names of the settings on the command line
+	configFile     string          // empty: the user's own
 	log            *slog.Logger
 	level          slog.LevelVar
 
-	providers []hearken.Provider                             // in place of the real engines, for tests
-	pinRounds int                                            // see [owner.Config], for tests
-	fault     func(string)                                   // see [live.Config], for tests
-	capture   func(context.Context) (hearken.Capture, error) // in place of the computer's own sound, for tests
+	override func(*Options) // changes the hub in tests; may be nil
 }
 
 // open starts a hub in this process.
 func (p *program) open(ctx context.Context, opts Options) (*App, error) {
-	opts.Log, opts.Providers, opts.Fault, opts.Capture, opts.PINRounds = p.log, p.providers, p.fault, p.capture, p.pinRounds
+	opts.Log = p.log
+	if p.override != nil {
+		p.override(&opts)
+	}
 	return Open(ctx, p.cfg, opts)
 }
 
@@ -80,7 +79,7 @@ var groupTitles = map[string]string{
 	"running":       "Running",
 }
 
-// helpGroups has the help show the settings in their groups.
+// helpGroups makes the help show the settings in groups.
 func helpGroups() kong.Option {
 	var groups []kong.Group
 	for key, title := range groupTitles {
@@ -99,8 +98,8 @@ func (p *program) parse(ctx context.Context) error {
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(code int) { exit = exitCode(code) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
-		kong.ValueFormatter(describe),
-		kong.Help(helpFor),
+		kong.ValueFormatter(flagHelp),
+		kong.Help(printHelp),
 		helpGroups(),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(p, &g),
@@ -122,18 +121,14 @@ func (p *program) parse(ctx context.Context) error {
 		}
 	}
 	p.cfg = &g.Config
-	file := g.ConfigFile
-	if file == "" {
-		file = os.Getenv(configEnv)
-	}
-	if err := p.load(file, p.flags); err != nil {
+	if err := p.load(cmp.Or(g.ConfigFile, os.Getenv(configEnv)), p.flags); err != nil {
 		return err
 	}
 	if g.Stdio {
 		return p.stdio(ctx)
 	}
 	if !strings.HasPrefix(kctx.Command(), "serve") && p.cfg.sources["log-level"] == "default" {
-		p.level.Set(slog.LevelWarn) // a command speaks for itself
+		p.level.Set(slog.LevelWarn) // a command prints its own results
 	}
 	return kctx.Run()
 }
@@ -165,8 +160,8 @@ func (p *program) load(file string, flags map[string]bool) error {
 	return nil
 }
 
-// describe writes a flag's help with its variable and its allowed values.
-func describe(v *kong.Value) string {
+// flagHelp returns a flag's help with its allowed values and its variable.
+func flagHelp(v *kong.Value) string {
 	help := v.Help
 	if of := v.Tag.Get("of"); of != "" {
 		help += " One of " + strings.ReplaceAll(of, ",", ", ") + "."
@@ -177,9 +172,9 @@ func describe(v *kong.Value) string {
 	return help
 }
 
-// helpFor shows the settings only with serve and at the top, where they are
-// looked for; other commands know them too.
-func helpFor(options kong.HelpOptions, ctx *kong.Context) error {
+// printHelp shows the settings only with serve and at the top, though all
+// commands accept them.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	if cmd := ctx.Command(); cmd != "" && !strings.HasPrefix(cmd, "serve") {
 		for _, f := range ctx.Model.Flags {
 			if f.Tag.Has("var") && f.Name != "data-dir" || f.Name == "stdio" {

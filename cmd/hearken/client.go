@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"time"
@@ -17,34 +18,33 @@ import (
 	"github.com/hearken-dev/hearken/pipe"
 )
 
-// closeTimeout is how long a hub may drain when it ends.
+// closeTimeout is how long a hub may take to finish its sessions when it ends.
 const closeTimeout = 10 * time.Second
 
-// A client is a command's connection to the hub: the one that runs, or one
-// within this process for as long as the command takes. Both are spoken to in
-// the same way.
+// A client is a command's connection to the hub: the running one, or one in
+// this process that lasts as long as the command.
 type client struct {
-	conn    net.Conn
-	own     *App // nil if another process is the hub
-	session *mcp.ClientSession
+	conn      net.Conn
+	inProcess *App // nil if another process is the hub
+	session   *mcp.ClientSession
 }
 
-// errOwn tells that this process has become the hub.
-var errOwn = errors.New("this process is the hub")
+// errInProcess says that this process has become the hub.
+var errInProcess = errors.New("this process is the hub")
 
-// join connects to the hub for what the hello wants.
-func (p *program) join(ctx context.Context, want string) (*client, error) {
-	hello := p.hello()
-	hello.Want, hello.Toolsets = want, nil
+// connect connects to the hub for the given purpose, [pipe.WantMCP] or
+// [pipe.WantControl]. If no hub is running, it opens one in this process.
+func (p *program) connect(ctx context.Context, want string) (*client, error) {
+	hello := p.commandHello(want)
 	c := &client{}
 	conn, _, err := pipe.DialOrStart(ctx, p.cfg.DataDir, hello, func(ctx context.Context) (err error) {
-		if c.own, err = p.open(ctx, Options{Brief: true}); err != nil {
+		if c.inProcess, err = p.open(ctx, Options{Brief: true}); err != nil {
 			return err
 		}
-		return errOwn
+		return errInProcess
 	})
-	if errors.Is(err, errOwn) {
-		conn, err = c.own.connect(ctx, hello)
+	if errors.Is(err, errInProcess) {
+		conn, err = c.inProcess.connect(ctx, hello)
 	}
 	if err != nil {
 		c.close()
@@ -54,31 +54,44 @@ func (p *program) join(ctx context.Context, want string) (*client, error) {
 	return c, nil
 }
 
-// hello is what this process brings along to the hub.
+// hello returns the settings that an MCP client of this process sends to the
+// hub.
 func (p *program) hello() pipe.Hello {
 	c := p.cfg
 	h := pipe.Hello{Want: pipe.WantMCP, Toolsets: c.Toolsets, Language: c.DefaultLanguage, Store: c.storeName()}
 	if first := c.TranscriptionProvider[0]; c.sources["transcription-provider"] != "default" || first != "local" {
 		h.Provider = strings.Join(c.TranscriptionProvider, ",")
-		h.APIKey = map[string]string{"deepgram": c.DeepgramAPIKey, "openai": c.OpenaiAPIKey}[first] // for nobody else
+		h.APIKey = map[string]string{"deepgram": c.DeepgramAPIKey, "openai": c.OpenaiAPIKey}[first] // for this client only
 	}
 	return h
 }
 
-// tools connects for calling tools.
-func (p *program) tools(ctx context.Context) (*client, error) {
-	c, err := p.join(ctx, pipe.WantMCP)
+// commandHello is the hello of a command, which may use every tool.
+func (p *program) commandHello(want string) pipe.Hello {
+	h := p.hello()
+	h.Want, h.Toolsets = want, nil
+	return h
+}
+
+// connectTools connects to the hub to call tools.
+func (p *program) connectTools(ctx context.Context) (*client, error) {
+	c, err := p.connect(ctx, pipe.WantMCP)
 	if err != nil {
 		return nil, err
 	}
 	me := &mcp.Implementation{Name: "hearken-cli", Version: versionString()}
-	c.session, err = mcp.NewClient(me, nil).Connect(ctx, &mcp.IOTransport{Reader: c.conn, Writer: keepOpen{c.conn}, MaxLineLength: -1}, nil)
+	c.session, err = mcp.NewClient(me, nil).Connect(ctx, &mcp.IOTransport{Reader: c.conn, Writer: nopWriteCloser{c.conn}, MaxLineLength: -1}, nil)
 	if err != nil {
 		c.close()
 		return nil, fmt.Errorf("connect to hub: %w", err)
 	}
 	return c, nil
 }
+
+// nopWriteCloser leaves the connection open: its reader closes it.
+type nopWriteCloser struct{ io.Writer }
+
+func (nopWriteCloser) Close() error { return nil }
 
 func (c *client) close() {
 	if c.session != nil {
@@ -87,11 +100,9 @@ func (c *client) close() {
 	if c.conn != nil {
 		c.conn.Close()
 	}
-	if c.own != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-		defer cancel()
-		if err := c.own.Close(ctx); err != nil {
-			c.own.log.Warn("hub not closed", "error", err)
+	if c.inProcess != nil {
+		if err := c.inProcess.closeInTime(); err != nil {
+			c.inProcess.log.Warn("hub not closed", "error", err)
 		}
 	}
 }
@@ -117,21 +128,14 @@ func call[Out any](ctx context.Context, c *client, tool string, args map[string]
 	return out, nil
 }
 
-// errorParts are the parts of an error as the hub sends them to programs.
-type errorParts struct {
-	Code    hearken.Code `json:"code"`
-	Message string       `json:"message"`
-	Try     string       `json:"try"`
-}
-
 // resultError returns the error of a failed tool result. Hubs of earlier
 // versions send only its text.
 func resultError(res *mcp.CallToolResult, text string) error {
-	parts := errorParts{Code: hearken.Invalid, Message: text}
+	e := pipe.WireError{Code: hearken.Invalid, Message: text}
 	if meta, err := json.Marshal(res.Meta[mcpserver.ErrorMeta]); err == nil {
-		_ = json.Unmarshal(meta, &parts) // without it the text still stands
+		_ = json.Unmarshal(meta, &e) // otherwise the text remains
 	}
-	return &hearken.Error{Code: parts.Code, Message: parts.Message, Try: commandFor(parts.Try)}
+	return adviseUser(e.Err())
 }
 
 // toolError returns the error of a call that failed as a whole.
@@ -140,38 +144,62 @@ func toolError(err error) error {
 	if !errors.As(err, &rpc) {
 		return err
 	}
-	parts := errorParts{Message: rpc.Message}
-	_ = json.Unmarshal(rpc.Data, &parts) // without it the message still stands
-	return &hearken.Error{Code: parts.Code, Message: parts.Message, Try: commandFor(parts.Try)}
+	e := pipe.WireError{Message: rpc.Message}
+	_ = json.Unmarshal(rpc.Data, &e) // otherwise the message remains
+	return adviseUser(e.Err())
 }
 
-// commandFor turns advice for agents into advice for people.
-func commandFor(try string) string {
-	return strings.NewReplacer(
-		"list_sessions", "hearken sessions", "search_transcripts", "hearken search",
-		"get_transcription", "hearken show", "start_transcription", "hearken serve").Replace(try)
+// adviseUser replaces the tools that an error tells agents to try by the
+// commands that do the same.
+func adviseUser(err error) error {
+	if e, ok := errors.AsType[*hearken.Error](err); ok {
+		e.Try = strings.NewReplacer(
+			"list_sessions", "hearken sessions", "search_transcripts", "hearken search",
+			"get_transcription", "hearken show", "start_transcription", "hearken serve",
+			"pscribe_start", "hearken scribe start", "pscribe_sessions", "hearken scribe list").Replace(e.Try)
+	}
+	return err
 }
 
-// control asks the hub itself, without MCP.
+// control sends one control request to the hub and returns its result.
 func control[Out any](ctx context.Context, p *program, req controlRequest) (out Out, err error) {
-	c, err := p.join(ctx, pipe.WantControl)
+	c, err := p.connect(ctx, pipe.WantControl)
 	if err != nil {
 		return out, err
 	}
 	defer c.close()
-	return ask[Out](c.conn, req)
+	return sendControl[Out](ctx, c.conn, req)
 }
 
-// ask sends one control request and reads its result.
-func ask[Out any](conn net.Conn, req controlRequest) (out Out, err error) {
-	if err := json.NewEncoder(conn).Encode(req); err != nil {
-		return out, fmt.Errorf("ask hub: %w", err)
+// ownerControl is control with the owner's PIN, which it asks for if one is set.
+func ownerControl[Out any](ctx context.Context, p *program, req controlRequest) (out Out, err error) {
+	set, err := control[bool](ctx, p, controlRequest{Op: "owner.set"})
+	if err != nil {
+		return out, err
 	}
+	if set {
+		if req.PIN, err = p.pin(); err != nil {
+			return out, err
+		}
+	}
+	return control[Out](ctx, p, req)
+}
+
+// sendControl sends one control request and waits for its result. If ctx ends
+// meanwhile, the connection is of no further use.
+func sendControl[Out any](ctx context.Context, conn net.Conn, req controlRequest) (out Out, err error) {
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Now()) })
+	defer stop()
 	var res controlResult
-	if err := json.NewDecoder(conn).Decode(&res); err != nil {
-		return out, fmt.Errorf("hub's answer: %w", err)
+	if err = json.NewEncoder(conn).Encode(req); err == nil {
+		err = json.NewDecoder(conn).Decode(&res)
 	}
-	if res.Error != nil {
+	switch {
+	case ctx.Err() != nil:
+		return out, ctx.Err()
+	case err != nil:
+		return out, fmt.Errorf("ask hub: %w", err)
+	case res.Error != nil:
 		return out, res.Error.Err()
 	}
 	return out, json.Unmarshal(res.Result, &out)

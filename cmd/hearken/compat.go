@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -32,10 +31,10 @@ func (a *App) openCompat() compatAPIs {
 	}
 	return compatAPIs{
 		listen: listen.New(listen.Config{
-			Sessions: a.hub, Principal: sender, Providers: names, Version: versionString(), Ahead: ahead, Log: a.log,
+			Sessions: a.hub, Principal: audioSender, Providers: names, Version: versionString(), Ahead: ahead, Log: a.log,
 		}),
 		upload: upload.New(upload.Config{
-			Sessions: a.hub, Principal: sender, Engines: engines, Decode: decodeFile, Read: a.allSegments, Ahead: ahead,
+			Sessions: a.hub, Principal: audioSender, Engines: engines, Decode: decodeFile, Read: a.allSegments, Ahead: ahead,
 			MaxBytes: int64(a.cfg.UploadMaxMB) << 20, TempDir: filepath.Join(a.cfg.DataDir, "uploads"), Log: a.log,
 		}),
 	}
@@ -59,17 +58,6 @@ func (c compatAPIs) mount(server *api.API) {
 	}
 	// Other routes of those services do not exist here, with or without a key.
 	server.Mount("/v1/", c.upload, api.Access{AnyKey: true, Refuse: upload.WriteError})
-}
-
-// names lists the engines by name, the default one first.
-func (e *engines) names() []string {
-	names := slices.Clone(e.chain)
-	for _, p := range e.providers {
-		if !slices.Contains(names, p.Name()) {
-			names = append(names, p.Name())
-		}
-	}
-	return names
 }
 
 func decodeFile(ctx context.Context, path string, sink func(channels ...[]int16) error) error {

@@ -14,14 +14,14 @@ import (
 	"github.com/hearken-dev/hearken/mcpserver"
 )
 
-// Config is every setting of the program, and its only description: flags,
-// environment, file, defaults, limits and help come from the tags. A field's
-// flag is its name in kebab case, its key in the file the same with
-// underscores, and its environment variable the tag var. Of these the flag
-// wins, then the environment, then the file, then the tag default.
+// Config holds all settings. Their tags are the only description: flags,
+// environment variables, keys, defaults, limits and help come from them. A
+// field's flag is its name in kebab case, its key in the file the same with
+// underscores, and its environment variable the tag var. The flag wins, then the
+// environment, then the file, then the tag default.
 //
 // More tags: of lists the allowed values; min and max bound numbers; secret
-// keeps a value out of logs and lets NAME_FILE name a file that holds it.
+// hides a value and lets NAME_FILE name a file that holds it.
 type Config struct {
 	Transport string   `var:"TRANSPORT" default:"http" of:"http,stdio" group:"network" help:"What to do without a command: run the hub (http), or run as an MCP server on standard input and output (stdio)."`
 	Host      string   `var:"HOST" default:"127.0.0.1" group:"network" help:"Address to listen on. On any address other than loopback, every caller needs a key and TLS is on."`
@@ -119,8 +119,8 @@ func (c *Config) resolve() error {
 	}
 	if c.KeyDir == "" {
 		c.KeyDir = filepath.Join(c.DataDir, "keys")
-		// By the directory itself and not by who named it: a hub that --stdio
-		// starts gets its name from there.
+		// Compare the directories, not where the name came from: --stdio names the
+		// data directory to every hub that it starts.
 		if usual, err := userDataDir(); err == nil && filepath.Clean(c.DataDir) == usual {
 			if dir, err := os.UserConfigDir(); err == nil {
 				c.KeyDir = filepath.Join(dir, "hearken", "keys")
@@ -155,7 +155,7 @@ func (c *Config) resolve() error {
 	return c.checkTogether()
 }
 
-// checkTogether finds values that are each allowed and do not fit together.
+// checkTogether finds values that are allowed alone but not together.
 func (c *Config) checkTogether() error {
 	for i, name := range c.TranscriptionProvider {
 		if slices.Contains(c.TranscriptionProvider[:i], name) {
@@ -172,7 +172,11 @@ func (c *Config) checkTogether() error {
 		return badValue("TLS_CERT", "", "the file with the certificate of TLS_KEY")
 	}
 	if c.WSListen != "off" {
-		if _, port, err := net.SplitHostPort(c.WSListen); err != nil || !isPort(port) {
+		_, port, err := net.SplitHostPort(c.WSListen)
+		if err == nil {
+			_, err = strconv.ParseUint(port, 10, 16)
+		}
+		if err != nil {
 			return badValue("WS_LISTEN", c.WSListen, "host:port, or off")
 		}
 	}
@@ -186,7 +190,7 @@ func (c *Config) checkTogether() error {
 	return mcpserver.CheckToolsets(c.Toolsets)
 }
 
-// languages is the language of sessions that name none, by provider.
+// languages returns the languages of sessions that name none, by provider.
 func (c *Config) languages() map[string]string {
 	if c.DefaultLanguage != "" {
 		return nil // the same for all
@@ -194,13 +198,18 @@ func (c *Config) languages() map[string]string {
 	return map[string]string{"deepgram": "pt-BR"}
 }
 
-// idle is how long a hub that nobody needs stays.
-func (c *Config) idle() time.Duration { return time.Duration(c.IdleMinutes * float64(time.Minute)) }
+// idleTimeout is how long an unused hub stays.
+func (c *Config) idleTimeout() time.Duration {
+	return time.Duration(c.IdleMinutes * float64(time.Minute))
+}
 
-// storeName says what the store is and where, without its password.
+// auditDir is the directory of the audit.
+func (c *Config) auditDir() string { return filepath.Join(c.DataDir, "audit") }
+
+// storeName describes the store without its password.
 func (c *Config) storeName() string { return c.StorageBackend + " at " + redactURL(c.DatabaseURL) }
 
-// redactURL takes the password out of a connection string.
+// redactURL removes the password from a connection string.
 func redactURL(raw string) string {
 	if strings.Contains(raw, "://") {
 		u, err := url.Parse(raw)
@@ -218,18 +227,8 @@ func redactURL(raw string) string {
 	if !strings.Contains(raw, "=") {
 		return raw
 	}
-	var kept []string
-	for pair := range strings.FieldsSeq(raw) {
-		if !strings.HasPrefix(pair, "password") {
-			kept = append(kept, pair)
-		}
-	}
-	return strings.Join(kept, " ")
-}
-
-func isPort(s string) bool {
-	n, err := strconv.Atoi(s)
-	return err == nil && n >= 0 && n <= 65535
+	pairs := slices.DeleteFunc(strings.Fields(raw), func(pair string) bool { return strings.HasPrefix(pair, "password") })
+	return strings.Join(pairs, " ")
 }
 
 func badValue(name, value, allowed string) *hearken.Error {

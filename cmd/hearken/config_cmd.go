@@ -9,8 +9,8 @@ type configCmd struct {
 	JSON bool `help:"Write JSON."`
 }
 
-// effective is one setting as it stands.
-type effective struct {
+// An effectiveSetting is a setting with its value and where that came from.
+type effectiveSetting struct {
 	Key   string `json:"key"`
 	Env   string `json:"env"`
 	Value string `json:"value"`
@@ -18,24 +18,17 @@ type effective struct {
 }
 
 func (c *configCmd) Run(p *program) error {
-	values := p.cfg.effective()
-	if c.JSON {
-		return p.writeJSON(values)
-	}
-	t := p.table("KEY", "VALUE", "FROM")
-	for _, v := range values {
-		t.row(v.Key, v.Value, v.From)
-	}
-	return t.flush()
+	return writeList(p, c.JSON, p.cfg.effective(), "", []string{"KEY", "VALUE", "FROM"}, func(s *effectiveSetting) []string {
+		return []string{s.Key, s.Value, s.From}
+	})
 }
 
-// effective lists every setting with its value and where that came from.
-// Secrets are hidden.
-func (c *Config) effective() []effective {
-	var all []effective
+// effective lists all settings and hides secrets.
+func (c *Config) effective() []effectiveSetting {
+	var all []effectiveSetting
 	fields := reflect.ValueOf(c).Elem()
 	for _, s := range settings() {
-		e := effective{Key: s.key(), Env: s.env, Value: show(fields.Field(s.index).Interface()), From: c.sources[s.name]}
+		e := effectiveSetting{Key: s.key(), Env: s.env, Value: formatValue(fields.Field(s.index).Interface()), From: c.sources[s.name]}
 		switch {
 		case s.name == "database-url":
 			e.Value = redactURL(e.Value)

@@ -16,7 +16,7 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// cleanEnv takes away every setting that whoever runs the test has.
+// cleanEnv unsets every setting.
 func cleanEnv(t *testing.T) {
 	t.Helper()
 	for _, s := range settings() {
@@ -147,7 +147,7 @@ func TestConfig_File(t *testing.T) {
 		t.Errorf("got %+v", c)
 	}
 	if _, err := loadConfig(t, "/does/not/exist.toml", nil); err == nil {
-		t.Error("a file that was named and is not there is no error")
+		t.Error("no error for a named file that does not exist")
 	}
 }
 
@@ -183,9 +183,8 @@ func TestConfig_Secrets(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the generated parts of the documentation")
 
-// TestConfig_Documented holds docs/configuration.md and hearken.example.toml to
-// the settings: their tables and comments are generated. Run with -update to
-// write them.
+// The tables of docs/configuration.md and the comments of hearken.example.toml are
+// generated from the settings. Run with -update to write them.
 func TestConfig_Documented(t *testing.T) {
 	for path, generate := range map[string]func(*testing.T, string) string{
 		"../../docs/configuration.md": configTables,
@@ -248,11 +247,11 @@ func configHelp(s setting) (help, def string) {
 // allowedValues says in a sentence which values a setting takes.
 func allowedValues(s setting, quote string) string {
 	several := reflect.TypeFor[Config]().Field(s.index).Type.Kind() == reflect.Slice
-	values := quote + strings.Join(s.of, quote+", "+quote) + quote
+	values := quote + strings.Join(s.allowed, quote+", "+quote) + quote
 	switch {
-	case len(s.of) > 0 && several:
+	case len(s.allowed) > 0 && several:
 		return " One or more of " + values + "."
-	case len(s.of) > 0:
+	case len(s.allowed) > 0:
 		return " One of " + values + "."
 	case s.max != "":
 		return " From " + s.min + " to " + s.max + "."
@@ -297,30 +296,29 @@ func comment(text string) string {
 	return b.String() + line + "\n"
 }
 
-// TestConfig_Example has the sample file, with every line in force, say what
-// the defaults are.
+// The sample file, with every line uncommented, sets the defaults.
 func TestConfig_Example(t *testing.T) {
 	cleanEnv(t)
 	data, err := os.ReadFile(filepath.Join("..", "..", "hearken.example.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	inForce := regexp.MustCompile(`(?m)^#([a-z_]+ = )`).ReplaceAll(data, []byte("$1"))
+	uncommented := regexp.MustCompile(`(?m)^#([a-z_]+ = )`).ReplaceAll(data, []byte("$1"))
 	values := map[string]any{}
-	if err := toml.Unmarshal(inForce, &values); err != nil {
+	if err := toml.Unmarshal(uncommented, &values); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range settings() {
 		if s.def == "" {
-			continue // an example stands there, since nothing is the default
+			continue // no default: the file has an example instead
 		}
-		if got := show(values[s.key()]); got != s.def {
+		if got := formatValue(values[s.key()]); got != s.def {
 			t.Errorf("%s is %q in the example, %q by default", s.key(), got, s.def)
 		}
 	}
 }
 
-func TestNarrow(t *testing.T) {
+func TestIntersectToolsets(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
 		have, want, both []string
@@ -333,7 +331,7 @@ func TestNarrow(t *testing.T) {
 		{"NoneInCommon", []string{"scribe"}, []string{"actions"}, []string{"none"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.both, narrow(tt.have, tt.want)); diff != "" {
+			if diff := cmp.Diff(tt.both, intersectToolsets(tt.have, tt.want)); diff != "" {
 				t.Error(diff)
 			}
 		})

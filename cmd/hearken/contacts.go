@@ -8,6 +8,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act/people"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 type contactsCmd struct {
@@ -25,25 +26,14 @@ func (c *contactsListCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		if list == nil {
-			list = []hearken.Contact{}
-		}
-		return p.writeJSON(list)
-	}
-	if len(list) == 0 {
-		fmt.Fprintln(p.stderr, "The contact book is empty. Try: hearken contacts import FILE.vcf")
-		return nil
-	}
-	t := p.table("ID", "NAME", "ALSO", "EMAIL", "PHONE", "")
-	for _, c := range list {
-		me := ""
-		if c.Me {
-			me = "you"
-		}
-		t.row(c.ID, c.Name, strings.Join(c.Aliases, ", "), strings.Join(c.Emails, ", "), strings.Join(c.Phones, ", "), me)
-	}
-	return t.flush()
+	return writeList(p, c.JSON, list, "The contact book is empty. Try: hearken contacts import FILE.vcf",
+		[]string{"ID", "NAME", "ALSO", "EMAIL", "PHONE", ""}, func(c *hearken.Contact) []string {
+			me := ""
+			if c.Me {
+				me = "you"
+			}
+			return []string{c.ID, c.Name, strings.Join(c.Aliases, ", "), strings.Join(c.Emails, ", "), strings.Join(c.Phones, ", "), me}
+		})
 }
 
 type contactsImportCmd struct {
@@ -51,7 +41,7 @@ type contactsImportCmd struct {
 	Me   string `help:"Name of the contact that is you."`
 }
 
-// Run asks for the PIN: who is in the book is trusted more than who is not.
+// Run asks for the PIN: actions trust people in the contact book more.
 func (c *contactsImportCmd) Run(ctx context.Context, p *program) error {
 	f, err := os.Open(c.File)
 	if err != nil {
@@ -63,7 +53,7 @@ func (c *contactsImportCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	for _, note := range notes {
-		fmt.Fprintln(p.stderr, tame(note))
+		fmt.Fprintln(p.stderr, safetext.Line(note))
 	}
 	mine := 0
 	for i := range cards {
@@ -75,11 +65,7 @@ func (c *contactsImportCmd) Run(ctx context.Context, p *program) error {
 	if c.Me != "" && mine != 1 {
 		return hearken.Errorf(hearken.Invalid, "The file has %d contacts named %q.", mine, c.Me)
 	}
-	req, err := p.asOwner(ctx, controlRequest{Op: "contacts.import", Contacts: cards})
-	if err != nil {
-		return err
-	}
-	report, err := control[string](ctx, p, req)
+	report, err := ownerControl[string](ctx, p, controlRequest{Op: "contacts.import", Contacts: cards})
 	if err != nil {
 		return err
 	}
@@ -92,11 +78,7 @@ type contactsRemoveCmd struct {
 }
 
 func (c *contactsRemoveCmd) Run(ctx context.Context, p *program) error {
-	req, err := p.asOwner(ctx, controlRequest{Op: "contacts.remove", ID: c.ID})
-	if err != nil {
-		return err
-	}
-	if _, err := control[struct{}](ctx, p, req); err != nil {
+	if _, err := ownerControl[struct{}](ctx, p, controlRequest{Op: "contacts.remove", ID: c.ID}); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "Removed %s.\n", c.ID)

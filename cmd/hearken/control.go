@@ -14,8 +14,8 @@ import (
 	"github.com/hearken-dev/hearken/pipe"
 )
 
-// A controlRequest is what the owner's commands ask the hub for, one JSON line
-// for each, over the local socket. No tool and no HTTP route offers it.
+// A controlRequest is a request of the owner's commands to the hub: one JSON line
+// on the local socket. No tool and no HTTP route offers it.
 type controlRequest struct {
 	Op       string   `json:"op"`
 	Name     string   `json:"name,omitempty"`
@@ -24,7 +24,7 @@ type controlRequest struct {
 
 	Scribe *scribeCall `json:"scribe,omitempty"`
 
-	// What only the owner may ask for carries the PIN.
+	// PIN is set in requests that only the owner may make.
 	PIN      string                `json:"pin,omitempty"`
 	NewPIN   string                `json:"newPin,omitempty"`
 	Approver string                `json:"approver,omitempty"`
@@ -39,20 +39,20 @@ type controlResult struct {
 	Error  *pipe.WireError `json:"error,omitempty"`
 }
 
-// maxControl is the longest request: a contact book.
-const maxControl = 64 << 20
+// maxControlBytes is the longest request: a contact book.
+const maxControlBytes = 64 << 20
 
 // serveControl answers control requests until the connection ends.
 func (a *App) serveControl(ctx context.Context, conn net.Conn) {
 	in := bufio.NewScanner(conn)
-	in.Buffer(nil, maxControl)
+	in.Buffer(nil, maxControlBytes)
 	out := json.NewEncoder(conn)
 	for in.Scan() {
 		var req controlRequest
 		var res controlResult
 		result, err := any(nil), json.Unmarshal(in.Bytes(), &req)
 		if err == nil {
-			result, err = a.controlled(ctx, req)
+			result, err = a.recoverControl(ctx, req)
 		}
 		if err == nil {
 			res.Result, err = json.Marshal(result)
@@ -65,40 +65,41 @@ func (a *App) serveControl(ctx context.Context, conn net.Conn) {
 		}
 	}
 	if errors.Is(in.Err(), bufio.ErrTooLong) {
-		_ = out.Encode(controlResult{Error: pipe.NewWireError(hearken.Errorf(hearken.Invalid, "The request is longer than %d MB.", maxControl>>20))})
+		_ = out.Encode(controlResult{Error: pipe.NewWireError(hearken.Errorf(hearken.Invalid, "The request is longer than %d MB.", maxControlBytes>>20))})
 	}
 }
 
-// controlled answers a request. One that goes wrong inside ends alone, and not
+// recoverControl handles a request. If that panics, only the request fails, not
 // the hub with all its sessions.
-func (a *App) controlled(ctx context.Context, req controlRequest) (result any, err error) {
+func (a *App) recoverControl(ctx context.Context, req controlRequest) (result any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			a.log.Error("request panicked", "op", req.Op, "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
-			err = hearken.Errorf("internal", "Something went wrong inside the hub; its log says what.")
+			err = hearken.Errorf("internal", "Something went wrong inside the hub. Its log says what.")
 		}
 	}()
-	return a.control(ctx, req)
+	return a.handleControl(ctx, req)
 }
 
-func (a *App) control(ctx context.Context, req controlRequest) (any, error) {
+// handleControl handles a request.
+func (a *App) handleControl(ctx context.Context, req controlRequest) (any, error) {
 	switch req.Op {
 	case "yield":
-		if a.yield == nil {
+		if a.handOver == nil {
 			return nil, hearken.Errorf(hearken.Forbidden, "A person started this hub, so it does not give way.")
 		}
-		a.yield()
+		a.handOver()
 		return struct{}{}, nil
 	case "scribe":
-		return serveScribe(ctx, a.hub, a.scribe, req.Scribe)
+		return handleScribe(ctx, a.hub, a.scribe, req.Scribe)
 	case "keys.list":
 		return a.store.Keys(ctx)
 	}
-	if serve, known := ownerOps[req.Op]; known {
+	if handle, known := ownerOps[req.Op]; known {
 		if err := a.checkOwner(ctx, req); err != nil {
 			return nil, err
 		}
-		return serve(a, ctx, req)
+		return handle(a, ctx, req)
 	}
 	return nil, hearken.Errorf(hearken.Invalid, "The running hub does not know the request %q.", req.Op).
 		WithTry("restart the hub with the same version as this command")

@@ -26,24 +26,24 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// crashAt kills this process, as kill -9 does, at the so-manieth time that it
-// comes to a place: "journaled:3".
+// crashAt kills this process, like kill -9, when it reaches a failpoint for the
+// nth time: "journaled:3".
 func crashAt(spec string) func(string) {
-	place, times, ok := strings.Cut(spec, ":")
+	failpoint, times, ok := strings.Cut(spec, ":")
 	if !ok {
 		return nil
 	}
 	n, _ := strconv.ParseInt(times, 10, 64)
 	var count atomic.Int64
 	return func(at string) {
-		if at == place && count.Add(1) == n {
+		if at == failpoint && count.Add(1) == n {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {} // until the signal is here
 		}
 	}
 }
 
-// kills is how often TestCrash kills the hub; `make torture` says more.
+// kills is how often TestCrash kills the hub; `make torture` sets more.
 func kills(t *testing.T) int {
 	if s := os.Getenv("HEARKEN_TEST_KILLS"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -58,60 +58,60 @@ func kills(t *testing.T) int {
 	return 200
 }
 
-// TestCrash kills the hub again and again, inside confirm, journal and persist
-// and at random moments, while a sender sends and a reader reads. In the end
-// every line that the reader ever saw is there and unchanged, and no word of
-// the script is missing or doubled.
+// TestCrash kills the hub many times, inside confirm, journal and persist and at
+// random moments, while a sender sends and a reader reads. In the end the session
+// still has every line that the reader saw, unchanged, and no word of the script
+// is missing or doubled.
 func TestCrash(t *testing.T) {
-	p := newPlace(t)
-	victim := &victim{place: p, url: "http://" + freeAddress(t)}
-	p.env = append(p.env, "PERSIST_INTERVAL_SEGMENTS=2", "MAX_SESSIONS=1", "PORT="+victim.url[strings.LastIndexByte(victim.url, ':')+1:])
-	victim.run("")
-	session := victim.start()
+	p := newSandbox(t)
+	hub := &crashingHub{sandbox: p, url: "http://" + freeAddress(t)}
+	p.env = append(p.env, "PERSIST_INTERVAL_SEGMENTS=2", "MAX_SESSIONS=1", "PORT="+hub.url[strings.LastIndexByte(hub.url, ':')+1:])
+	hub.run("")
+	session := hub.start()
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	reader := &witness{lines: map[int]string{}}
+	reader := &lineReader{lines: map[int]string{}}
 	var work sync.WaitGroup
-	work.Go(func() { reader.follow(ctx, victim.url, session.SessionID) })
+	work.Go(func() { reader.follow(ctx, hub.url, session.SessionID) })
 	work.Go(func() { sendForever(ctx, session.WSEndpoint) })
 
 	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
-	places := []string{"", "confirm", "journaled", "persist", "persisted"}
+	failpoints := []string{"", "confirm", "journaled", "persist", "persisted"}
 	count := map[string]int{}
 	for total, idle := kills(t), 0; count["all"] < total; {
 		before := reader.seen()
-		if !eventually(func() bool { return reader.seen() > before || victim.dead() }) {
-			t.Fatalf("nothing was confirmed after kill %d: %v\n%s", count["all"], count, victim.log)
+		if !eventually(func() bool { return reader.seen() > before || hub.dead() }) {
+			t.Fatalf("nothing was confirmed after kill %d: %v\n%s", count["all"], count, hub.log)
 		}
-		if victim.failpoint == "" {
+		if hub.failpoint == "" {
 			<-time.After(time.Duration(rng.IntN(40)) * time.Millisecond)
-			victim.kill()
-		} else if !victim.dies() {
-			t.Fatalf("the hub never came to %q", victim.failpoint)
+			hub.kill()
+		} else if !hub.crashes() {
+			t.Fatalf("the hub never reached %q", hub.failpoint)
 		}
 		// A kill counts if the reader saw something since the one before.
 		if reader.seen() > before {
 			count["all"]++
-			place, _, _ := strings.Cut(victim.failpoint, ":")
-			count[place]++
+			reached, _, _ := strings.Cut(hub.failpoint, ":")
+			count[reached]++
 			idle = 0
 		} else if idle++; idle > 20 {
-			t.Fatalf("the hub comes no further: %v", count)
+			t.Fatalf("the hub makes no progress: %v", count)
 		}
-		failpoint := places[rng.IntN(len(places))]
+		failpoint := failpoints[rng.IntN(len(failpoints))]
 		if failpoint != "" {
 			failpoint += ":" + strconv.Itoa(2+rng.IntN(8))
 		}
-		victim.run(failpoint)
+		hub.run(failpoint)
 	}
 	cancel()
 	work.Wait()
 	t.Logf("killed %d times: %v; %d lines seen", count["all"], count, reader.seen())
-	victim.kill() // it may have died already
-	victim.run("")
-	reader.check(t, victim, session.SessionID)
-	victim.stop()
+	hub.kill() // it may have died already
+	hub.run("")
+	reader.check(t, hub, session.SessionID)
+	hub.stop()
 }
 
 func freeAddress(t *testing.T) string {
@@ -124,9 +124,9 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A victim is the hub that is killed.
-type victim struct {
-	*place
+// A crashingHub is the hub that is killed.
+type crashingHub struct {
+	*sandbox
 	url       string
 	failpoint string
 	cmd       *exec.Cmd
@@ -134,8 +134,8 @@ type victim struct {
 	gone      chan struct{}
 }
 
-// run starts the hub, set to kill itself at a place.
-func (v *victim) run(failpoint string) {
+// run starts the hub, which kills itself at a failpoint.
+func (v *crashingHub) run(failpoint string) {
 	v.Helper()
 	v.failpoint, v.log, v.gone = failpoint, &bytes.Buffer{}, make(chan struct{})
 	v.cmd = exec.Command("hearken", "serve")
@@ -151,18 +151,18 @@ func (v *victim) run(failpoint string) {
 	}()
 }
 
-func (v *victim) kill() {
+func (v *crashingHub) kill() {
 	v.cmd.Process.Kill()
 	<-v.gone
 }
 
-func (v *victim) stop() {
+func (v *crashingHub) stop() {
 	v.cmd.Process.Signal(syscall.SIGTERM)
 	<-v.gone
 }
 
 // dead reports whether the hub has ended.
-func (v *victim) dead() bool {
+func (v *crashingHub) dead() bool {
 	select {
 	case <-v.gone:
 		return true
@@ -171,8 +171,8 @@ func (v *victim) dead() bool {
 	}
 }
 
-// dies waits for the hub to kill itself.
-func (v *victim) dies() bool {
+// crashes waits for the hub to kill itself.
+func (v *crashingHub) crashes() bool {
 	if v.failpoint == "" {
 		return false
 	}
@@ -184,7 +184,7 @@ func (v *victim) dies() bool {
 	}
 }
 
-func (v *victim) start() (s started) {
+func (v *crashingHub) start() (s started) {
 	v.Helper()
 	if !eventually(func() bool {
 		err := post(v.Context(), v.url, "start_transcription", object{}, &s)
@@ -195,8 +195,8 @@ func (v *victim) start() (s started) {
 	return s
 }
 
-// sendForever sends silence twenty times as fast as time passes, and goes on
-// after each crash where the hub says.
+// sendForever sends silence at twenty times real time, and reconnects after each
+// crash.
 func sendForever(ctx context.Context, endpoint string) {
 	frame := make([]byte, hearken.SampleRate/10*2)
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -222,20 +222,20 @@ func sendForever(ctx context.Context, endpoint string) {
 	}
 }
 
-// A witness reads what an agent reads and never forgets it.
-type witness struct {
+// A lineReader reads a session as an agent does and remembers every line.
+type lineReader struct {
 	mu      sync.Mutex
 	lines   map[int]string
 	changed []string
 }
 
-func (w *witness) seen() int {
+func (w *lineReader) seen() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.lines)
 }
 
-func (w *witness) follow(ctx context.Context, url, id string) {
+func (w *lineReader) follow(ctx context.Context, url, id string) {
 	args := object{"sessionId": id, "waitSeconds": 2, "limit": 500}
 	for ctx.Err() == nil {
 		var page transcriptPage
@@ -255,8 +255,8 @@ func (w *witness) follow(ctx context.Context, url, id string) {
 	}
 }
 
-// check holds the session against what was seen and what the script says.
-func (w *witness) check(t *testing.T, v *victim, id string) {
+// check compares the session with the lines that were read and with the script.
+func (w *lineReader) check(t *testing.T, v *crashingHub, id string) {
 	t.Helper()
 	for _, c := range w.changed {
 		t.Error(c)

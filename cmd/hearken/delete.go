@@ -5,10 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 
 	"github.com/hearken-dev/hearken"
 )
@@ -19,14 +16,14 @@ type deleteCmd struct {
 }
 
 func (c *deleteCmd) Run(ctx context.Context, p *program) error {
-	hub, err := p.tools(ctx)
+	hub, err := p.connectTools(ctx)
 	if err != nil {
 		return err
 	}
 	defer hub.close()
 	var ids []string
 	for _, typed := range c.Sessions {
-		id, err := hub.find(ctx, typed)
+		id, err := hub.sessionID(ctx, typed)
 		if err != nil {
 			return err
 		}
@@ -46,14 +43,13 @@ func (c *deleteCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// confirm asks the person at the terminal. A script has to say --yes.
+// confirm asks the user at the terminal. A script must pass --yes.
 func (p *program) confirm(question string) error {
-	f, ok := p.stdin.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !isTerminal(p.stdin) {
 		return hearken.Errorf(hearken.Invalid, "Not a terminal, so it can't ask. Add --yes.")
 	}
 	fmt.Fprint(p.stderr, question)
-	answer, err := bufio.NewReader(f).ReadString('\n')
+	answer, err := bufio.NewReader(p.stdin).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return err
 	}

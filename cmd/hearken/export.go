@@ -15,25 +15,25 @@ type exportCmd struct {
 	Output  string `short:"o" placeholder:"FILE" help:"Write to a file instead of standard output."`
 }
 
-// Run writes the session itself: what export_session gives an agent is cut to
-// what an agent can read.
+// Run writes the whole session. The tool export_session shortens it to what an
+// agent can read.
 func (c *exportCmd) Run(ctx context.Context, p *program) (err error) {
-	hub, err := p.tools(ctx)
+	hub, err := p.connectTools(ctx)
 	if err != nil {
 		return err
 	}
 	defer hub.close()
-	id, err := hub.find(ctx, c.Session)
+	id, err := hub.sessionID(ctx, c.Session)
 	if err != nil {
 		return err
 	}
-	session, note, err := hub.describe(ctx, id)
+	session, note, err := hub.sessionAndNote(ctx, id)
 	if err != nil {
 		return err
 	}
 	out := p.stdout
 	if c.Output != "" && c.Output != "-" {
-		// What was said is not for everybody on this computer.
+		// Other users of this computer must not read what was said.
 		f, err := os.OpenFile(c.Output, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 		if err != nil {
 			return hearken.Errorf(hearken.Invalid, "Cannot write the file: %w.", err)
@@ -46,8 +46,8 @@ func (c *exportCmd) Run(ctx context.Context, p *program) (err error) {
 	}))
 }
 
-// describe asks for a session and its note, which is nil if there is none.
-func (c *client) describe(ctx context.Context, id string) (*hearken.Session, *hearken.Note, error) {
+// sessionAndNote returns a session and its note, which is nil if there is none.
+func (c *client) sessionAndNote(ctx context.Context, id string) (*hearken.Session, *hearken.Note, error) {
 	status, err := call[struct {
 		hearken.Session
 		Note *hearken.Note `json:"note"`
@@ -55,7 +55,7 @@ func (c *client) describe(ctx context.Context, id string) (*hearken.Session, *he
 	return &status.Session, status.Note, err
 }
 
-// segments reads all entries of a session that are there now, page by page.
+// segments reads all entries that a session has now, page by page.
 func (c *client) segments(ctx context.Context, id string, yield func([]hearken.Segment) error) error {
 	args := arguments{"sessionId": id, "limit": 500, "includeWords": true}
 	for {

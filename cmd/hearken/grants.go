@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -23,28 +24,17 @@ func (c *grantsListCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		if grants == nil {
-			grants = []hearken.Grant{}
-		}
-		return p.writeJSON(grants)
-	}
-	if len(grants) == 0 {
-		fmt.Fprintln(p.stderr, "There are no grants: every action asks you.")
-		return nil
-	}
-	t := p.table("ID", "KEY", "TOOL", "TARGET", "A DAY", "UNTIL", "STATE")
-	for _, g := range grants {
-		state := "good"
-		switch {
-		case g.RevokedAt != nil:
-			state = "revoked " + when(*g.RevokedAt)
-		case !time.Now().Before(g.ExpiresAt):
-			state = "ended"
-		}
-		t.row(g.ID, g.Principal, g.Tool, g.Target, fmt.Sprint(g.PerDay), when(g.ExpiresAt), state)
-	}
-	return t.flush()
+	return writeList(p, c.JSON, grants, "There are no grants: every action asks you.",
+		[]string{"ID", "KEY", "TOOL", "TARGET", "A DAY", "UNTIL", "STATE"}, func(g *hearken.Grant) []string {
+			state := "good"
+			switch {
+			case g.RevokedAt != nil:
+				state = "revoked " + localTime(*g.RevokedAt)
+			case !time.Now().Before(g.ExpiresAt):
+				state = "ended"
+			}
+			return []string{g.ID, g.Principal, g.Tool, g.Target, strconv.Itoa(g.PerDay), localTime(g.ExpiresAt), state}
+		})
 }
 
 type grantsCreateCmd struct {
@@ -59,17 +49,13 @@ func (c *grantsCreateCmd) Run(ctx context.Context, p *program) error {
 	if c.PerDay < 1 {
 		return hearken.Errorf(hearken.Invalid, "--per-day must be at least 1.")
 	}
-	req, err := p.asOwner(ctx, controlRequest{Op: "grants.create", Grant: &hearken.Grant{
+	g, err := ownerControl[hearken.Grant](ctx, p, controlRequest{Op: "grants.create", Grant: &hearken.Grant{
 		Principal: c.Key, Tool: c.Tool, Target: c.Target, PerDay: c.PerDay, ExpiresAt: time.Now().Add(c.For), From: "terminal",
 	}})
 	if err != nil {
 		return err
 	}
-	g, err := control[hearken.Grant](ctx, p, req)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(p.stdout, "%s: %s may use %s on %s until %s, %d times per day, for words that you said.\n", g.ID, g.Principal, g.Tool, g.Target, when(g.ExpiresAt), g.PerDay)
+	fmt.Fprintf(p.stdout, "%s: %s may use %s on %s until %s, %d times per day, for words that you said.\n", g.ID, g.Principal, g.Tool, g.Target, localTime(g.ExpiresAt), g.PerDay)
 	return nil
 }
 
@@ -77,7 +63,7 @@ type grantsRevokeCmd struct {
 	ID string `arg:"" help:"Id of the grant."`
 }
 
-// Run asks for no PIN: to take a permission away is always allowed.
+// Run needs no PIN: revoking is always allowed.
 func (c *grantsRevokeCmd) Run(ctx context.Context, p *program) error {
 	g, err := control[hearken.Grant](ctx, p, controlRequest{Op: "grants.revoke", ID: c.ID})
 	if err != nil {

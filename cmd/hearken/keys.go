@@ -1,11 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act"
+	"github.com/hearken-dev/hearken/mcpserver"
 )
 
 type keysCmd struct {
@@ -22,11 +26,7 @@ type keysCreateCmd struct {
 }
 
 func (c *keysCreateCmd) Run(ctx context.Context, p *program) error {
-	req, err := p.asOwner(ctx, controlRequest{Op: "keys.create", Name: c.Name, Toolsets: c.Toolsets, Approver: c.Approver})
-	if err != nil {
-		return err
-	}
-	key, err := control[newKey](ctx, p, req)
+	key, err := ownerControl[newKey](ctx, p, controlRequest{Op: "keys.create", Name: c.Name, Toolsets: c.Toolsets, Approver: c.Approver})
 	if err != nil {
 		return err
 	}
@@ -47,29 +47,14 @@ func (c *keysListCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		if keys == nil {
-			keys = []hearken.Key{}
-		}
-		return p.writeJSON(keys)
-	}
-	if len(keys) == 0 {
-		fmt.Fprintln(p.stderr, "There are no keys. Try: hearken keys create --name laptop")
-		return nil
-	}
-	t := p.table("ID", "NAME", "MADE", "MAY USE", "STATE")
-	for _, k := range keys {
-		state := "good"
-		if k.RevokedAt != nil {
-			state = "revoked " + when(*k.RevokedAt)
-		}
-		use := "all"
-		if len(k.Toolsets) > 0 {
-			use = strings.Join(k.Toolsets, ",")
-		}
-		t.row(k.ID, k.Name, when(k.CreatedAt), use, state)
-	}
-	return t.flush()
+	return writeList(p, c.JSON, keys, "There are no keys. Try: hearken keys create --name laptop",
+		[]string{"ID", "NAME", "MADE", "MAY USE", "STATE"}, func(k *hearken.Key) []string {
+			state := "good"
+			if k.RevokedAt != nil {
+				state = "revoked " + localTime(*k.RevokedAt)
+			}
+			return []string{k.ID, k.Name, localTime(k.CreatedAt), cmp.Or(strings.Join(k.Toolsets, ","), "all"), state}
+		})
 }
 
 type keysRevokeCmd struct {
@@ -77,8 +62,8 @@ type keysRevokeCmd struct {
 	JSON bool   `help:"Write JSON."`
 }
 
+// Run needs no PIN: revoking is always allowed.
 func (c *keysRevokeCmd) Run(ctx context.Context, p *program) error {
-	// To take a permission away is always allowed: no PIN.
 	key, err := control[hearken.Key](ctx, p, controlRequest{Op: "keys.revoke", ID: c.Key})
 	if err != nil {
 		return err
@@ -88,4 +73,69 @@ func (c *keysRevokeCmd) Run(ctx context.Context, p *program) error {
 	}
 	fmt.Fprintf(p.stdout, "Revoked %s (%s).\n", key.Name, key.ID)
 	return nil
+}
+
+// A newKey is a new key with its secret, which is shown only once.
+type newKey struct {
+	ID     string `json:"id"`
+	Secret string `json:"key"`
+}
+
+func (a *App) createKey(ctx context.Context, name string, toolsets []string, approver string) (*newKey, error) {
+	if strings.TrimSpace(name) == "" {
+		return nil, hearken.Errorf(hearken.Invalid, "A key needs a name.").WithTry("hearken keys create --name laptop")
+	}
+	if err := mcpserver.CheckToolsets(toolsets); err != nil {
+		return nil, err
+	}
+	key, secret := hearken.NewKey(name, a.now(), toolsets)
+	switch approver {
+	case "", "owner":
+	case hearken.ApproverClient:
+		key.Approver = approver
+	default:
+		return nil, hearken.Errorf(hearken.Invalid, "The approver must be owner or client, not %q.", approver)
+	}
+	if err := a.store.SaveKey(ctx, &key); err != nil {
+		return nil, hearken.Errorf(hearken.RepositoryError, "The key could not be stored: %w.", err)
+	}
+	a.log.Info("key created", "key", key.ID, "name", name)
+	a.record(ctx, hearken.AuditRecord{Type: hearken.AuditKey, Principal: key.ID, State: "made", By: "owner", Target: approver})
+	return &newKey{ID: key.ID, Secret: secret}, nil
+}
+
+// revokeKey revokes a key by its id, or by its name if only one valid key has
+// it. HTTP notices when it next reads the store.
+func (a *App) revokeKey(ctx context.Context, idOrName string) (*hearken.Key, error) {
+	keys, err := a.store.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if idOrName == act.Local && !slices.ContainsFunc(keys, func(k hearken.Key) bool { return k.ID == idOrName }) {
+		// The built-in key has a row from the moment it is revoked.
+		keys = append(keys, hearken.Key{ID: act.Local, Name: act.Local, CreatedAt: a.now().UTC(), Hash: []byte{}})
+	}
+	var found []hearken.Key
+	for _, k := range keys {
+		if k.ID == idOrName || k.Name == idOrName && k.RevokedAt == nil {
+			found = append(found, k)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return nil, hearken.Errorf(hearken.NotFound, "There is no key %q.", idOrName).WithTry("hearken keys list")
+	case len(found) > 1:
+		return nil, hearken.Errorf(hearken.Invalid, "%d keys are named %q.", len(found), idOrName).WithTry("the key's id, from hearken keys list")
+	}
+	key := found[0]
+	if key.RevokedAt == nil {
+		now := a.now().UTC()
+		key.RevokedAt = &now
+		if err := a.store.SaveKey(ctx, &key); err != nil {
+			return nil, hearken.Errorf(hearken.RepositoryError, "The key could not be revoked: %w.", err)
+		}
+		a.log.Info("key revoked", "key", key.ID)
+		a.record(ctx, hearken.AuditRecord{Type: hearken.AuditKey, Principal: key.ID, State: "revoked", By: "owner"})
+	}
+	return &key, nil
 }

@@ -18,23 +18,23 @@ type listenCmd struct {
 }
 
 const (
-	// listenWait is how long one look for captions waits for them.
+	// listenWait is how long one request waits for captions.
 	listenWait = 20 * time.Second
-	// readEvery is how often captions are shown anew at most.
-	readEvery = 100 * time.Millisecond
-	// meterEvery is how often levels and lag are shown anew.
-	meterEvery = 500 * time.Millisecond
+	// captionInterval is the least time between two updates of the captions.
+	captionInterval = 100 * time.Millisecond
+	// meterInterval is the time between two updates of levels and lag.
+	meterInterval = 500 * time.Millisecond
 )
 
-// Run shows what is said until the capture ends. One that was running before
-// goes on afterwards.
+// Run shows captions until the capture ends. If the capture was already running,
+// it continues afterwards.
 func (c *listenCmd) Run(ctx context.Context, p *program) error {
-	l := &listening{screen: p.captions(), echo: c.Echo, next: 1}
-	hang, err := l.connect(ctx, func(ctx context.Context) (*client, error) { return p.joinScribe(ctx, true) })
+	l := &captureFollower{screen: p.captions(), echo: c.Echo, nextLine: 1}
+	disconnect, err := l.connect(ctx, p.connectLasting)
 	if err != nil {
 		return err
 	}
-	defer func() { hang() }()
+	defer func() { disconnect() }()
 	before, err := l.scribe.Status(ctx)
 	if err != nil {
 		return err
@@ -44,26 +44,26 @@ func (c *listenCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if l.session = st.Session; before.Running && before.Session == st.Session {
-		l.next = 0 // from the newest entries on
+		l.nextLine = 0 // start with the newest entries
 		fmt.Fprintf(p.stderr, "This capture has been running since %s.\n", st.Since.Local().Format(time.DateTime))
 	}
 	for _, note := range st.Notes {
 		fmt.Fprintln(p.stderr, note)
 	}
 	err = l.follow(ctx)
-	for lost(err) && ctx.Err() == nil { // another hub may have taken over, and the capture with it
-		hang()
-		if hang, err = l.connect(ctx, p.rejoinScribe); err != nil {
-			hang = func() {}
+	for hubLost(err) && ctx.Err() == nil { // another hub may continue the capture
+		disconnect()
+		if disconnect, err = l.connect(ctx, p.reconnect); err != nil {
+			disconnect = func() {}
 			break
 		}
-		l.screen.say("the hub has changed")
+		l.screen.remark("the hub has changed")
 		err = l.follow(ctx)
 	}
 	if !errors.Is(err, context.Canceled) {
 		return err
 	}
-	// Told to end: the connections may still wait for what nobody reads.
+	// Ctrl-C: the old connections may still wait for an answer, so use a new one.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*closeTimeout)
 	defer cancel()
 	return p.withScribe(ctx, false, func(s hearken.Scribe) error {
@@ -77,35 +77,36 @@ func (c *listenCmd) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// lost tells whether the hub has gone, or is about to.
-func lost(err error) bool {
+// hubLost reports whether an error means that the hub has stopped, or is about
+// to.
+func hubLost(err error) bool {
 	code := hearken.CodeOf(err)
 	return code == hearken.Busy || err != nil && code == "" && !errors.Is(err, context.Canceled)
 }
 
-// connect makes the two connections that listening needs: one waits for words
-// while the other looks how the capture is doing.
-func (l *listening) connect(ctx context.Context, join func(context.Context) (*client, error)) (hang func(), err error) {
-	talk, err := join(ctx)
+// connect opens two connections: one waits for words while the other reads the
+// meter.
+func (l *captureFollower) connect(ctx context.Context, dial func(context.Context) (*client, error)) (disconnect func(), err error) {
+	words, err := dial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	look, err := join(ctx)
+	levels, err := dial(ctx)
 	if err != nil {
-		talk.close()
+		words.close()
 		return nil, err
 	}
-	l.scribe, l.meter = &remoteScribe{talk.conn}, (&remoteScribe{look.conn}).meter
+	l.scribe, l.meter = &remoteScribe{words.conn}, (&remoteScribe{levels.conn}).meter
 	return func() {
-		talk.close()
-		look.close()
+		words.close()
+		levels.close()
 	}, nil
 }
 
-// captions is where this program shows what is said.
+// captions returns the captions on standard output.
 func (p *program) captions() *captions {
 	c := &captions{w: p.stdout, width: func() int { return 0 }}
-	if f, ok := p.stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := p.stdout.(*os.File); ok && isTerminal(f) {
 		c.width = func() int {
 			w, _, err := term.GetSize(int(f.Fd()))
 			if err != nil || w < 20 {
@@ -118,22 +119,22 @@ func (p *program) captions() *captions {
 	return c
 }
 
-// listening follows one capture.
-type listening struct {
-	scribe  hearken.Scribe
-	meter   func(context.Context) (*meter, error)
-	screen  *captions
-	echo    bool
-	session string
-	next    int
+// A captureFollower shows one capture as live captions.
+type captureFollower struct {
+	scribe   hearken.Scribe
+	meter    func(context.Context) (*meter, error)
+	screen   *captions
+	echo     bool
+	session  string
+	nextLine int
 }
 
-// follow shows what is said until the capture ends, or ctx does.
-func (l *listening) follow(ctx context.Context) error {
+// follow shows captions and the meter until the capture ends, or ctx does.
+func (l *captureFollower) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	watched := make(chan error, 1)
-	go func() { watched <- l.watch(ctx, cancel) }()
-	err := l.read(ctx)
+	go func() { watched <- l.showMeter(ctx, cancel) }()
+	err := l.showCaptions(ctx)
 	cancel()
 	if ended := <-watched; ended != nil && !errors.Is(ended, context.Canceled) {
 		err = ended
@@ -142,13 +143,13 @@ func (l *listening) follow(ctx context.Context) error {
 	return err
 }
 
-// read shows captions as they come.
-func (l *listening) read(ctx context.Context) error {
-	breath := time.NewTicker(readEvery)
-	defer breath.Stop()
+// showCaptions shows captions as they come.
+func (l *captureFollower) showCaptions(ctx context.Context) error {
+	tick := time.NewTicker(captionInterval)
+	defer tick.Stop()
 	for {
-		req := hearken.TailRequest{Session: l.session, N: 500, SinceLine: l.next, Wait: listenWait, Echo: l.echo}
-		if l.next == 0 {
+		req := hearken.TailRequest{Session: l.session, N: 500, SinceLine: l.nextLine, Wait: listenWait, Echo: l.echo}
+		if l.nextLine == 0 {
 			req.N = 10
 		}
 		page, err := l.scribe.Tail(ctx, req)
@@ -156,46 +157,44 @@ func (l *listening) read(ctx context.Context) error {
 			return err
 		}
 		l.show(page)
-		select { // eyes are not faster
-		case <-breath.C:
+		select {
+		case <-tick.C:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-func (l *listening) show(page *hearken.ScribePage) {
-	var settled, open []hearken.Segment
+// show shows a page of entries.
+func (l *captureFollower) show(page *hearken.ScribePage) {
+	var confirmed, unconfirmed []hearken.Segment
 	for _, seg := range page.Entries {
 		if seg.Status == hearken.Unconfirmed {
-			open = append(open, seg)
+			unconfirmed = append(unconfirmed, seg)
 		} else {
-			settled = append(settled, seg)
+			confirmed = append(confirmed, seg)
 		}
 	}
-	l.next = page.Next
-	l.screen.show(settled, open)
+	l.nextLine = page.Next
+	l.screen.show(confirmed, unconfirmed)
 }
 
-// watch shows levels and lag, and ends the reading when the capture has ended
-// by itself.
-func (l *listening) watch(ctx context.Context, end context.CancelFunc) error {
-	tick := time.NewTicker(meterEvery)
+// showMeter shows levels and lag. When the capture has ended, it calls end.
+func (l *captureFollower) showMeter(ctx context.Context, end context.CancelFunc) error {
+	tick := time.NewTicker(meterInterval)
 	defer tick.Stop()
+	defer end()
 	for {
 		m, err := l.meter(ctx)
 		if err != nil {
-			end()
 			return err
 		}
 		if !m.Running {
-			end()
 			return hearken.Errorf(hearken.SessionAlreadyStopped, "%s", strings.Join(append(m.Notes, "The capture has ended."), " ")).
 				WithTry("hearken show %s", l.session)
 		}
-		if m.Session != l.session { // somebody else began a new one
-			l.screen.say("session " + m.Session + " began")
-			end()
+		if m.Session != l.session { // somebody else started a new one
+			l.screen.remark("session " + m.Session + " began")
 			return hearken.Errorf(hearken.SessionAlreadyStopped, "The capture continues in session %s.", m.Session).WithTry("hearken listen")
 		}
 		l.screen.status(m)
@@ -208,11 +207,11 @@ func (l *listening) watch(ctx context.Context, end context.CancelFunc) error {
 }
 
 // finish stops the capture and shows its last words.
-func (l *listening) finish(ctx context.Context) error {
+func (l *captureFollower) finish(ctx context.Context) error {
 	if _, err := l.scribe.Stop(ctx); err != nil && hearken.CodeOf(err) != hearken.SessionAlreadyStopped {
 		return err
 	}
-	page, err := l.scribe.Tail(ctx, hearken.TailRequest{Session: l.session, N: tailAll, SinceLine: max(1, l.next), Filter: hearken.OnlySpeech, Echo: l.echo})
+	page, err := l.scribe.Tail(ctx, hearken.TailRequest{Session: l.session, N: tailAll, SinceLine: max(1, l.nextLine), Filter: hearken.OnlySpeech, Echo: l.echo})
 	if err == nil {
 		l.show(page)
 	}

@@ -8,22 +8,23 @@ import (
 	"sync"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
-// captions writes what is said: lines that stay as they are, and on a terminal
-// below them what may still change and how the capture is doing.
+// captions writes confirmed lines, which stay. On a terminal it also shows below
+// them the unconfirmed lines and the meter, which change.
 type captions struct {
 	w      io.Writer
-	width  func() int // of the terminal; 0 if it is none
+	width  func() int // of the terminal; 0 without one
 	colour bool
 
-	mu    sync.Mutex
-	open  []hearken.Segment
-	meter *meter
-	drawn int // lines below the last one that stays
+	mu          sync.Mutex
+	unconfirmed []hearken.Segment
+	meter       *meter
+	drawn       int // lines that change, below those that stay
 }
 
-// The colours of the sides, and of what is not yet sure.
+// colours are the colours of the channels.
 var colours = map[hearken.Origin]string{hearken.Microphone: "\x1b[36m", hearken.System: "\x1b[33m", hearken.EventOrigin: "\x1b[2m"}
 
 const (
@@ -32,15 +33,15 @@ const (
 	normal = "\x1b[0m"
 )
 
-// show writes what has settled and replaces what has not.
-func (c *captions) show(settled, open []hearken.Segment) {
+// show writes confirmed lines and replaces the unconfirmed ones.
+func (c *captions) show(confirmed, unconfirmed []hearken.Segment) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var b strings.Builder
 	c.erase(&b)
-	for i := range settled {
-		s := &settled[i]
-		text := tame(s.Text)
+	for i := range confirmed {
+		s := &confirmed[i]
+		text := safetext.Line(s.Text)
 		switch {
 		case s.Status == hearken.NoSpeech:
 			continue
@@ -51,11 +52,11 @@ func (c *captions) show(settled, open []hearken.Segment) {
 		}
 		fmt.Fprintf(&b, "%s\n", c.paint(colours[s.Origin], fmt.Sprintf("%s  %-4s  %s", s.Timestamp.Local().Format("15:04:05"), s.Origin.Side(), text)))
 	}
-	c.open = open
+	c.unconfirmed = unconfirmed
 	c.draw(&b)
 }
 
-// status shows how the capture is doing.
+// status shows the meter.
 func (c *captions) status(m *meter) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,27 +69,27 @@ func (c *captions) status(m *meter) {
 	c.draw(&b)
 }
 
-// say writes a remark that stays.
-func (c *captions) say(text string) {
+// remark writes a remark that stays.
+func (c *captions) remark(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var b strings.Builder
 	c.erase(&b)
-	fmt.Fprintf(&b, "%s\n", c.paint(faint, "("+tame(text)+")"))
+	fmt.Fprintf(&b, "%s\n", c.paint(faint, "("+safetext.Line(text)+")"))
 	c.draw(&b)
 }
 
-// clear leaves only what stays.
+// clear removes the lines that change.
 func (c *captions) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var b strings.Builder
 	c.erase(&b)
-	c.open, c.meter = nil, nil
+	c.unconfirmed, c.meter = nil, nil
 	fmt.Fprint(c.w, b.String())
 }
 
-// erase takes the lines away that may change.
+// erase removes the lines that change from the screen.
 func (c *captions) erase(b *strings.Builder) {
 	if c.drawn > 0 {
 		fmt.Fprintf(b, "\x1b[%dA\r\x1b[J", c.drawn)
@@ -96,12 +97,12 @@ func (c *captions) erase(b *strings.Builder) {
 	}
 }
 
-// draw writes the lines that may change, on a terminal.
+// draw writes b and, on a terminal, the lines that change.
 func (c *captions) draw(b *strings.Builder) {
 	if width := c.width(); width > 0 {
-		for i := range c.open {
-			s := &c.open[i]
-			line := fmt.Sprintf("%s  %-4s  %s", s.Timestamp.Local().Format("15:04:05"), s.Origin.Side(), tail(tame(s.Text), width-17))
+		for i := range c.unconfirmed {
+			s := &c.unconfirmed[i]
+			line := fmt.Sprintf("%s  %-4s  %s", s.Timestamp.Local().Format("15:04:05"), s.Origin.Side(), lastColumns(safetext.Line(s.Text), width-17))
 			fmt.Fprintf(b, "%s\n", c.paint(faint+colours[s.Origin], line))
 			c.drawn++
 		}
@@ -113,24 +114,23 @@ func (c *captions) draw(b *strings.Builder) {
 	fmt.Fprint(c.w, b.String())
 }
 
-// meterLine is the state in one line: recording, how long, how loud, how far
-// behind.
+// meterLine shows the length, the levels, the lag and any trouble in one line.
 func (c *captions) meterLine(width int) string {
 	m := c.meter
 	var line strings.Builder
-	line.WriteString(clock(m.Length.Seconds()))
+	line.WriteString(formatSeconds(m.Length.Seconds()))
 	for i, level := range m.Levels {
-		fmt.Fprintf(&line, "  %s %s", []hearken.Origin{hearken.Microphone, hearken.System}[min(i, 1)].Side(), bar(level))
+		fmt.Fprintf(&line, "  %s %s", []hearken.Origin{hearken.Microphone, hearken.System}[min(i, 1)].Side(), levelBar(level))
 	}
 	fmt.Fprintf(&line, "  lag %.1f s", m.Lag)
 	if m.Health != "" && m.Health != "ok" {
 		line.WriteString("  " + strings.ReplaceAll(m.Health, "_", " "))
 	}
-	return c.paint(red, "●") + " " + clipRunes(line.String(), width-3)
+	return c.paint(red, "●") + " " + firstColumns(line.String(), width-3)
 }
 
-// bar shows a level from 0 to 1; ears work by powers, and so does it.
-func bar(level float64) string {
+// levelBar shows a level from 0 to 1. Its scale is logarithmic, like hearing.
+func levelBar(level float64) string {
 	const wide = 8
 	full := 0
 	for v := min(level, 1); v > 1.0/(1<<(wide+1)) && full < wide; v /= 2 {
@@ -146,7 +146,7 @@ func (c *captions) paint(colour, text string) string {
 	return colour + text + normal
 }
 
-// columnsOf is how wide a character is on a terminal, roughly.
+// columnsOf returns the width of a character on a terminal, roughly.
 func columnsOf(r rune) int {
 	if r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0x1f300 && r <= 0x1faff || r >= 0x20000) {
 		return 2
@@ -154,9 +154,9 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// tail is the end of a text that fits: of what is being said now, the newest
-// words matter.
-func tail(text string, width int) string {
+// lastColumns returns the end of a text that fits into width columns: while
+// somebody speaks, the newest words matter.
+func lastColumns(text string, width int) string {
 	runes := []rune(text)
 	used := 0
 	for i, r := range slices.Backward(runes) {
@@ -167,8 +167,8 @@ func tail(text string, width int) string {
 	return text
 }
 
-// clipRunes is the beginning of a text that fits.
-func clipRunes(text string, width int) string {
+// firstColumns returns the beginning of a text that fits into width columns.
+func firstColumns(text string, width int) string {
 	used := 0
 	for i, r := range text {
 		if used += columnsOf(r); used > width {

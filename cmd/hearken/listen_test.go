@@ -24,15 +24,15 @@ func TestCaptions_Plain(t *testing.T) {
 	c.show([]hearken.Segment{
 		caption("M", "C", "good\x1b[2J morning"), caption("S", "C", "hello"), caption("S", "T", "hej"), caption("M", "N", ""), caption("E", "C", "[gap]"),
 	}, []hearken.Segment{caption("M", "U", "not y")})
-	c.say("done")
+	c.remark("done")
 	c.clear()
-	want := "09:30:05  You   good [2J morning\n09:30:05  Them  hello\n09:30:05  Them  → hej\n09:30:05        [gap]\n(done)\n"
+	want := "09:30:05  You   good[2J morning\n09:30:05  Them  hello\n09:30:05  Them  → hej\n09:30:05        [gap]\n(done)\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// On a terminal what may change is below, and goes when it has changed.
+// On a terminal, unconfirmed lines are below the others and are replaced.
 func TestCaptions_Terminal(t *testing.T) {
 	var out bytes.Buffer
 	c := &captions{w: &out, width: func() int { return 40 }, colour: true}
@@ -59,16 +59,16 @@ func TestCaptions_Terminal(t *testing.T) {
 	}
 }
 
-// A told is a scribe with pages to tell of.
-type told struct {
+// A pageScribe is a scribe that returns given pages.
+type pageScribe struct {
 	hearken.Scribe
-	pages   chan *hearken.ScribePage
-	asked   []hearken.TailRequest
-	stopped bool
+	pages    chan *hearken.ScribePage
+	requests []hearken.TailRequest
+	stopped  bool
 }
 
-func (s *told) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.ScribePage, error) {
-	s.asked = append(s.asked, req)
+func (s *pageScribe) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.ScribePage, error) {
+	s.requests = append(s.requests, req)
 	select {
 	case page := <-s.pages:
 		return page, nil
@@ -77,17 +77,17 @@ func (s *told) Tail(ctx context.Context, req hearken.TailRequest) (*hearken.Scri
 	}
 }
 
-func (s *told) Stop(context.Context) (*hearken.ScribeStatus, error) {
+func (s *pageScribe) Stop(context.Context) (*hearken.ScribeStatus, error) {
 	s.stopped = true
 	return &hearken.ScribeStatus{}, nil
 }
 
-func TestListening(t *testing.T) {
+func TestCaptureFollower(t *testing.T) {
 	var out bytes.Buffer
-	s := &told{pages: make(chan *hearken.ScribePage, 3)}
+	s := &pageScribe{pages: make(chan *hearken.ScribePage, 3)}
 	ctx, cancel := context.WithCancel(t.Context())
-	l := &listening{
-		scribe: s, session: "x", next: 1, screen: &captions{w: &out, width: func() int { return 0 }},
+	l := &captureFollower{
+		scribe: s, session: "x", nextLine: 1, screen: &captions{w: &out, width: func() int { return 0 }},
 		meter: func(context.Context) (*meter, error) {
 			if len(s.pages) == 0 {
 				cancel()
@@ -107,18 +107,18 @@ func TestListening(t *testing.T) {
 	if want := "09:30:05  You   one\n09:30:05  Them  two\n09:30:05  You   bye\n"; out.String() != want {
 		t.Errorf("shown:\n%s", out.String())
 	}
-	for i, req := range s.asked {
+	for i, req := range s.requests {
 		if req.Session != "x" || req.SinceLine < 1 || req.SinceLine > i+1 {
 			t.Errorf("request %d: %+v", i, req)
 		}
 	}
 }
 
-// A capture that ends by itself ends the captions, and says why.
-func TestListening_CaptureEnds(t *testing.T) {
-	s := &told{pages: make(chan *hearken.ScribePage)}
-	l := &listening{
-		scribe: s, session: "x", next: 1, screen: &captions{w: &bytes.Buffer{}, width: func() int { return 0 }},
+// If the capture ends, so do the captions, and they say why.
+func TestCaptureFollower_CaptureEnds(t *testing.T) {
+	s := &pageScribe{pages: make(chan *hearken.ScribePage)}
+	l := &captureFollower{
+		scribe: s, session: "x", nextLine: 1, screen: &captions{w: &bytes.Buffer{}, width: func() int { return 0 }},
 		meter: func(context.Context) (*meter, error) {
 			return &meter{Session: "x", Notes: []string{"The microphone is gone."}}, nil
 		},

@@ -1,8 +1,8 @@
-// Command hearken is the speech-to-action hub: it hears, remembers, and lets
-// agents and people at what was said.
+// Command hearken is the hub: it transcribes live speech, stores it, and gives
+// people and agents access to what was said.
 //
-// Without a command it serves; with --stdio it is an MCP server on standard
-// input and output that joins the hub of its data directory, or starts it.
+// Without a command it serves. With --stdio it is an MCP server on standard input
+// and output, which connects to the hub of its data directory or starts one.
 // See docs/configuration.md for every setting.
 package main
 
@@ -25,13 +25,13 @@ var version string
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second Ctrl-C does not wait
-	code := run(ctx, asScribe(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	code := run(ctx, scribeArgs(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// run is the program: what it would exit with is returned.
+// run runs the program and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &program{args: args, stdin: stdin, stdout: stdout, stderr: stderr}
 	return p.run(ctx)
@@ -39,20 +39,20 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 func (p *program) run(ctx context.Context) int {
 	if slices.Equal(p.args, []string{"--stdio"}) {
-		return p.fail(p.quickly(ctx))
+		return p.fail(p.runStdio(ctx))
 	}
 	return p.fail(p.parse(ctx))
 }
 
-// quickly is what nearly every agent starts: it needs no command line parsed.
-func (p *program) quickly(ctx context.Context) error {
+// runStdio is what agents start. To start fast, it parses no command line.
+func (p *program) runStdio(ctx context.Context) error {
 	if err := p.load(os.Getenv(configEnv), nil); err != nil {
 		return err
 	}
 	return p.stdio(ctx)
 }
 
-// A usageError is a command line that could not be understood.
+// A usageError reports a command line that is wrong.
 type usageError struct {
 	err error
 	try string
@@ -60,12 +60,12 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.err.Error() }
 
-// exitCode ends the program quietly with a code.
+// exitCode ends the program with a code and no message.
 type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
-// fail tells a person what went wrong, and what to do next.
+// fail prints an error with what to try next, and returns the exit code.
 func (p *program) fail(err error) int {
 	var usage *usageError
 	var code exitCode
@@ -89,7 +89,7 @@ func (p *program) fail(err error) int {
 	return 1
 }
 
-// versionString is the release, or what the Go tool knows about the build.
+// versionString returns the release, or what the Go tool knows about the build.
 func versionString() string {
 	if version != "" {
 		return version

@@ -10,8 +10,8 @@ import (
 	"github.com/hearken-dev/hearken/live"
 )
 
-// collector tells Prometheus how the active sessions are doing, from the same
-// evidence as get_session_status.
+// collector gives Prometheus the state of the active sessions, as
+// get_session_status shows it.
 type collector struct {
 	hub *live.Hub
 
@@ -25,10 +25,10 @@ func newCollector(hub *live.Hub) *collector {
 	return &collector{
 		hub:      hub,
 		sessions: desc("active_sessions", "Active sessions, by health.", "health"),
-		lag:      desc("lag_seconds", "Sound that the engine has not dealt with, in the session that is furthest behind."),
-		dropped:  desc("dropped_seconds", "Sound of active sessions that was lost for want of room."),
+		lag:      desc("lag_seconds", "Audio that the engine has not transcribed yet, in the session that is furthest behind."),
+		dropped:  desc("dropped_seconds", "Audio of active sessions that was lost because the spool was full."),
 		unsaved:  desc("unsaved_segments", "Confirmed segments that the store does not have yet."),
-		spool:    desc("spool_bytes", "Sound that waits on disk or in memory."),
+		spool:    desc("spool_bytes", "Audio that waits on disk or in memory."),
 	}
 }
 

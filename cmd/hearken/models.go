@@ -29,19 +29,19 @@ func (c *modelsPullCmd) Run(ctx context.Context, p *program) error {
 	return models.Pull(ctx, models.Options{
 		Root: root, Names: c.Names, From: c.From,
 		Progress: models.Printer(p.stderr),
-		After:    func(dir string) error { return p.prepare(ctx, root, dir) },
+		After:    func(dir string) error { return p.optimizeModel(ctx, root, dir) },
 	})
 }
 
-// prepare makes the faster form of a model and holds it against the published
-// one before it is used. Where that fails the published one runs, more slowly.
-func (p *program) prepare(ctx context.Context, root, dir string) error {
+// optimizeModel rewrites a model to run faster and verifies the result against
+// the published model. If that fails, the published one is used.
+func (p *program) optimizeModel(ctx context.Context, root, dir string) error {
 	if moonshine.Rewritten(dir) {
 		return nil
 	}
 	err := moonshine.Rewrite(dir)
 	if err == nil {
-		err = verify(ctx, models.Library(root), dir)
+		err = verifyModel(ctx, models.Library(root), dir)
 	}
 	if err != nil && ctx.Err() == nil {
 		p.log.Warn("model not optimized; it runs as published, which is slower", "dir", dir, "error", err)
@@ -49,13 +49,14 @@ func (p *program) prepare(ctx context.Context, root, dir string) error {
 	return ctx.Err()
 }
 
-func verify(ctx context.Context, library, dir string) error {
+// verifyModel verifies a rewritten model and removes it if that fails.
+func verifyModel(ctx context.Context, library, dir string) error {
 	rt, err := onnx.Open(library)
-	if err != nil {
-		return errors.Join(err, moonshine.RemoveRewritten(dir)) // never used unverified
+	if err == nil {
+		defer rt.Close()
+		err = moonshine.Verify(ctx, rt, dir, nil)
 	}
-	defer rt.Close()
-	if err := moonshine.Verify(ctx, rt, dir, nil); err != nil {
+	if err != nil {
 		return errors.Join(err, moonshine.RemoveRewritten(dir))
 	}
 	return nil
@@ -74,19 +75,17 @@ func (c *modelsListCmd) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return p.writeJSON(entries)
-	}
-	t := p.table("NAME", "WHAT", "LANGUAGE", "SIZE", "STATE", "LICENCE")
-	for _, e := range entries {
+	err = writeList(p, c.JSON, entries, "", []string{"NAME", "WHAT", "LANGUAGE", "SIZE", "STATE", "LICENCE"}, func(e *models.Entry) []string {
 		state := string(e.State)
 		if e.Problem != "" {
 			state += ": " + e.Problem
 		}
-		t.row(e.Name, e.Title, e.Language, fmt.Sprintf("%.1f MB", float64(e.Size)/1e6), state, e.Licence)
+		return []string{e.Name, e.Title, e.Language, fmt.Sprintf("%.1f MB", float64(e.Size)/1e6), state, e.Licence}
+	})
+	if err == nil && !c.JSON {
+		_, err = fmt.Fprintf(p.stdout, "\nDirectory: %s\n", root)
 	}
-	fmt.Fprintf(t.w, "\nDirectory: %s\n", root)
-	return t.flush()
+	return err
 }
 
 type modelsRemoveCmd struct {

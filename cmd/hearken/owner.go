@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act/people"
+	"github.com/hearken-dev/hearken/audit"
 )
 
 // resultTimeout is how long a command waits for the result of an action. Most
@@ -30,10 +32,10 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 		if req.Actions == nil {
 			return nil, incomplete(req)
 		}
-		return a.desk.Actions(ctx, *req.Actions)
+		return a.queue.Actions(ctx, *req.Actions)
 	},
 	"actions.get": func(a *App, ctx context.Context, req controlRequest) (any, error) {
-		return a.desk.Action(ctx, req.ID)
+		return a.queue.Action(ctx, req.ID)
 	},
 	"actions.why": (*App).why,
 	"actions.decide": func(a *App, ctx context.Context, req controlRequest) (any, error) {
@@ -41,35 +43,35 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 			return nil, incomplete(req)
 		}
 		req.Verdict.By = "owner"
-		action, won, err := a.desk.Decide(ctx, *req.Verdict)
+		action, won, err := a.queue.Decide(ctx, *req.Verdict)
 		if err != nil {
 			return nil, err
 		}
-		return decided{Action: *action, Decided: won}, nil
+		return decisionResult{Action: *action, Decided: won}, nil
 	},
 	"actions.await": func(a *App, ctx context.Context, req controlRequest) (any, error) {
-		return a.desk.Await(ctx, req.ID, resultTimeout)
+		return a.queue.Await(ctx, req.ID, resultTimeout)
 	},
 	"actions.undo": func(a *App, ctx context.Context, req controlRequest) (any, error) {
-		return a.desk.Cancel(ctx, "", req.ID)
+		return a.queue.Cancel(ctx, "", req.ID)
 	},
 	"actions.pause": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
-		return struct{}{}, a.desk.Pause(ctx, true, "terminal")
+		return struct{}{}, a.queue.Pause(ctx, true, "terminal")
 	},
 	"actions.resume": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
-		return struct{}{}, a.desk.Pause(ctx, false, "terminal")
+		return struct{}{}, a.queue.Pause(ctx, false, "terminal")
 	},
 	"grants.list": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
-		return a.desk.Grants(ctx)
+		return a.queue.Grants(ctx)
 	},
 	"grants.create": func(a *App, ctx context.Context, req controlRequest) (any, error) {
 		if req.Grant == nil {
 			return nil, incomplete(req)
 		}
-		return a.desk.Grant(ctx, *req.Grant)
+		return a.queue.Grant(ctx, *req.Grant)
 	},
 	"grants.revoke": func(a *App, ctx context.Context, req controlRequest) (any, error) {
-		return a.desk.RevokeGrant(ctx, req.ID)
+		return a.queue.RevokeGrant(ctx, req.ID)
 	},
 	"actions.calendar": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
 		transports, err := a.Transports(ctx)
@@ -104,7 +106,7 @@ var withoutFirstPIN = []string{"keys.create", "contacts.import", "contacts.remov
 
 // checkOwner fails if a request needs the owner's PIN and does not have it.
 func (a *App) checkOwner(ctx context.Context, req controlRequest) error {
-	if err := a.acts(ctx); err != nil {
+	if err := a.ensureActions(ctx); err != nil {
 		return err
 	}
 	if slices.Contains(withoutPIN, req.Op) {
@@ -115,7 +117,7 @@ func (a *App) checkOwner(ctx context.Context, req controlRequest) error {
 	}
 	err := a.owner.Check(req.PIN)
 	if err != nil {
-		a.refusal(ctx, hearken.AuditRecord{From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
+		a.recordRefusal(ctx, hearken.AuditRecord{From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
 	}
 	return err
 }
@@ -127,7 +129,7 @@ func incomplete(req controlRequest) error {
 func (a *App) setPIN(ctx context.Context, req controlRequest) (any, error) {
 	first := !a.owner.HasPIN()
 	if err := a.owner.SetPIN(req.PIN, req.NewPIN); err != nil {
-		a.refusal(ctx, hearken.AuditRecord{From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
+		a.recordRefusal(ctx, hearken.AuditRecord{From: "terminal", State: req.Op, Error: string(hearken.CodeOf(err))})
 		return nil, err
 	}
 	a.page.SignOut() // everyone who signed in with the old PIN
@@ -135,7 +137,7 @@ func (a *App) setPIN(ctx context.Context, req controlRequest) (any, error) {
 	if first {
 		state = "set"
 	}
-	a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditOwner, State: state, By: "owner", From: "terminal"})
+	a.record(ctx, hearken.AuditRecord{Type: hearken.AuditOwner, State: state, By: "owner", From: "terminal"})
 	return struct{}{}, nil
 }
 
@@ -150,23 +152,26 @@ func (a *App) importContacts(ctx context.Context, req controlRequest) (any, erro
 			return nil, hearken.Errorf(hearken.RepositoryError, "A contact could not be saved: %w.", err)
 		}
 	}
-	a.noted(ctx, hearken.AuditRecord{Type: hearken.AuditOwner, State: "contacts", By: "owner", From: "terminal"})
+	a.record(ctx, hearken.AuditRecord{Type: hearken.AuditOwner, State: "contacts", By: "owner", From: "terminal"})
 	return report, nil
 }
 
 func (a *App) why(ctx context.Context, req controlRequest) (any, error) {
-	action, err := a.desk.Action(ctx, req.ID)
+	action, err := a.queue.Action(ctx, req.ID)
 	if err != nil {
 		return nil, err
 	}
+	var exported bytes.Buffer
+	if err := audit.Export(a.cfg.auditDir(), &exported, audit.Filter{Action: req.ID}); err != nil {
+		return nil, err
+	}
 	w := why{Action: *action, Audit: []auditLine{}}
-	err = a.auditOf(ctx, req.ID, func(raw []byte) error {
+	for raw := range bytes.Lines(exported.Bytes()) {
 		var line auditLine
 		if err := json.Unmarshal(raw, &line); err != nil {
-			return err
+			return nil, err
 		}
 		w.Audit = append(w.Audit, line)
-		return nil
-	})
-	return w, err
+	}
+	return w, nil
 }

@@ -22,7 +22,7 @@ func (c *pinCmd) Run(ctx context.Context, p *program) error {
 	}
 	req := controlRequest{Op: "owner.pin"}
 	if set {
-		if req.PIN, err = p.ask("Current PIN: "); err != nil {
+		if req.PIN, err = p.askSecret("Current PIN: "); err != nil {
 			return err
 		}
 	} else if file := p.cfg.OwnerPINFile; file != "" {
@@ -31,10 +31,10 @@ func (c *pinCmd) Run(ctx context.Context, p *program) error {
 		}
 	}
 	if req.NewPIN == "" {
-		if req.NewPIN, err = p.ask("New PIN (at least 6 characters): "); err != nil {
+		if req.NewPIN, err = p.askSecret("New PIN (at least 6 characters): "); err != nil {
 			return err
 		}
-		repeated, err := p.ask("Repeat the new PIN: ")
+		repeated, err := p.askSecret("Repeat the new PIN: ")
 		if err != nil {
 			return err
 		}
@@ -54,12 +54,12 @@ func (p *program) pin() (string, error) {
 	if file := p.cfg.OwnerPINFile; file != "" {
 		return readSecret("OWNER_PIN_FILE", file)
 	}
-	return p.ask("PIN: ")
+	return p.askSecret("PIN: ")
 }
 
-// ask reads a secret from the terminal, never from a pipe: another program could
-// write there.
-func (p *program) ask(question string) (string, error) {
+// askSecret reads a secret from the terminal, never from a pipe, into which
+// another program could write.
+func (p *program) askSecret(question string) (string, error) {
 	tty, err := os.OpenFile(terminalDevice(), os.O_RDWR, 0)
 	if err != nil || !term.IsTerminal(int(tty.Fd())) {
 		return "", hearken.Errorf(hearken.Unauthorized, "This needs the owner's PIN, but there is no terminal to type it in.").
@@ -81,14 +81,4 @@ func terminalDevice() string {
 		return "CONIN$"
 	}
 	return "/dev/tty"
-}
-
-// asOwner adds the owner's PIN to a request, if one is set.
-func (p *program) asOwner(ctx context.Context, req controlRequest) (controlRequest, error) {
-	set, err := control[bool](ctx, p, controlRequest{Op: "owner.set"})
-	if err != nil || !set {
-		return req, err
-	}
-	req.PIN, err = p.pin()
-	return req, err
 }

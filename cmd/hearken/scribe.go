@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
-// scribeCmd takes the commands and flags of the pscribe CLI and prints its
-// rows, so that programs made for that one work with this one.
+// scribeCmd accepts the commands and flags of the pscribe CLI and prints the same
+// rows, so that programs made for it also work with Hearken.
 type scribeCmd struct {
 	Start  scribeStartCmd  `cmd:"" help:"Start transcribing this computer's microphone and system audio."`
 	Stop   scribeStopCmd   `cmd:"" help:"Stop transcribing."`
@@ -24,12 +25,12 @@ type scribeCmd struct {
 	New    scribeNewCmd    `cmd:"" help:"Continue in a new session without losing audio."`
 }
 
-// scribeName is what the program is called where it stands in for that CLI.
+// scribeName is the name under which this program replaces that CLI.
 const scribeName = "pscribe"
 
-// asScribe makes `pscribe tail` of a link to this program what `hearken scribe
-// tail` is. The hub that such a link starts is a hub under any name.
-func asScribe(name string, args []string) []string {
+// scribeArgs turns `pscribe tail`, called through a link to this program, into
+// `hearken scribe tail`. It leaves `serve` alone: such a link may start a hub.
+func scribeArgs(name string, args []string) []string {
 	if strings.TrimSuffix(filepath.Base(name), ".exe") != scribeName || len(args) > 0 && args[0] == "serve" {
 		return args
 	}
@@ -39,32 +40,32 @@ func asScribe(name string, args []string) []string {
 type scribeStartCmd struct{}
 
 func (*scribeStartCmd) Run(ctx context.Context, p *program) error {
-	return p.withScribe(ctx, true, func(s hearken.Scribe) error { return p.scribeStatus(s.Start(ctx)) })
+	return p.withScribe(ctx, true, func(s hearken.Scribe) error { return p.printStatus(s.Start(ctx)) })
 }
 
 type scribeNewCmd struct{}
 
 func (*scribeNewCmd) Run(ctx context.Context, p *program) error {
-	return p.withScribe(ctx, true, func(s hearken.Scribe) error { return p.scribeStatus(s.New(ctx)) })
+	return p.withScribe(ctx, true, func(s hearken.Scribe) error { return p.printStatus(s.New(ctx)) })
 }
 
 type scribeStopCmd struct{}
 
 func (*scribeStopCmd) Run(ctx context.Context, p *program) error {
-	return p.withScribe(ctx, false, func(s hearken.Scribe) error { return p.scribeStatus(s.Stop(ctx)) })
+	return p.withScribe(ctx, false, func(s hearken.Scribe) error { return p.printStatus(s.Stop(ctx)) })
 }
 
 type scribeStatusCmd struct{}
 
 func (*scribeStatusCmd) Run(ctx context.Context, p *program) error {
-	return p.withScribe(ctx, false, func(s hearken.Scribe) error { return p.scribeStatus(s.Status(ctx)) })
+	return p.withScribe(ctx, false, func(s hearken.Scribe) error { return p.printStatus(s.Status(ctx)) })
 }
 
-func (p *program) scribeStatus(st *hearken.ScribeStatus, err error) error {
+func (p *program) printStatus(st *hearken.ScribeStatus, err error) error {
 	if err != nil {
 		return err
 	}
-	if st.Raw != "" { // a foreign scribe speaks for itself
+	if st.Raw != "" { // ParrotScribe's own words
 		fmt.Fprintln(p.stdout, strings.TrimSpace(st.Raw))
 		return nil
 	}
@@ -76,10 +77,10 @@ func (p *program) scribeStatus(st *hearken.ScribeStatus, err error) error {
 	if st.Session != "" {
 		fmt.Fprintln(p.stdout, "session:", st.Session)
 		fmt.Fprintln(p.stdout, "started:", st.Since.Local().Format(rowTime))
-		fmt.Fprintln(p.stdout, "duration:", clock(st.Length.Seconds()))
+		fmt.Fprintln(p.stdout, "duration:", formatSeconds(st.Length.Seconds()))
 	}
 	for _, note := range st.Notes {
-		fmt.Fprintln(p.stdout, "note:", tame(note))
+		fmt.Fprintln(p.stdout, "note:", safetext.Line(note))
 	}
 	return nil
 }
@@ -107,20 +108,20 @@ func (c *scribeTailCmd) Run(ctx context.Context, p *program) error {
 			return err
 		}
 		if since {
-			c.count(page, n)
+			c.oneRowPerLine(page, n)
 		}
-		return p.rows("", *page)
+		return p.printEntries("", *page)
 	})
 }
 
-// count makes a row of each line from one on, and of each line a row: whoever
-// polls counts them to know where to go on. So what may still change is left
-// out, and the place of an echo is kept without its words.
-func (c *scribeTailCmd) count(page *hearken.ScribePage, from int) {
+// oneRowPerLine makes exactly one row of each line from a given one: clients that
+// poll count the rows to know the next line. So it leaves unconfirmed entries
+// out, and shows an echo as a row without words.
+func (c *scribeTailCmd) oneRowPerLine(page *hearken.ScribePage, from int) {
 	all := page.Entries
 	page.Entries = nil
 	if page.Next < from {
-		return // beyond the end, as tail has it, is beyond the end
+		return // the line does not exist yet
 	}
 	for _, seg := range all {
 		switch {
@@ -135,7 +136,7 @@ func (c *scribeTailCmd) count(page *hearken.ScribePage, from int) {
 	}
 }
 
-// tailAll is how many entries "from a line on" are at most.
+// tailAll is the largest number of entries "from a line on".
 const tailAll = 1_000_000
 
 type scribeCatCmd struct {
@@ -161,7 +162,7 @@ func (c *scribeCatCmd) Run(ctx context.Context, p *program) error {
 		if err != nil {
 			return err
 		}
-		return p.rows("", pages...)
+		return p.printEntries("", pages...)
 	})
 }
 
@@ -178,7 +179,7 @@ func (c *scribeListCmd) Run(ctx context.Context, p *program) error {
 		if err != nil {
 			return err
 		}
-		return p.sessionRows(list)
+		return p.printSessions(list)
 	})
 }
 
@@ -215,16 +216,16 @@ func (c *scribeGrepCmd) Run(ctx context.Context, p *program) error {
 			return err
 		}
 		if !c.Count {
-			return p.rows(":", pages...)
+			return p.printEntries(":", pages...)
 		}
 		for _, page := range pages {
-			fmt.Fprintf(p.stdout, "%s:%d\n", tame(page.Session), len(page.Entries))
+			fmt.Fprintf(p.stdout, "%s:%d\n", safetext.Line(page.Session), len(page.Entries))
 		}
 		return nil
 	})
 }
 
-// startedBetween reads the two ends of a time; either may be empty.
+// startedBetween parses --since and --until; either may be empty.
 func startedBetween(since, until string) (from, to time.Time, err error) {
 	for _, bound := range []struct {
 		flag, text string

@@ -11,19 +11,19 @@ import (
 	"github.com/hearken-dev/hearken/source/pscribe"
 )
 
-// handoverName is the file by which a hub leaves its capture to the next one.
+// handoverName is the file in which a hub leaves its capture to the next one.
 const handoverName = "capture.json"
 
-// openScribe chooses who hears this computer's sound.
-func (a *App) openScribe(capture func(context.Context) (hearken.Capture, error)) {
-	c := a.cfg
+// openScribe opens what captures this computer's audio.
+func (a *App) openScribe() {
+	c, capture := a.cfg, a.opts.Capture
 	if c.ScribeBackend != "native" && capture == nil {
 		_, err := pscribe.Find(c.PscribePath)
-		if err == nil || c.ScribeBackend == "pscribe" { // without it, each call says what is missing
+		if err == nil || c.ScribeBackend == "pscribe" { // if it is missing, each call says so
 			a.scribe = pscribe.New(pscribe.Config{Path: c.PscribePath, Log: a.log})
 			if c.ScribeKeep {
-				k := scribe.Record(a.scribe, scribe.RecorderConfig{Store: a.hub, Principal: act.Local, Log: a.log})
-				a.scribe, a.endScribe = k, k.Close
+				r := scribe.Record(a.scribe, scribe.RecorderConfig{Store: a.hub, Principal: act.Local, Log: a.log})
+				a.scribe, a.closeScribe = r, r.Close
 			}
 			return
 		}
@@ -40,12 +40,12 @@ func (a *App) openScribe(capture func(context.Context) (hearken.Capture, error))
 	s := scribe.New(scribe.Config{
 		Hub: a.hub, Capture: capture, Principal: act.Local, Handover: filepath.Join(c.DataDir, handoverName), Now: a.now, Log: a.log,
 	})
-	a.scribe, a.endScribe = s, s.Close
-	// A hub that a person starts in its place goes on with its capture.
-	if yield := a.yield; yield != nil {
-		a.yield = func() {
+	a.scribe, a.closeScribe = s, s.Close
+	// A hub that a person starts instead continues the capture.
+	if stop := a.handOver; stop != nil {
+		a.handOver = func() {
 			s.HandOver()
-			yield()
+			stop()
 		}
 	}
 	s.Resume()

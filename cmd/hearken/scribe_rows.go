@@ -9,12 +9,12 @@ import (
 	"github.com/hearken-dev/hearken/toon"
 )
 
-// rowTime is how rows show a time.
+// rowTime is the layout of times in rows.
 const rowTime = "2006-01-02T15:04:05-07:00"
 
-// rows prints entries as the pscribe CLI does: bare rows without a header. If
-// there is a separator, each begins with its session.
-func (p *program) rows(separator string, pages ...hearken.ScribePage) error {
+// printEntries prints entries like the pscribe CLI: rows without a header. With a
+// separator, each begins with its session.
+func (p *program) printEntries(separator string, pages ...hearken.ScribePage) error {
 	w := bufio.NewWriter(p.stdout)
 	for i := range pages {
 		page := &pages[i]
@@ -32,9 +32,9 @@ func (p *program) rows(separator string, pages ...hearken.ScribePage) error {
 	return w.Flush()
 }
 
-// appendEntry writes timestamp, source, status, segment, confidence, duration,
-// language and text. Of text that may still change only its place and its
-// words are known.
+// appendEntry appends timestamp, source, status, segment, confidence, duration,
+// language and text. Of unconfirmed text, only the timestamp and the words are
+// known.
 func appendEntry(b []byte, s *hearken.Segment) []byte {
 	b = append(b, s.Timestamp.Local().Format(rowTime)...)
 	b = append(b, ',')
@@ -44,26 +44,26 @@ func appendEntry(b []byte, s *hearken.Segment) []byte {
 	b = append(b, ',')
 	b = strconv.AppendInt(b, int64(s.Line), 10)
 	b = append(b, ',')
-	settled := s.Status != hearken.Unconfirmed
-	if settled && s.Confidence != nil {
+	confirmed := s.Status != hearken.Unconfirmed
+	if confirmed && s.Confidence != nil {
 		b = strconv.AppendFloat(b, *s.Confidence, 'f', 2, 64)
 	}
 	b = append(b, ',')
 	length := 0.0
-	if settled {
+	if confirmed {
 		length = s.EndTime - s.StartTime
 	}
 	b = strconv.AppendFloat(b, length, 'f', 1, 64)
 	b = append(b, ',')
-	if settled {
+	if confirmed {
 		b = append(b, s.Language...)
 	}
 	b = append(b, ',')
 	return toon.AppendRow(b, s.Text)
 }
 
-// sessionRows prints captures: id, start, duration in seconds, entries, state.
-func (p *program) sessionRows(list []hearken.ScribeSession) error {
+// printSessions prints captures: id, start, duration in seconds, entries, state.
+func (p *program) printSessions(list []hearken.ScribeSession) error {
 	w := bufio.NewWriter(p.stdout)
 	for i := range list {
 		s := &list[i]

@@ -19,7 +19,7 @@ import (
 	"github.com/hearken-dev/hearken/pipe"
 )
 
-func TestAsScribe(t *testing.T) {
+func TestScribeArgs(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		args []string
@@ -30,14 +30,14 @@ func TestAsScribe(t *testing.T) {
 		{"/opt/pscribe/hearken", []string{"tail"}, []string{"tail"}},
 		{"pscribe", []string{"serve", "--detached"}, []string{"serve", "--detached"}},
 	} {
-		if got := asScribe(tt.name, tt.args); !slices.Equal(got, tt.want) {
+		if got := scribeArgs(tt.name, tt.args); !slices.Equal(got, tt.want) {
 			t.Errorf("%s %v: %v", tt.name, tt.args, got)
 		}
 	}
 }
 
 // The rows are those that the pscribe CLI prints.
-func TestRows(t *testing.T) {
+func TestPrintEntries(t *testing.T) {
 	sure := 0.954
 	at := time.Date(2024, 1, 15, 14, 30, 0, 0, time.Local)
 	zone := at.Format("-07:00")
@@ -49,7 +49,7 @@ func TestRows(t *testing.T) {
 	}}
 	var out bytes.Buffer
 	p := &program{stdout: &out}
-	if err := p.rows("", page); err != nil {
+	if err := p.printEntries("", page); err != nil {
 		t.Fatal(err)
 	}
 	stamp := "2024-01-15T14:30:00" + zone
@@ -61,12 +61,12 @@ func TestRows(t *testing.T) {
 		t.Error(diff)
 	}
 	out.Reset()
-	if err := p.rows(":", page); err != nil || !strings.HasPrefix(out.String(), "s1:2024-") {
+	if err := p.printEntries(":", page); err != nil || !strings.HasPrefix(out.String(), "s1:2024-") {
 		t.Errorf("with its session: %s, %v", out.String(), err)
 	}
 }
 
-// Whoever counts the rows from a line on knows the next line.
+// A client that counts the rows from a line on knows the next line.
 func TestScribeTail_RowsAreLines(t *testing.T) {
 	page := func() *hearken.ScribePage {
 		return &hearken.ScribePage{Next: 8, Entries: []hearken.Segment{
@@ -86,7 +86,7 @@ func TestScribeTail_RowsAreLines(t *testing.T) {
 	} {
 		p := page()
 		p.Entries = slices.DeleteFunc(p.Entries, func(e hearken.Segment) bool { return !hearken.StatusFilter(tt.cmd.Status).Matches(e.Status) })
-		tt.cmd.count(p, tt.from)
+		tt.cmd.oneRowPerLine(p, tt.from)
 		var got []string
 		for _, e := range p.Entries {
 			got = append(got, string(e.Status)+" "+e.Text)
@@ -97,46 +97,45 @@ func TestScribeTail_RowsAreLines(t *testing.T) {
 	}
 }
 
-// A recited is a scribe that gives back what it was asked.
-type recited struct{ asked any }
+// A fakeScribe is a scribe that remembers its last request.
+type fakeScribe struct{ request any }
 
-func (r *recited) Start(context.Context) (*hearken.ScribeStatus, error) {
+func (r *fakeScribe) Start(context.Context) (*hearken.ScribeStatus, error) {
 	return &hearken.ScribeStatus{Running: true, Session: "x", Length: time.Second, Notes: []string{"n"}, Levels: []float64{0.5}}, nil
 }
 
-func (r *recited) Stop(context.Context) (*hearken.ScribeStatus, error) {
+func (r *fakeScribe) Stop(context.Context) (*hearken.ScribeStatus, error) {
 	return nil, hearken.Errorf(hearken.SessionAlreadyStopped, "It is not running.").WithTry("pscribe_start")
 }
 
-func (r *recited) New(ctx context.Context) (*hearken.ScribeStatus, error)    { return r.Start(ctx) }
-func (r *recited) Status(ctx context.Context) (*hearken.ScribeStatus, error) { return r.Start(ctx) }
+func (r *fakeScribe) New(ctx context.Context) (*hearken.ScribeStatus, error)    { return r.Start(ctx) }
+func (r *fakeScribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) { return r.Start(ctx) }
 
-func (r *recited) Sessions(_ context.Context, limit int) ([]hearken.ScribeSession, error) {
-	r.asked = limit
+func (r *fakeScribe) Sessions(_ context.Context, limit int) ([]hearken.ScribeSession, error) {
+	r.request = limit
 	return []hearken.ScribeSession{{ID: "x", Entries: -1, Running: true}}, nil
 }
 
-func (r *recited) Tail(_ context.Context, req hearken.TailRequest) (*hearken.ScribePage, error) {
-	r.asked = req
+func (r *fakeScribe) Tail(_ context.Context, req hearken.TailRequest) (*hearken.ScribePage, error) {
+	r.request = req
 	return &hearken.ScribePage{Session: "x", Next: 7, Entries: []hearken.Segment{{Line: 6, Text: "six", Words: []hearken.Word{}}}}, nil
 }
 
-func (r *recited) Cat(_ context.Context, req hearken.CatRequest) ([]hearken.ScribePage, error) {
-	r.asked = req
+func (r *fakeScribe) Cat(_ context.Context, req hearken.CatRequest) ([]hearken.ScribePage, error) {
+	r.request = req
 	return []hearken.ScribePage{{Session: "x"}, {Session: "y"}}, nil
 }
 
-func (r *recited) Grep(_ context.Context, req hearken.GrepRequest) ([]hearken.ScribePage, error) {
-	r.asked = req
+func (r *fakeScribe) Grep(_ context.Context, req hearken.GrepRequest) ([]hearken.ScribePage, error) {
+	r.request = req
 	return nil, nil
 }
 
-// What a command asks reaches the hub's scribe as it is, and so does the
-// answer.
+// Requests reach the hub's scribe unchanged, and so do the results.
 func TestRemoteScribe(t *testing.T) {
 	here, there := net.Pipe()
 	defer here.Close()
-	s := &recited{}
+	s := &fakeScribe{}
 	go func() {
 		dec, enc := json.NewDecoder(there), json.NewEncoder(there)
 		for {
@@ -148,7 +147,7 @@ func TestRemoteScribe(t *testing.T) {
 				return
 			}
 			var res controlResult
-			out, err := serveScribe(t.Context(), nil, s, req.Scribe)
+			out, err := handleScribe(t.Context(), nil, s, req.Scribe)
 			if err == nil && req.Op == "scribe" {
 				res.Result, err = json.Marshal(out)
 			}
@@ -168,36 +167,36 @@ func TestRemoteScribe(t *testing.T) {
 		t.Errorf("stop: %v", err)
 	}
 	tail := hearken.TailRequest{Session: "x", N: 3, SinceLine: 5, Filter: hearken.OnlySpeech, Wait: time.Second, Echo: true}
-	if page, err := r.Tail(ctx, tail); err != nil || page.Next != 7 || page.Entries[0].Text != "six" || s.asked != tail {
-		t.Errorf("tail: %+v, %v, asked %+v", page, err, s.asked)
+	if page, err := r.Tail(ctx, tail); err != nil || page.Next != 7 || page.Entries[0].Text != "six" || s.request != tail {
+		t.Errorf("tail: %+v, %v, asked %+v", page, err, s.request)
 	}
 	cat := hearken.CatRequest{Sessions: []string{"x", "y"}, Since: time.Unix(1, 0).UTC(), Last: 2, Filter: hearken.OnlyConfirmed}
 	if pages, err := r.Cat(ctx, cat); err != nil || len(pages) != 2 {
 		t.Errorf("cat: %+v, %v", pages, err)
-	} else if diff := cmp.Diff(cat, s.asked); diff != "" {
+	} else if diff := cmp.Diff(cat, s.request); diff != "" {
 		t.Error(diff)
 	}
 	grep := hearken.GrepRequest{Pattern: "a|b", IgnoreCase: true, Before: 1, After: 2, Limit: 3}
-	if pages, err := r.Grep(ctx, grep); err != nil || pages != nil || s.asked != grep {
-		t.Errorf("grep: %+v, %v, asked %+v", pages, err, s.asked)
+	if pages, err := r.Grep(ctx, grep); err != nil || pages != nil || s.request != grep {
+		t.Errorf("grep: %+v, %v, asked %+v", pages, err, s.request)
 	}
-	if list, err := r.Sessions(ctx, 9); err != nil || len(list) != 1 || list[0].Entries != -1 || s.asked != 9 {
+	if list, err := r.Sessions(ctx, 9); err != nil || len(list) != 1 || list[0].Entries != -1 || s.request != 9 {
 		t.Errorf("sessions: %+v, %v", list, err)
 	}
 	if m, err := r.meter(ctx); err != nil || !m.Running || m.Levels[0] != 0.5 {
 		t.Errorf("meter: %+v, %v", m, err)
 	}
-	if err := r.do(ctx, scribeCall{Do: "sing"}, nil); hearken.CodeOf(err) != hearken.Invalid {
+	if _, err := callScribe[any](ctx, r, scribeCall{Do: "sing"}); hearken.CodeOf(err) != hearken.Invalid {
 		t.Errorf("an unknown call: %v", err)
 	}
-	given, cancel := context.WithCancel(ctx)
+	canceled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := r.Status(given); !errors.Is(err, context.Canceled) {
-		t.Errorf("a call that was given up: %v", err)
+	if _, err := r.Status(canceled); !errors.Is(err, context.Canceled) {
+		t.Errorf("a canceled call: %v", err)
 	}
 }
 
-func TestLost(t *testing.T) {
+func TestHubLost(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		want bool
@@ -208,7 +207,7 @@ func TestLost(t *testing.T) {
 		{hearken.Errorf(hearken.Busy, "The hub is ending."), true},
 		{hearken.Errorf(hearken.SessionAlreadyStopped, "The capture has ended."), false},
 	} {
-		if got := lost(tt.err); got != tt.want {
+		if got := hubLost(tt.err); got != tt.want {
 			t.Errorf("%v: %t", tt.err, got)
 		}
 	}

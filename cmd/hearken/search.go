@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 type searchCmd struct {
@@ -33,7 +34,7 @@ type searchHits struct {
 }
 
 func (c *searchCmd) Run(ctx context.Context, p *program) error {
-	hub, err := p.tools(ctx)
+	hub, err := p.connectTools(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (c *searchCmd) Run(ctx context.Context, p *program) error {
 	args.add("since", c.Since)
 	args.add("until", c.Until)
 	if c.Session != "" {
-		id, err := hub.find(ctx, c.Session)
+		id, err := hub.sessionID(ctx, c.Session)
 		if err != nil {
 			return err
 		}
@@ -58,24 +59,24 @@ func (c *searchCmd) Run(ctx context.Context, p *program) error {
 	session := &hearken.Session{}
 	for _, h := range res.Hits {
 		if h.SessionID != session.ID {
-			if session, _, err = hub.describe(ctx, h.SessionID); err != nil { // deleted meanwhile
+			if session, _, err = hub.sessionAndNote(ctx, h.SessionID); err != nil { // deleted meanwhile
 				session = &hearken.Session{ID: h.SessionID}
 			}
-			fmt.Fprintf(p.stdout, "%s  %s  %s\n", h.SessionID, when(h.Timestamp), tame(h.Title))
+			fmt.Fprintf(p.stdout, "%s  %s  %s\n", h.SessionID, localTime(h.Timestamp), safetext.Line(h.Title))
 		}
-		fmt.Fprintf(p.stdout, "%8s  %s%s\n", clock(h.StartTime), side(session, h.Source), tame(h.Text))
+		fmt.Fprintf(p.stdout, "%8s  %s%s\n", formatSeconds(h.StartTime), sideColumn(session, h.Source), safetext.Line(h.Text))
 	}
 	switch {
 	case len(res.Hits) == 0:
 		fmt.Fprintln(p.stderr, "No matches.")
-		return exitCode(1) // as grep has it
+		return exitCode(1) // like grep
 	case res.Truncated:
 		fmt.Fprintf(p.stderr, "There are more. Try: --limit %d\n", min(2*c.Limit, 100))
 	}
 	return nil
 }
 
-// query joins the words again; one that the shell was given in quotes is a
+// query joins the arguments. One with spaces was quoted in the shell and is a
 // phrase.
 func (c *searchCmd) query() string {
 	if len(c.Query) == 1 {

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/api"
@@ -22,60 +19,53 @@ type serveCmd struct{}
 
 func (c *serveCmd) Run(ctx context.Context, p *program, g *grammar) error {
 	if g.Detached {
-		return p.detached(ctx)
+		return p.serveDetached(ctx)
 	}
 	if p.cfg.Transport == "stdio" {
 		return p.stdio(ctx)
 	}
-	frugal()
-	app, err := p.takeOver(ctx, Options{}, func(ctx context.Context) bool { return !p.replace(ctx) })
+	tuneGC()
+	app, err := p.takeOver(ctx, Options{}, func(ctx context.Context) bool { return !p.requestHandover(ctx) })
 	if err != nil {
 		return err
 	}
-	// Whoever stops it at once still learns where it was.
-	doors, err := app.Transports(context.WithoutCancel(ctx))
+	// A hub that is stopped at once still shows its address.
+	server, err := app.Transports(context.WithoutCancel(ctx))
 	if err == nil {
-		err = p.greeting(context.WithoutCancel(ctx), app, doors)
+		err = p.printWelcome(context.WithoutCancel(ctx), app, server)
 	}
 	if err == nil {
 		<-ctx.Done()
 		fmt.Fprintln(p.stderr, "Stopping. Finishing the sessions first.")
 	}
-	return errors.Join(err, app.drain())
+	return errors.Join(err, app.closeInTime())
 }
 
-// frugal has a hub collect its garbage a little more often than Go would: it
-// runs all day beside other programs, and its sound buffers come and go.
-func frugal() {
+// tuneGC makes a hub collect garbage a little more often than Go's default: it
+// runs all day beside other programs.
+func tuneGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(70)
 	}
 }
 
-// drain closes the hub within the time that a stop may take.
-func (a *App) drain() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
-	return a.Close(ctx)
-}
-
-// greeting tells where the hub is and what to try next.
-func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error {
+// printWelcome shows the hub's addresses and what to try next.
+func (p *program) printWelcome(ctx context.Context, app *App, server *api.API) error {
 	w := p.stdout
 	fmt.Fprintf(w, "Hearken %s is listening.\n\n", versionString())
-	fmt.Fprintf(w, "  MCP over HTTP       %s/mcp\n", doors.URL())
-	if u := doors.WSURL(); u != "" {
+	fmt.Fprintf(w, "  MCP over HTTP       %s/mcp\n", server.URL())
+	if u := server.WSURL(); u != "" {
 		fmt.Fprintf(w, "  MCP over WebSocket  %s (with a key: hearken keys create)\n", u)
 	}
-	fmt.Fprintf(w, "  audio               ws%s/audio/{sessionId}\n", doors.URL()[len("http"):])
+	fmt.Fprintf(w, "  audio               ws%s/audio/{sessionId}\n", server.URL()[len("http"):])
 	fmt.Fprintf(w, "  sessions            %s\n", p.cfg.storeName())
-	if app.desk != nil {
-		fmt.Fprintf(w, "  approvals           %s/approvals\n", doors.URL())
+	if app.queue != nil {
+		fmt.Fprintf(w, "  approvals           %s/approvals\n", server.URL())
 	}
-	if pin := doors.Pin(); pin != "" {
+	if pin := server.Pin(); pin != "" {
 		fmt.Fprintf(w, "  TLS pin             %s\n", pin)
 	}
-	exposed, plain := doors.Exposed()
+	exposed, plain := server.Exposed()
 	if plain {
 		fmt.Fprint(p.stderr, "\nWARNING: TLS is off and other computers can reach this hub. Keys and speech travel unencrypted unless a proxy in front of it uses TLS.\n")
 	}
@@ -88,21 +78,21 @@ func (p *program) greeting(ctx context.Context, app *App, doors *api.API) error 
 	if root, err := modelRoot(p.cfg); err == nil && p.cfg.TranscriptionProvider[0] == "local" && models.Ready(root) != nil {
 		fmt.Fprintf(w, "  %s models pull  # download the offline engine\n", executable())
 	}
-	if app.desk != nil && !app.owner.HasPIN() {
+	if app.queue != nil && !app.owner.HasPIN() {
 		fmt.Fprintf(w, "  %s pin  # set the PIN that approves agents' requests\n", executable())
-		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) { // for your eyes only
-			fmt.Fprintf(w, "  %s/approvals#setup=%s  # the same in a browser\n", doors.URL(), app.setup)
+		if isTerminal(w) { // logs must not hold the code
+			fmt.Fprintf(w, "  %s/approvals#setup=%s  # the same in a browser\n", server.URL(), app.setupCode)
 		}
 	}
 	fmt.Fprintf(w, "  claude mcp add hearken -- %s --stdio\n", executable())
 	if !exposed {
-		fmt.Fprintf(w, "  curl %s/mcp -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}'\n", doors.URL())
+		fmt.Fprintf(w, "  curl %s/mcp -d '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}'\n", server.URL())
 	}
 	fmt.Fprintf(w, "  %s sessions\n\nPress Ctrl-C to stop.\n", executable())
 	return nil
 }
 
-// firstKey makes the key without which nobody could come in from outside, once.
+// firstKey creates and shows a key if there is none: other computers need one.
 func (p *program) firstKey(ctx context.Context, app *App, w io.Writer) error {
 	keys, err := app.store.Keys(ctx)
 	if err != nil {
@@ -119,57 +109,54 @@ func (p *program) firstKey(ctx context.Context, app *App, w io.Writer) error {
 	return nil
 }
 
-// detached is the hub that --stdio starts. Its parent waits on standard output
-// for the news that it runs.
-func (p *program) detached(ctx context.Context) error {
+// serveDetached is the hub that --stdio starts. Its parent waits on standard
+// output for the report that it runs.
+func (p *program) serveDetached(ctx context.Context) error {
 	report, ok := p.stdout.(io.WriteCloser)
 	if !ok {
 		return errors.New("--detached is for hearken --stdio")
 	}
-	frugal()
-	// From its first moment on it makes room when it is asked to.
-	ctx, yield := context.WithCancel(ctx)
-	defer yield()
-	app, err := p.takeOver(ctx, Options{Late: true, Yield: yield}, func(ctx context.Context) bool { return pipe.Reachable(ctx, p.cfg.DataDir) })
+	tuneGC()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	app, err := p.takeOver(ctx, Options{LazyEngine: true, Handover: stop}, func(ctx context.Context) bool { return pipe.Reachable(ctx, p.cfg.DataDir) })
 	pipe.Report(report, err)
 	if err != nil {
-		return exitCode(1) // told already
+		return exitCode(1) // already reported
 	}
-	// The directory it was started in may be removed or unmounted.
+	// The working directory may be removed or unmounted.
 	if err := os.Chdir(p.cfg.DataDir); err != nil {
-		p.log.Debug("working directory not left", "error", err)
+		p.log.Debug("working directory not changed", "error", err)
 	}
 	p.log.Info("hub started", "pid", os.Getpid(), "data_dir", p.cfg.DataDir)
 	if app.listener == nil {
-		return errors.Join(errors.New("no local socket"), app.drain())
+		return errors.Join(errors.New("no local socket"), app.closeInTime())
 	}
 	go func() {
 		if _, err := app.Transports(ctx); err != nil {
 			p.log.Error("HTTP not available", "error", err)
 		}
 	}()
-	app.idle(ctx, p.cfg.idle())
+	app.waitUntilIdle(ctx, p.cfg.idleTimeout())
 	p.log.Info("hub stops", "idle", ctx.Err() == nil)
-	return app.drain()
+	return app.closeInTime()
 }
 
-// replace asks a hub that runs only because an agent started it to make room.
-// Its clients and senders come back to the next one by themselves.
-func (p *program) replace(ctx context.Context) bool {
-	hello := p.hello()
-	hello.Want = pipe.WantControl
-	conn, _, err := pipe.Dial(ctx, p.cfg.DataDir, hello)
+// requestHandover asks a hub that an agent started to stop for this one, and
+// reports whether it stops. Its clients and senders reconnect to this hub.
+func (p *program) requestHandover(ctx context.Context) bool {
+	conn, _, err := pipe.Dial(ctx, p.cfg.DataDir, p.commandHello(pipe.WantControl))
 	if err != nil {
-		return errors.Is(err, pipe.ErrNoHub) || hearken.CodeOf(err) == "" // it is ending already
+		return errors.Is(err, pipe.ErrNoHub) || hearken.CodeOf(err) == "" // it is already stopping
 	}
 	defer conn.Close()
-	_, err = ask[struct{}](conn, controlRequest{Op: "yield"})
-	// A plain error is a connection that broke: it is ending, too.
+	_, err = sendControl[struct{}](ctx, conn, controlRequest{Op: "yield"})
+	// An error without a code is a broken connection: it is stopping, too.
 	return hearken.CodeOf(err) == ""
 }
 
-// takeOver opens the hub, and waits for one that is just ending: it releases the
-// directory as soon as its sessions are stored. A hub that stays is an error.
+// takeOver opens the hub. If another one is stopping, it waits until that one has
+// stored its sessions and released the directory. If the other stays, it fails.
 func (p *program) takeOver(ctx context.Context, opts Options, stays func(context.Context) bool) (*App, error) {
 	within, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
@@ -188,15 +175,11 @@ func (p *program) takeOver(ctx context.Context, opts Options, stays func(context
 	}
 }
 
+// executable returns the path of this program, for commands to copy.
 func executable() string {
 	path, err := os.Executable()
 	if err != nil {
 		return "hearken"
-	}
-	if wd, err := os.Getwd(); err == nil {
-		if rel, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(rel) {
-			return filepath.Join(wd, rel)
-		}
 	}
 	return path
 }

@@ -18,7 +18,7 @@ type sessionsCmd struct {
 	JSON   bool   `help:"Write JSON."`
 }
 
-// sessionRow is what list_sessions says about one session.
+// A sessionRow is one session in the result of list_sessions.
 type sessionRow struct {
 	ID           string                `json:"id"`
 	Title        string                `json:"title,omitempty"`
@@ -37,7 +37,7 @@ type sessionList struct {
 }
 
 func (c *sessionsCmd) Run(ctx context.Context, p *program) error {
-	hub, err := p.tools(ctx)
+	hub, err := p.connectTools(ctx)
 	if err != nil {
 		return err
 	}
@@ -52,40 +52,33 @@ func (c *sessionsCmd) Run(ctx context.Context, p *program) error {
 	if c.JSON {
 		return p.writeJSON(list)
 	}
-	if len(list.Sessions) == 0 {
-		fmt.Fprintln(p.stderr, "No sessions found.")
-		return nil
+	err = writeList(p, false, list.Sessions, "No sessions found.",
+		[]string{"ID", "STARTED", "LENGTH", "ENTRIES", "STATUS", "LANGUAGE", "TITLE"}, func(s *sessionRow) []string {
+			status := string(s.Status)
+			if s.StopReason != "" && s.StopReason != hearken.StopRequested && s.StopReason != hearken.StopFinished {
+				status += " (" + strings.ReplaceAll(s.StopReason, "_", " ") + ")"
+			}
+			return []string{s.ID, localTime(s.StartedAt), formatSeconds(s.Duration), strconv.Itoa(s.SegmentCount), status, s.Language, s.Title}
+		})
+	if n := len(list.Sessions); err == nil && list.Truncated && n > 0 {
+		fmt.Fprintf(p.stderr, "There are more. Try: hearken sessions --until %s\n", list.Sessions[n-1].StartedAt.Format(time.RFC3339))
 	}
-	t := p.table("ID", "STARTED", "LENGTH", "ENTRIES", "STATUS", "LANGUAGE", "TITLE")
-	for _, s := range list.Sessions {
-		status := string(s.Status)
-		if s.StopReason != "" && s.StopReason != hearken.StopRequested && s.StopReason != hearken.StopFinished {
-			status += " (" + strings.ReplaceAll(s.StopReason, "_", " ") + ")"
-		}
-		t.row(s.ID, when(s.StartedAt), clock(s.Duration), strconv.Itoa(s.SegmentCount), status, s.Language, s.Title)
-	}
-	if err := t.flush(); err != nil {
-		return err
-	}
-	if list.Truncated {
-		fmt.Fprintf(p.stderr, "There are more. Try: hearken sessions --until %s\n", list.Sessions[len(list.Sessions)-1].StartedAt.Format(time.RFC3339))
-	}
-	return nil
+	return err
 }
 
-// arguments of a tool call.
+// arguments are the arguments of a tool call.
 type arguments map[string]any
 
-// add leaves out what is empty, so that the tool's own default holds.
+// add adds an argument unless it is empty, so that the tool's default applies.
 func (a arguments) add(name, value string) {
 	if value != "" {
 		a[name] = value
 	}
 }
 
-// find makes a session's id of what a person types: the whole of it, its
-// beginning, or "last".
-func (c *client) find(ctx context.Context, typed string) (string, error) {
+// sessionID returns the id of the session that the user typed: all of its id,
+// the beginning of it, or "last".
+func (c *client) sessionID(ctx context.Context, typed string) (string, error) {
 	typed = strings.ToLower(typed)
 	if hearken.ValidID(typed) {
 		return typed, nil

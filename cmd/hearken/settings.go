@@ -21,7 +21,7 @@ type setting struct {
 	name     string // of the flag; the key in the file has underscores
 	env      string
 	def      string
-	of       []string
+	allowed  []string
 	min, max string
 	secret   bool
 	group    string
@@ -47,17 +47,17 @@ var settings = sync.OnceValue(func() []setting {
 			secret: secret, group: f.Tag.Get("group"), help: f.Tag.Get("help"), index: i,
 		}
 		if of := f.Tag.Get("of"); of != "" {
-			s.of = strings.Split(of, ",")
+			s.allowed = strings.Split(of, ",")
 		}
 		all = append(all, s)
 	}
 	return all
 })
 
-// load fills c from the environment, the file and the defaults, leaving alone
-// what is named in flags, which the command line has set already.
+// load fills c from the environment, the file and the defaults. It keeps the
+// settings in flags, which the command line has already set.
 func (c *Config) load(file string, flags map[string]bool) error {
-	values, path, err := readFile(file)
+	values, path, err := readConfigFile(file)
 	if err != nil {
 		return err
 	}
@@ -65,14 +65,9 @@ func (c *Config) load(file string, flags map[string]bool) error {
 	target := reflect.ValueOf(c).Elem()
 	for _, s := range settings() {
 		field := target.Field(s.index)
-		var raw, source string
-		switch {
-		case flags[s.name]:
-			source = "--" + s.name
-			raw = show(field.Interface())
-		default:
-			raw, source, err = s.lookup(values, path)
-			if err != nil {
+		raw, source := formatValue(field.Interface()), "--"+s.name
+		if !flags[s.name] {
+			if raw, source, err = s.lookup(values, path); err != nil {
 				return err
 			}
 		}
@@ -91,7 +86,7 @@ func (c *Config) load(file string, flags map[string]bool) error {
 }
 
 // lookup finds a setting's value outside the command line. An empty variable
-// counts as unset: that is how compose files pass on what nobody set.
+// counts as unset: compose files pass unset variables on as empty ones.
 func (s *setting) lookup(values map[string]any, path string) (raw, source string, err error) {
 	if v := os.Getenv(s.env); v != "" {
 		return v, s.env, nil
@@ -103,7 +98,7 @@ func (s *setting) lookup(values map[string]any, path string) (raw, source string
 		}
 	}
 	if v, ok := values[s.key()]; ok {
-		return show(v), path, nil
+		return formatValue(v), path, nil
 	}
 	if v, ok := values[s.key()+"_file"]; ok && s.secret {
 		v, err := readSecret(s.key()+"_file", fmt.Sprint(v))
@@ -112,7 +107,7 @@ func (s *setting) lookup(values map[string]any, path string) (raw, source string
 	return s.def, "default", nil
 }
 
-// set checks a value and puts it into its field.
+// set checks a value and stores it in its field.
 func (s *setting) set(field reflect.Value, raw, source string) error {
 	bad := func(allowed string) error {
 		shown := raw
@@ -127,15 +122,15 @@ func (s *setting) set(field reflect.Value, raw, source string) error {
 	}
 	switch field.Interface().(type) {
 	case string:
-		if len(s.of) > 0 && !slices.Contains(s.of, raw) {
-			return bad("one of " + strings.Join(s.of, ", "))
+		if len(s.allowed) > 0 && !slices.Contains(s.allowed, raw) {
+			return bad("one of " + strings.Join(s.allowed, ", "))
 		}
 		field.SetString(raw)
 	case []string:
-		list := slices.DeleteFunc(strings.FieldsFunc(raw, func(r rune) bool { return r == ',' || r == ' ' }), func(v string) bool { return v == "" })
+		list := strings.FieldsFunc(raw, func(r rune) bool { return r == ',' || r == ' ' })
 		for _, v := range list {
-			if len(s.of) > 0 && !slices.Contains(s.of, v) {
-				return bad("one or more of " + strings.Join(s.of, ", "))
+			if len(s.allowed) > 0 && !slices.Contains(s.allowed, v) {
+				return bad("one or more of " + strings.Join(s.allowed, ", "))
 			}
 		}
 		field.Set(reflect.ValueOf(list))
@@ -165,8 +160,8 @@ func (s *setting) set(field reflect.Value, raw, source string) error {
 	return nil
 }
 
-// show writes a value as it is written in the environment.
-func show(v any) string {
+// formatValue writes a value as in the environment.
+func formatValue(v any) string {
 	switch v := v.(type) {
 	case []string:
 		return strings.Join(v, ",")
@@ -180,9 +175,9 @@ func show(v any) string {
 	return fmt.Sprint(v)
 }
 
-// readFile reads the configuration file: the named one, or the user's own if
-// there is one.
-func readFile(path string) (map[string]any, string, error) {
+// readConfigFile reads the named configuration file. Without a name it reads the
+// user's own, which need not exist.
+func readConfigFile(path string) (map[string]any, string, error) {
 	values := map[string]any{}
 	named := path != ""
 	if !named {
@@ -213,7 +208,7 @@ func readSecret(name, path string) (string, error) {
 	return strings.TrimSpace(string(data)), nil
 }
 
-// userDataDir is where the platform wants a program's own data.
+// userDataDir returns the platform's directory for Hearken's data.
 func userDataDir() (string, error) {
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "hearken"), nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/safetext"
 )
 
 type showCmd struct {
@@ -15,7 +16,7 @@ type showCmd struct {
 	JSON    bool   `help:"Write one JSON object per entry."`
 }
 
-// transcriptPage is what get_transcription says.
+// transcriptPage is the result of get_transcription.
 type transcriptPage struct {
 	Status   hearken.SessionStatus `json:"status"`
 	Segments []hearken.Segment     `json:"segments"`
@@ -24,16 +25,16 @@ type transcriptPage struct {
 }
 
 func (c *showCmd) Run(ctx context.Context, p *program) error {
-	hub, err := p.tools(ctx)
+	hub, err := p.connectTools(ctx)
 	if err != nil {
 		return err
 	}
 	defer hub.close()
-	id, err := hub.find(ctx, c.Session)
+	id, err := hub.sessionID(ctx, c.Session)
 	if err != nil {
 		return err
 	}
-	session, _, err := hub.describe(ctx, id)
+	session, _, err := hub.sessionAndNote(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -73,13 +74,13 @@ func (c *showCmd) write(p *program, session *hearken.Session, s *hearken.Segment
 	case s.Status == hearken.NoSpeech && text == "":
 		text = "(no speech)"
 	}
-	_, err := fmt.Fprintf(p.stdout, "%8s  %s%s\n", clock(s.StartTime), side(session, s.Origin), tame(text))
+	_, err := fmt.Fprintf(p.stdout, "%8s  %s%s\n", formatSeconds(s.StartTime), sideColumn(session, s.Origin), safetext.Line(text))
 	return err
 }
 
-// side is the column that says who spoke. A session with one channel has none:
+// sideColumn says who spoke. A session with one channel has no such column:
 // anybody may speak on it.
-func side(session *hearken.Session, o hearken.Origin) string {
+func sideColumn(session *hearken.Session, o hearken.Origin) string {
 	if session.Config.Channels < 2 {
 		return ""
 	}

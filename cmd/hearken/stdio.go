@@ -62,7 +62,7 @@ func (p *program) hubCommand() (args, env []string) {
 		if slices.Contains(clientSettings, s.name) {
 			drop = append(drop, s.env, s.env+"_FILE")
 		} else if p.flags[s.name] && !slices.Contains([]string{"data-dir", "key-dir", "transport"}, s.name) {
-			args = append(args, "--"+s.name+"="+show(values.Field(s.index).Interface()))
+			args = append(args, "--"+s.name+"="+formatValue(values.Field(s.index).Interface()))
 		}
 	}
 	if p.configFile != "" {
@@ -89,7 +89,7 @@ func (p *program) serveInProcess(ctx context.Context, reason error) error {
 	if !errors.Is(err, pipe.ErrNoHub) {
 		return err
 	}
-	app, err := p.open(ctx, Options{Late: true})
+	app, err := p.open(ctx, Options{LazyEngine: true})
 	if err != nil {
 		return err
 	}
@@ -100,5 +100,5 @@ func (p *program) serveInProcess(ctx context.Context, reason error) error {
 	if ctx.Err() != nil {
 		err = nil
 	}
-	return errors.Join(err, app.drain())
+	return errors.Join(err, app.closeInTime())
 }

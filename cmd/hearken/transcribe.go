@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ type transcribeCmd struct {
 	Quiet    bool     `short:"q" help:"Do not show progress."`
 }
 
-// Run transcribes every file it can and fails if there was one it could not.
+// Run transcribes all files, and fails at the end if one of them failed.
 func (c *transcribeCmd) Run(ctx context.Context, p *program) error {
 	root, err := modelRoot(p.cfg)
 	if err != nil {
@@ -39,19 +40,17 @@ func (c *transcribeCmd) Run(ctx context.Context, p *program) error {
 	if err := models.Ready(root); err != nil {
 		return err
 	}
-	var words []string
-	if p.cfg.Vocabulary != "" {
-		if words, err = readVocabulary(p.cfg.Vocabulary); err != nil {
-			return err
-		}
+	vocabulary, err := readVocabulary(p.cfg.Vocabulary)
+	if err != nil {
+		return err
 	}
-	language := c.language(p.cfg)
+	language := cmp.Or(c.Language, p.cfg.DefaultLanguage, fallbackLanguage)
 	model, err := bestModel(root, language, p.cfg.LocalModel)
 	if err != nil {
 		return err
 	}
 	engine := moonshine.Open(ctx, moonshine.Config{
-		Dir: root, Library: models.Library(root), Language: language, Model: model, Vocabulary: words, Log: p.log,
+		Dir: root, Library: models.Library(root), Language: language, Model: model, Vocabulary: vocabulary, Log: p.log,
 	})
 	defer func() {
 		if err := engine.Close(context.WithoutCancel(ctx)); err != nil {
@@ -78,18 +77,8 @@ func (c *transcribeCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-func (c *transcribeCmd) language(cfg *Config) string {
-	switch {
-	case c.Language != "":
-		return c.Language
-	case cfg.DefaultLanguage != "":
-		return cfg.DefaultLanguage
-	}
-	return "en"
-}
-
-// bestModel is the more accurate one where there is a choice: a recording does
-// not run away.
+// bestModel prefers the more accurate model: a recording need not be transcribed
+// in real time.
 func bestModel(root, language, configured string) (string, error) {
 	if configured != "auto" {
 		return configured, nil
@@ -99,10 +88,8 @@ func bestModel(root, language, configured string) (string, error) {
 		return "", fmt.Errorf("list models: %w", err)
 	}
 	primary, _, _ := strings.Cut(strings.ToLower(language), "-")
-	for _, f := range found {
-		if f.Language == primary && f.Kind == "base" {
-			return "base", nil
-		}
+	if slices.ContainsFunc(found, func(f moonshine.Installed) bool { return f.Language == primary && f.Kind == "base" }) {
+		return "base", nil
 	}
 	return "auto", nil
 }
@@ -155,7 +142,7 @@ func (c *transcribeCmd) read(ctx context.Context, p *program, name string) (chan
 	return channels, err
 }
 
-// write writes one transcript to where it belongs.
+// write writes one transcript to standard output or its file.
 func (c *transcribeCmd) write(p *program, name string, s *recording) (err error) {
 	out := p.stdout
 	if c.Output != "" && c.Output != "-" {
@@ -179,7 +166,7 @@ func (c *transcribeCmd) write(p *program, name string, s *recording) (err error)
 	return export.Write(out, c.Format, &s.Session, nil, export.List(s.segments))
 }
 
-// A recording is a file as a session, so that it is written like one.
+// A recording is a file as a session, so that it is exported like one.
 type recording struct {
 	hearken.Session
 	segments []hearken.Segment
@@ -200,25 +187,17 @@ func (r *recording) add(origin hearken.Origin, segments []hearken.Segment) {
 	}
 }
 
-// finish gives the entries what the hub gives those of a live session.
+// finish sorts the entries and fills in what the hub does in a live session.
 func (r *recording) finish() {
-	slices.SortStableFunc(r.segments, func(a, b hearken.Segment) int {
-		switch {
-		case a.StartTime < b.StartTime:
-			return -1
-		case a.StartTime > b.StartTime:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(r.segments, func(a, b hearken.Segment) int { return cmp.Compare(a.StartTime, b.StartTime) })
 	for i := range r.segments {
 		s := &r.segments[i]
 		s.Line, s.ID = i+1, r.ID+"-"+strconv.Itoa(i+1)
 		s.IsFinal, s.Durable = true, true
-		s.StartTime, s.EndTime = milliseconds(s.StartTime), milliseconds(s.EndTime)
+		s.StartTime, s.EndTime = roundToMillis(s.StartTime), roundToMillis(s.EndTime)
 		for j := range s.Words {
 			w := &s.Words[j]
-			w.StartTime, w.EndTime = milliseconds(w.StartTime), milliseconds(w.EndTime)
+			w.StartTime, w.EndTime = roundToMillis(w.StartTime), roundToMillis(w.EndTime)
 		}
 		s.Timestamp = r.StartedAt.Add(time.Duration(s.StartTime * float64(time.Second)))
 	}
@@ -226,4 +205,4 @@ func (r *recording) finish() {
 	r.StoppedAt, r.SegmentCount = &stopped, len(r.segments)
 }
 
-func milliseconds(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
+func roundToMillis(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }

@@ -26,11 +26,9 @@ func (c *versionCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// hub tells about the running hub, and starts none.
+// hub shows the running hub. It starts none.
 func (c *versionCmd) hub(ctx context.Context, p *program) error {
-	hello := p.hello()
-	hello.Want = pipe.WantControl
-	conn, hub, err := pipe.Dial(ctx, p.cfg.DataDir, hello)
+	conn, hub, err := pipe.Dial(ctx, p.cfg.DataDir, p.commandHello(pipe.WantControl))
 	if errors.Is(err, pipe.ErrNoHub) {
 		if h, ok := pipe.ReadHubInfo(p.cfg.DataDir); ok && pipe.Alive(h.PID) {
 			fmt.Fprintf(p.stdout, "the hub is starting or stopping (process %d)\n", h.PID)

@@ -11,12 +11,12 @@ import (
 func TestOpenEngines(t *testing.T) {
 	for _, first := range []string{"local", "deepgram", "null"} {
 		cfg := &Config{TranscriptionProvider: []string{first}, Models: t.TempDir()}
-		e, err := openEngines(t.Context(), cfg, Options{}, slog.New(slog.DiscardHandler))
+		e, err := openEngines(t.Context(), cfg, nil, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
-		there := func(p hearken.Provider) bool { return p.Name() == first }
-		if len(e.chain) != 1 || e.chain[0] != first || !slices.ContainsFunc(e.providers, there) {
+		isFirst := func(p hearken.Provider) bool { return p.Name() == first }
+		if len(e.chain) != 1 || e.chain[0] != first || !slices.ContainsFunc(e.providers, isFirst) {
 			t.Errorf("the default is %s, want %s", e.chain, first)
 		}
 		for _, p := range e.providers {

@@ -20,23 +20,24 @@ import (
 	"github.com/hearken-dev/hearken/pipe"
 )
 
-// place is a data directory with its environment, outside this process.
-type place struct {
+// A sandbox is a data directory with its own environment, for hubs in other
+// processes.
+type sandbox struct {
 	*testing.T
 	data string
 	env  []string
 }
 
-func newPlace(t *testing.T) *place {
+func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
-	p := &place{T: t, data: filepath.Join(t.TempDir(), "data")}
-	p.env = isolated(shortDir(t), p.data)
-	t.Cleanup(func() { noHubLeft(t, p.data) })
+	p := &sandbox{T: t, data: filepath.Join(t.TempDir(), "data")}
+	p.env = isolatedEnv(shortDir(t), p.data)
+	t.Cleanup(func() { stopHub(t, p.data) })
 	return p
 }
 
 // stdio starts an agent's server, as the agent would.
-func (p *place) stdio() *mcp.ClientSession {
+func (p *sandbox) stdio() *mcp.ClientSession {
 	p.Helper()
 	cmd := exec.Command("hearken", "--stdio")
 	cmd.Env = p.env
@@ -51,7 +52,7 @@ func (p *place) stdio() *mcp.ClientSession {
 	return s
 }
 
-func (p *place) connect(transport mcp.Transport) *mcp.ClientSession {
+func (p *sandbox) connect(transport mcp.Transport) *mcp.ClientSession {
 	p.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	s, err := client.Connect(p.Context(), transport, nil)
@@ -62,8 +63,8 @@ func (p *place) connect(transport mcp.Transport) *mcp.ClientSession {
 	return s
 }
 
-// hub is the hub of the place, with its doors open.
-func (p *place) hub() pipe.HubInfo {
+// hub waits until the hub of the sandbox serves HTTP.
+func (p *sandbox) hub() pipe.HubInfo {
 	p.Helper()
 	var h pipe.HubInfo
 	if !eventually(func() (ok bool) { h, ok = pipe.ReadHubInfo(p.data); return ok && h.HTTP != "" }) {
@@ -93,7 +94,7 @@ type started struct {
 	WSEndpoint string
 }
 
-// send sends seconds of sound to a session and leaves.
+// send sends seconds of audio to a session and disconnects.
 func send(t *testing.T, endpoint string, seconds int) {
 	t.Helper()
 	conn, _, err := websocket.Dial(t.Context(), endpoint+"&encoding=linear16&sample_rate=16000&channels=1", nil)
@@ -102,7 +103,7 @@ func send(t *testing.T, endpoint string, seconds int) {
 	}
 	defer conn.CloseNow()
 	go func() {
-		for { // take what the hub says, so that it never waits for us
+		for { // read what the hub sends, so that it never waits for us
 			if _, _, err := conn.Read(context.Background()); err != nil {
 				return
 			}
@@ -116,7 +117,7 @@ func send(t *testing.T, endpoint string, seconds int) {
 	conn.Close(websocket.StatusNormalClosure, "")
 }
 
-// await reads a session until it has so many entries and returns their text.
+// await reads a session until it has n entries and returns their texts.
 func await(t *testing.T, s *mcp.ClientSession, id string, n int) []string {
 	t.Helper()
 	var page transcriptPage
@@ -133,10 +134,10 @@ func await(t *testing.T, s *mcp.ClientSession, id string, n int) []string {
 	return texts
 }
 
-// TestShared has two agents on stdio and one client on HTTP share a session
-// while sound comes in; the agent that started it leaves, and it goes on.
+// Two agents on stdio and one client on HTTP share a session while audio comes
+// in. It continues after the agent that started it has disconnected.
 func TestShared(t *testing.T) {
-	p := newPlace(t)
+	p := newSandbox(t)
 	first := p.stdio()
 	hub := p.hub()
 	second := p.stdio()
@@ -149,7 +150,7 @@ func TestShared(t *testing.T) {
 	send(t, s.WSEndpoint, 2)
 	before := await(t, first, s.SessionID, 3)
 	if err := first.Close(); err != nil {
-		t.Errorf("leaving: %v", err)
+		t.Errorf("close: %v", err)
 	}
 	send(t, s.WSEndpoint, 2)
 	for _, reader := range []*mcp.ClientSession{second, third} {
@@ -168,8 +169,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// command runs a command in the place and returns what it writes.
-func (p *place) command(args ...string) string {
+// command runs a command in the sandbox and returns its output.
+func (p *sandbox) command(args ...string) string {
 	p.Helper()
 	cmd := exec.Command("hearken", args...)
 	cmd.Env = p.env
@@ -180,17 +181,16 @@ func (p *place) command(args ...string) string {
 	return string(out)
 }
 
-// TestCommands has people look at a session while it goes on, and after the
-// hub has ended.
+// The commands work on an active session, and after the hub has ended.
 func TestCommands(t *testing.T) {
-	p := newPlace(t)
+	p := newSandbox(t)
 	agent := p.stdio()
 	hub := p.hub()
 	s := tool[started](t, agent, "start_transcription", object{"title": "standup"})
 	send(t, s.WSEndpoint, 40)
 	texts := await(t, agent, s.SessionID, 50)
 	tool[object](t, agent, "save_note", object{"sessionId": s.SessionID, "text": "a note"})
-	look := func() {
+	checkCommands := func() {
 		t.Helper()
 		for _, tt := range []struct {
 			args []string
@@ -210,29 +210,29 @@ func TestCommands(t *testing.T) {
 			}
 		}
 	}
-	look()
+	checkCommands()
 	tool[object](t, agent, "stop_transcription", object{"sessionId": s.SessionID})
 	if n := strings.Count(p.command("show"), "word "); n < 79 {
 		t.Errorf("show gives %d entries", n)
 	}
 	agent.Close()
-	noHubLeft(t, p.data)
-	look() // within its own process
+	stopHub(t, p.data)
+	checkCommands() // with the hub in the same process
 	if out := p.command("delete", "--yes", "last"); !strings.Contains(out, "Deleted "+s.SessionID) {
 		t.Errorf("delete says %q", out)
 	}
 	if out := p.command("sessions", "--json"); strings.Contains(out, s.SessionID) {
-		t.Errorf("it is still there: %s", out)
+		t.Errorf("the session still exists: %s", out)
 	}
 	if alive(hub.PID) {
-		t.Error("the hub is still there")
+		t.Error("the hub is still running")
 	}
 }
 
-// TestKilled kills the hub under an agent: the agent goes on with the next
-// one, and every word it has seen is still there.
+// If the hub is killed, its agents continue with the next one, which still has
+// every word that they have seen.
 func TestKilled(t *testing.T) {
-	p := newPlace(t)
+	p := newSandbox(t)
 	agent := p.stdio()
 	hub := p.hub()
 	s := tool[started](t, agent, "start_transcription", nil)
@@ -249,7 +249,7 @@ func TestKilled(t *testing.T) {
 		after, err = tryTool[transcriptPage](t.Context(), agent, "get_transcription", object{"sessionId": s.SessionID})
 		return err == nil
 	}) {
-		t.Fatal("the agent is cut off")
+		t.Fatal("the agent did not reconnect")
 	}
 	if next := p.hub(); next.PID == hub.PID {
 		t.Error("the hub is still the same")
@@ -263,13 +263,13 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	if after.Status != hearken.Active {
-		t.Errorf("the session is %s and waits for nobody", after.Status)
+		t.Errorf("the session is %s and does not wait for its sender", after.Status)
 	}
 }
 
-// TestPublicURL has wsEndpoint name the proxy.
+// The wsEndpoint names the proxy.
 func TestPublicURL(t *testing.T) {
-	p := newPlace(t)
+	p := newSandbox(t)
 	p.env = append(p.env, "PUBLIC_URL=https://hearken.example.org/speech/")
 	s := tool[started](t, p.stdio(), "start_transcription", nil)
 	if want := "wss://hearken.example.org/speech/audio/" + s.SessionID; !strings.HasPrefix(s.WSEndpoint, want) {
@@ -277,9 +277,9 @@ func TestPublicURL(t *testing.T) {
 	}
 }
 
-// TestStarters has many agents start at the same moment: one hub results.
+// Many agents that start at the same moment start one hub.
 func TestStarters(t *testing.T) {
-	p := newPlace(t)
+	p := newSandbox(t)
 	pids := make(chan int)
 	for range 4 {
 		go func() {
@@ -309,10 +309,10 @@ func TestStarters(t *testing.T) {
 	}
 }
 
-// TestSpawnedHubIsNobodysChild holds that an agent which ends all descendants
-// of its servers does not end the hub that others share.
+// An agent that ends all descendants of its servers must not end the hub that
+// others share.
 func TestSpawnedHubIsNobodysChild(t *testing.T) {
-	p := newPlace(t)
+	p := newSandbox(t)
 	p.stdio()
 	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.hub().PID), "status"))
 	if err != nil {

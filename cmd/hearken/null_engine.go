@@ -6,8 +6,8 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// nullEngine takes sound and hears nothing in it. It is there to measure all
-// the rest, and only by name: TRANSCRIPTION_PROVIDER=null.
+// nullEngine accepts audio and finds no words in it. It serves to measure the
+// rest of the hub and runs only by name: TRANSCRIPTION_PROVIDER=null.
 type nullEngine struct{}
 
 var _ hearken.Provider = nullEngine{}
@@ -17,24 +17,24 @@ func (nullEngine) Capabilities() hearken.Capabilities                { return he
 func (nullEngine) Check(context.Context, hearken.StreamConfig) error { return nil }
 
 func (nullEngine) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
-	// Room for one: how far it has come is only worth knowing once.
-	return &nullStream{events: make(chan hearken.StreamEvent, 1), told: cfg.Start, ctx: ctx}, nil
+	// One event is enough: only the newest position matters.
+	return &nullStream{events: make(chan hearken.StreamEvent, 1), reported: cfg.Start, ctx: ctx}, nil
 }
 
 type nullStream struct {
-	ctx         context.Context
-	events      chan hearken.StreamEvent
-	told, heard int64
+	ctx                context.Context
+	events             chan hearken.StreamEvent
+	reported, received int64 // positions
 }
 
 func (s *nullStream) Write(f hearken.Frame) error {
-	if s.heard = f.Pos + int64(len(f.PCM)); s.heard-s.told < hearken.SampleRate {
+	if s.received = f.Pos + int64(len(f.PCM)); s.received-s.reported < hearken.SampleRate {
 		return s.ctx.Err()
 	}
 	select {
-	case s.events <- hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.heard}:
-		s.told = s.heard
-	default: // the last word on it has not been taken yet
+	case s.events <- hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.received}:
+		s.reported = s.received
+	default: // nobody has read the last event yet
 	}
 	return s.ctx.Err()
 }
@@ -47,7 +47,7 @@ func (s *nullStream) Close() error {
 	go func() {
 		defer close(s.events)
 		select {
-		case s.events <- hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.heard}:
+		case s.events <- hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.received}:
 		case <-s.ctx.Done():
 		}
 	}()

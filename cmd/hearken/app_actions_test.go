@@ -11,8 +11,8 @@ import (
 	"github.com/hearken-dev/hearken/pipe"
 )
 
-// One request that makes no sense ends neither the hub nor the connection, and
-// an address book is not too long.
+// A request that makes no sense ends neither the hub nor the connection, and a
+// contact book is not too long.
 func TestControl(t *testing.T) {
 	app := openApp(t, testConfig(t), Options{PINRounds: 1000})
 	conn, err := app.connect(t.Context(), pipe.Hello{Hearken: pipe.Version, Want: pipe.WantControl})
@@ -24,7 +24,7 @@ func TestControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	for op := range ownerOps {
-		_, err := ask[any](conn, controlRequest{Op: op, PIN: "482916"})
+		_, err := sendControl[any](t.Context(), conn, controlRequest{Op: op, PIN: "482916"})
 		if hearken.CodeOf(err) == "internal" {
 			t.Errorf("%s with nothing else: %v", op, err)
 		}
@@ -33,10 +33,10 @@ func TestControl(t *testing.T) {
 	for i := range 5000 {
 		book = append(book, hearken.Contact{ID: fmt.Sprintf("c%d", i), Name: fmt.Sprintf("Person %d", i), Emails: []string{fmt.Sprintf("p%d@example.org", i)}})
 	}
-	if _, err := ask[string](conn, controlRequest{Op: "contacts.import", PIN: "482916", Contacts: book}); err != nil {
+	if _, err := sendControl[string](t.Context(), conn, controlRequest{Op: "contacts.import", PIN: "482916", Contacts: book}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ask[[]hearken.Contact](conn, controlRequest{Op: "contacts.list"}); err != nil || len(got) != len(book) {
+	if got, err := sendControl[[]hearken.Contact](t.Context(), conn, controlRequest{Op: "contacts.list"}); err != nil || len(got) != len(book) {
 		t.Errorf("%d contacts, %v", len(got), err)
 	}
 }

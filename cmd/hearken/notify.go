@@ -1,0 +1,84 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act"
+	"github.com/hearken-dev/hearken/act/clock"
+	"github.com/hearken-dev/hearken/action/message"
+)
+
+// pendingTimeout is how long a desktop notification may take.
+const pendingTimeout = 5 * time.Second
+
+// notifiers returns the ways to remind the owner, as REMIND_BY names them.
+func (a *App) notifiers(messengers []hearken.Connector) ([]clock.Notifier, error) {
+	var out []clock.Notifier
+	for _, name := range a.cfg.RemindBy {
+		if name == "desktop" {
+			out = append(out, clock.NotifyFunc(name, func(ctx context.Context, n clock.Notice) hearken.Outcome {
+				return a.desktop.Show(ctx, n.Title(), noticeText(n))
+			}))
+			continue
+		}
+		i := slices.IndexFunc(messengers, func(m hearken.Connector) bool { return m.Name() == name })
+		if i < 0 {
+			return nil, badValue("REMIND_BY", strings.Join(a.cfg.RemindBy, ","), "ways that are configured ("+name+" is not)")
+		}
+		to := a.cfg.OwnerEmail
+		switch m := messengers[i].(type) {
+		case *message.Email:
+			to = cmp.Or(to, m.Sender())
+		case hearken.SingleTarget:
+			to = m.Target()
+		}
+		out = append(out, messageNotifier(messengers[i], to))
+	}
+	return out, nil
+}
+
+// messageNotifier reminds the owner by a message.
+func messageNotifier(messenger hearken.Connector, to string) clock.Notifier {
+	return clock.NotifyFunc(messenger.Name(), func(ctx context.Context, n clock.Notice) hearken.Outcome {
+		return messenger.Do(ctx, &hearken.Action{
+			ID: n.ID + "-" + n.Due.UTC().Format("20060102T150405"), Tool: hearken.MessageSend,
+			Message: &hearken.Message{To: to, Address: to, Platform: messenger.Name(), Text: n.Title() + ": " + noticeText(n), Known: true},
+		})
+	})
+}
+
+// noticeText is the text of a reminder. If it is late, it says when it was due.
+func noticeText(n clock.Notice) string {
+	if n.Late {
+		return n.Text + "\n\nThis was due " + n.When() + "."
+	}
+	return n.Text
+}
+
+// noNotifier says why no reminder can reach the owner now; empty if one can.
+func (a *App) noNotifier() string {
+	if len(a.cfg.RemindBy) == 1 && a.cfg.RemindBy[0] == "desktop" && !a.desktop.Available() {
+		return "This computer has no desktop for notifications, so the reminder will appear only in the calendar. Set REMIND_BY to another way."
+	}
+	return ""
+}
+
+// notifyPending shows on the desktop that an action waits for approval. The
+// page and the terminal show it in full.
+func (a *App) notifyPending(action *hearken.Action) {
+	if !slices.Contains(a.cfg.RemindBy, "desktop") {
+		return
+	}
+	a.running.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), pendingTimeout)
+		defer cancel()
+		if out := a.desktop.Show(ctx, "Approval needed", act.Summary(action)+"\nhearken approve "+action.ID); out.Result != hearken.ResultOK {
+			a.log.Debug("no desktop notification", "action", action.ID, "reason", out.Message)
+		}
+	})
+}
