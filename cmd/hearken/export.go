@@ -52,6 +52,9 @@ func (c *client) sessionAndNote(ctx context.Context, id string) (*hearken.Sessio
 		hearken.Session
 		Note *hearken.Note `json:"note"`
 	}](ctx, c, "get_session_status", arguments{"sessionId": id, "includeNote": true})
+	if status.Note != nil {
+		status.Note.Session = id // the tool leaves it out
+	}
 	return &status.Session, status.Note, err
 }
 

@@ -203,6 +203,7 @@ func TestCommands(t *testing.T) {
 			{[]string{"export", "-f", "srt"}, "-->"},
 			{[]string{"export", "-f", "md"}, "a note"},
 			{[]string{"export", "--format=json", s.SessionID}, texts[49]},
+			{[]string{"export", "--format=json"}, `"note":{"sessionId":"` + s.SessionID + `","text":"a note"`},
 			{[]string{"export", "-f", "toon"}, "standup"},
 		} {
 			if out := p.command(tt.args...); !strings.Contains(out, tt.want) {
