@@ -112,7 +112,7 @@ func (p *program) parse(ctx context.Context) error {
 		return exit // the help was shown
 	}
 	if err != nil {
-		return &usageError{err, "hearken --help"}
+		return usageError{err}
 	}
 	p.flags = map[string]bool{}
 	for _, path := range kctx.Path {

@@ -18,19 +18,11 @@ type exportCmd struct {
 // Run writes the whole session. The tool export_session shortens it to what an
 // agent can read.
 func (c *exportCmd) Run(ctx context.Context, p *program) (err error) {
-	hub, err := p.connectTools(ctx)
+	hub, session, note, err := p.openSession(ctx, c.Session)
 	if err != nil {
 		return err
 	}
 	defer hub.close()
-	id, err := hub.sessionID(ctx, c.Session)
-	if err != nil {
-		return err
-	}
-	session, note, err := hub.sessionAndNote(ctx, id)
-	if err != nil {
-		return err
-	}
 	out := p.stdout
 	if c.Output != "" && c.Output != "-" {
 		// Other users of this computer must not read what was said.
@@ -42,8 +34,27 @@ func (c *exportCmd) Run(ctx context.Context, p *program) (err error) {
 		out = f
 	}
 	return export.Write(out, c.Format, session, note, export.Batches(func(yield func([]hearken.Segment) error) error {
-		return hub.segments(ctx, id, yield)
+		return hub.segments(ctx, session.ID, yield)
 	}))
+}
+
+// openSession connects to the hub and returns the session that the user typed,
+// with its note.
+func (p *program) openSession(ctx context.Context, typed string) (*client, *hearken.Session, *hearken.Note, error) {
+	hub, err := p.connectTools(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	id, err := hub.sessionID(ctx, typed)
+	if err == nil {
+		var session *hearken.Session
+		var note *hearken.Note
+		if session, note, err = hub.sessionAndNote(ctx, id); err == nil {
+			return hub, session, note, nil
+		}
+	}
+	hub.close()
+	return nil, nil, nil, err
 }
 
 // sessionAndNote returns a session and its note, which is nil if there is none.

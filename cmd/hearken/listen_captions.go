@@ -35,83 +35,69 @@ const (
 
 // show writes confirmed lines and replaces the unconfirmed ones.
 func (c *captions) show(confirmed, unconfirmed []hearken.Segment) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var b strings.Builder
-	c.erase(&b)
-	for i := range confirmed {
-		s := &confirmed[i]
-		text := safetext.Line(s.Text)
-		switch {
-		case s.Status == hearken.NoSpeech:
-			continue
-		case s.Status == hearken.Translated:
-			text = "→ " + text
-		case s.Echo:
-			text += " (echo)"
+	c.update(func(b *strings.Builder) {
+		for i := range confirmed {
+			s := &confirmed[i]
+			text := safetext.Line(s.Text)
+			switch {
+			case s.Status == hearken.NoSpeech:
+				continue
+			case s.Status == hearken.Translated:
+				text = "→ " + text
+			case s.Echo:
+				text += " (echo)"
+			}
+			c.writeLine(b, colours[s.Origin], s, text)
 		}
-		fmt.Fprintf(&b, "%s\n", c.paint(colours[s.Origin], fmt.Sprintf("%s  %-4s  %s", s.Timestamp.Local().Format("15:04:05"), s.Origin.Side(), text)))
-	}
-	c.unconfirmed = unconfirmed
-	c.draw(&b)
+		c.unconfirmed = unconfirmed
+	})
 }
 
 // status shows the meter.
 func (c *captions) status(m *meter) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.width() == 0 {
-		return
+	if c.width() > 0 {
+		c.update(func(*strings.Builder) { c.meter = m })
 	}
-	c.meter = m
-	var b strings.Builder
-	c.erase(&b)
-	c.draw(&b)
 }
 
 // remark writes a remark that stays.
 func (c *captions) remark(text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var b strings.Builder
-	c.erase(&b)
-	fmt.Fprintf(&b, "%s\n", c.paint(faint, "("+safetext.Line(text)+")"))
-	c.draw(&b)
+	c.update(func(b *strings.Builder) { fmt.Fprintln(b, c.paint(faint, "("+safetext.Line(text)+")")) })
 }
 
 // clear removes the lines that change.
 func (c *captions) clear() {
+	c.update(func(*strings.Builder) { c.unconfirmed, c.meter = nil, nil })
+}
+
+// update erases the lines that change, calls change, which may write lines that
+// stay, and on a terminal writes the lines that change again.
+func (c *captions) update(change func(*strings.Builder)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var b strings.Builder
-	c.erase(&b)
-	c.unconfirmed, c.meter = nil, nil
-	fmt.Fprint(c.w, b.String())
-}
-
-// erase removes the lines that change from the screen.
-func (c *captions) erase(b *strings.Builder) {
 	if c.drawn > 0 {
-		fmt.Fprintf(b, "\x1b[%dA\r\x1b[J", c.drawn)
+		fmt.Fprintf(&b, "\x1b[%dA\r\x1b[J", c.drawn)
 		c.drawn = 0
 	}
-}
-
-// draw writes b and, on a terminal, the lines that change.
-func (c *captions) draw(b *strings.Builder) {
+	change(&b)
 	if width := c.width(); width > 0 {
 		for i := range c.unconfirmed {
 			s := &c.unconfirmed[i]
-			line := fmt.Sprintf("%s  %-4s  %s", s.Timestamp.Local().Format("15:04:05"), s.Origin.Side(), lastColumns(safetext.Line(s.Text), width-17))
-			fmt.Fprintf(b, "%s\n", c.paint(faint+colours[s.Origin], line))
+			c.writeLine(&b, faint+colours[s.Origin], s, lastColumns(safetext.Line(s.Text), width-17))
 			c.drawn++
 		}
 		if c.meter != nil {
-			fmt.Fprintf(b, "%s\n", c.meterLine(width))
+			fmt.Fprintln(&b, c.meterLine(width))
 			c.drawn++
 		}
 	}
 	fmt.Fprint(c.w, b.String())
+}
+
+// writeLine writes one caption: when, who, and the text.
+func (c *captions) writeLine(b *strings.Builder, colour string, s *hearken.Segment, text string) {
+	fmt.Fprintln(b, c.paint(colour, fmt.Sprintf("%s  %-4s  %s", s.Timestamp.Local().Format("15:04:05"), s.Origin.Side(), text)))
 }
 
 // meterLine shows the length, the levels, the lag and any trouble in one line.

@@ -53,12 +53,7 @@ func (p *program) runStdio(ctx context.Context) error {
 }
 
 // A usageError reports a command line that is wrong.
-type usageError struct {
-	err error
-	try string
-}
-
-func (e *usageError) Error() string { return e.err.Error() }
+type usageError struct{ error }
 
 // exitCode ends the program with a code and no message.
 type exitCode int
@@ -67,7 +62,7 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 // fail prints an error with what to try next, and returns the exit code.
 func (p *program) fail(err error) int {
-	var usage *usageError
+	var usage usageError
 	var code exitCode
 	switch e, ok := errors.AsType[*hearken.Error](err); {
 	case err == nil:
@@ -77,7 +72,7 @@ func (p *program) fail(err error) int {
 	case errors.Is(err, context.Canceled):
 		return 130
 	case errors.As(err, &usage):
-		fmt.Fprintf(p.stderr, "hearken: %v\nTry: %s\n", usage.err, usage.try)
+		fmt.Fprintf(p.stderr, "hearken: %v\nTry: hearken --help\n", usage)
 		return 2
 	case ok && e.Try != "":
 		fmt.Fprintf(p.stderr, "hearken: %s\nTry: %s\n", e.Message, e.Try)

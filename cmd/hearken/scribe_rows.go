@@ -36,29 +36,14 @@ func (p *program) printEntries(separator string, pages ...hearken.ScribePage) er
 // language and text. Of unconfirmed text, only the timestamp and the words are
 // known.
 func appendEntry(b []byte, s *hearken.Segment) []byte {
-	b = append(b, s.Timestamp.Local().Format(rowTime)...)
-	b = append(b, ',')
-	b = append(b, s.Origin...)
-	b = append(b, ',')
-	b = append(b, s.Status...)
-	b = append(b, ',')
-	b = strconv.AppendInt(b, int64(s.Line), 10)
-	b = append(b, ',')
-	confirmed := s.Status != hearken.Unconfirmed
-	if confirmed && s.Confidence != nil {
-		b = strconv.AppendFloat(b, *s.Confidence, 'f', 2, 64)
+	confidence, length, language := "", 0.0, ""
+	if s.Status != hearken.Unconfirmed {
+		if s.Confidence != nil {
+			confidence = strconv.FormatFloat(*s.Confidence, 'f', 2, 64)
+		}
+		length, language = s.EndTime-s.StartTime, s.Language
 	}
-	b = append(b, ',')
-	length := 0.0
-	if confirmed {
-		length = s.EndTime - s.StartTime
-	}
-	b = strconv.AppendFloat(b, length, 'f', 1, 64)
-	b = append(b, ',')
-	if confirmed {
-		b = append(b, s.Language...)
-	}
-	b = append(b, ',')
+	b = fmt.Appendf(b, "%s,%s,%s,%d,%s,%.1f,%s,", s.Timestamp.Local().Format(rowTime), s.Origin, s.Status, s.Line, confidence, length, language)
 	return toon.AppendRow(b, s.Text)
 }
 

@@ -25,20 +25,12 @@ type transcriptPage struct {
 }
 
 func (c *showCmd) Run(ctx context.Context, p *program) error {
-	hub, err := p.connectTools(ctx)
+	hub, session, _, err := p.openSession(ctx, c.Session)
 	if err != nil {
 		return err
 	}
 	defer hub.close()
-	id, err := hub.sessionID(ctx, c.Session)
-	if err != nil {
-		return err
-	}
-	session, _, err := hub.sessionAndNote(ctx, id)
-	if err != nil {
-		return err
-	}
-	args := arguments{"sessionId": id, "limit": 500}
+	args := arguments{"sessionId": session.ID, "limit": 500}
 	if c.Last > 0 {
 		args["fromSegment"] = -c.Last
 	}

@@ -109,7 +109,10 @@ func (c *transcribeCmd) transcribe(ctx context.Context, p *program, engine *moon
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		session.add(origin, segments)
+		for _, s := range segments {
+			s.Origin = origin
+			session.segments = append(session.segments, s)
+		}
 		session.Duration = max(session.Duration, float64(len(pcm))/hearken.SampleRate)
 	}
 	bar.clear()
@@ -178,13 +181,6 @@ func newRecording(name, language, model string) *recording {
 		Language: language, Provider: "local", StartedAt: time.Now().UTC().Truncate(time.Millisecond),
 		Config: hearken.SessionConfig{Model: model},
 	}}
-}
-
-func (r *recording) add(origin hearken.Origin, segments []hearken.Segment) {
-	for _, s := range segments {
-		s.Origin = origin
-		r.segments = append(r.segments, s)
-	}
 }
 
 // finish sorts the entries and fills in what the hub does in a live session.
