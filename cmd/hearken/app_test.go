@@ -194,9 +194,9 @@ func TestApp_Idle(t *testing.T) {
 	default:
 	}
 	conn.Close()
-	<-done // by itself, since nobody is left
+	<-done // nobody uses the hub any more
 	if ctx.Err() != nil {
-		t.Error("it did not end by itself")
+		t.Error("it ended only with its context")
 	}
 }
 

@@ -161,14 +161,15 @@ func adviseUser(err error) error {
 	return err
 }
 
-// control sends one control request to the hub and returns its result.
+// control sends one control request to the hub and returns its result. It waits
+// for the result even if ctx ends: the hub carries the request out anyway.
 func control[Out any](ctx context.Context, p *program, req controlRequest) (out Out, err error) {
 	c, err := p.connect(ctx, pipe.WantControl)
 	if err != nil {
 		return out, err
 	}
 	defer c.close()
-	return sendControl[Out](ctx, c.conn, req)
+	return sendControl[Out](context.WithoutCancel(ctx), c.conn, req)
 }
 
 // ownerControl is control with the owner's PIN, which it asks for if one is set.

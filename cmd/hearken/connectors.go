@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/url"
 	"os"
 	"path"
@@ -39,29 +40,21 @@ func (a *App) openConnectors() (c connectors, err error) {
 }
 
 // openMessengers opens the connectors for messages that are configured.
-func openMessengers(c *Config) ([]hearken.Connector, error) {
-	var out []hearken.Connector
-	add := func(connector hearken.Connector, err error) error {
-		if err == nil {
-			out = append(out, connector)
-		}
-		return err
+func openMessengers(c *Config) (messengers []hearken.Connector, err error) {
+	add := func(connector hearken.Connector, openErr error) {
+		messengers, err = append(messengers, connector), errors.Join(err, openErr)
 	}
 	if c.SMTPHost != "" {
-		if err := add(message.NewEmail(message.EmailConfig{
+		add(message.NewEmail(message.EmailConfig{
 			Host: c.SMTPHost, Port: c.SMTPPort, User: c.SMTPUser, Password: c.SMTPPassword, From: c.SMTPFrom, CAFile: c.ActionsCAFile,
-		})); err != nil {
-			return nil, err
-		}
+		}))
 	}
 	if c.TwilioAccountSID != "" {
 		cfg := message.SMSConfig{AccountSID: c.TwilioAccountSID, Secret: c.TwilioAuthToken, From: c.TwilioFrom, BaseURL: c.TwilioBaseURL, CAFile: c.ActionsCAFile}
 		if strings.HasPrefix(c.TwilioFrom, "MG") {
 			cfg.From, cfg.ServiceSID = "", c.TwilioFrom
 		}
-		if err := add(message.NewSMS(cfg)); err != nil {
-			return nil, err
-		}
+		add(message.NewSMS(cfg))
 	}
 	if c.NtfyURL != "" {
 		u, err := url.Parse(c.NtfyURL)
@@ -70,16 +63,12 @@ func openMessengers(c *Config) ([]hearken.Connector, error) {
 		}
 		topic := path.Base(u.Path)
 		u.Path = strings.TrimSuffix(path.Dir(u.Path), "/")
-		if err := add(message.NewNtfy(message.NtfyConfig{Server: u.String(), Topic: topic, Token: c.NtfyToken, CAFile: c.ActionsCAFile})); err != nil {
-			return nil, err
-		}
+		add(message.NewNtfy(message.NtfyConfig{Server: u.String(), Topic: topic, Token: c.NtfyToken, CAFile: c.ActionsCAFile}))
 	}
 	if c.WebhookURL != "" {
-		if err := add(message.NewWebhook(message.WebhookConfig{URL: c.WebhookURL, Secret: c.WebhookSecret, CAFile: c.ActionsCAFile})); err != nil {
-			return nil, err
-		}
+		add(message.NewWebhook(message.WebhookConfig{URL: c.WebhookURL, Secret: c.WebhookSecret, CAFile: c.ActionsCAFile}))
 	}
-	return out, nil
+	return messengers, err
 }
 
 // openCalendars returns the calendars, the default one first, and those that get

@@ -60,8 +60,12 @@ func (p *program) pin() (string, error) {
 // askSecret reads a secret from the terminal, never from a pipe, into which
 // another program could write.
 func (p *program) askSecret(question string) (string, error) {
-	tty, err := os.OpenFile(terminalDevice(), os.O_RDWR, 0)
-	if err != nil || !term.IsTerminal(int(tty.Fd())) {
+	device := "/dev/tty"
+	if runtime.GOOS == "windows" {
+		device = "CONIN$"
+	}
+	tty, err := os.OpenFile(device, os.O_RDWR, 0)
+	if err != nil || !isTerminal(tty) {
 		return "", hearken.Errorf(hearken.Unauthorized, "This needs the owner's PIN, but there is no terminal to type it in.").
 			WithTry("the same command in a terminal, the page /approvals, or OWNER_PIN_FILE for scripts")
 	}
@@ -73,12 +77,4 @@ func (p *program) askSecret(question string) (string, error) {
 		return "", fmt.Errorf("read PIN: %w", err)
 	}
 	return strings.TrimSpace(string(secret)), nil
-}
-
-// terminalDevice is the file of the terminal that the program runs in.
-func terminalDevice() string {
-	if runtime.GOOS == "windows" {
-		return "CONIN$"
-	}
-	return "/dev/tty"
 }

@@ -37,7 +37,7 @@ func (p *program) stdio(ctx context.Context) error {
 	relay := &pipe.Relay{Dial: dial, Log: p.log}
 	err = relay.Run(ctx, conn, p.stdin, p.stdout)
 	if ctx.Err() != nil {
-		return nil // being told to stop is how an agent ends its server
+		return nil // agents end their servers with a signal
 	}
 	return err
 }

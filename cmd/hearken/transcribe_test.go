@@ -43,7 +43,7 @@ func TestTranscribe(t *testing.T) {
 			t.Errorf("exit %d, got %q, log %s", code, out, log)
 		}
 	})
-	// The sides of a call are told apart, and in the order of time.
+	// The sides of a call are separate, and sorted by time.
 	t.Run("Separate", func(t *testing.T) {
 		call, _ := speech.Call(t)
 		code, out, log := hearkenHere(t, "transcribe", "-q", "--separate", "--format", "json", call.Path)
