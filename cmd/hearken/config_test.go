@@ -286,7 +286,7 @@ func configExample(t *testing.T, old string) string {
 func comment(text string) string {
 	var b strings.Builder
 	line := "#"
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if len(line)+1+len(word) > 78 {
 			b.WriteString(line + "\n")
 			line = "#"
