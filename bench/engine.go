@@ -84,7 +84,7 @@ func openModel(ctx context.Context, name string) (transcribe func(pcm []int16) (
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := moonshine.LoadModel(rt, models.Moonshine(root, name), moonshine.ModelOptions{Threads: 1})
+	m, err := moonshine.LoadModel(rt, models.Moonshine(root, name), moonshine.ModelOptions{})
 	if err != nil {
 		rt.Close()
 		return nil, nil, err

@@ -21,10 +21,8 @@ const (
 	fnCreateEnv                      function = 3
 	fnDisableTelemetryEvents         function = 6
 	fnCreateSession                  function = 7
-	fnCreateSessionFromArray         function = 8
 	fnRun                            function = 9
 	fnCreateSessionOptions           function = 10
-	fnEnableProfiling                function = 14
 	fnSetGraphOptimizationLevel      function = 23
 	fnSetIntraOpNumThreads           function = 24
 	fnSetInterOpNumThreads           function = 25

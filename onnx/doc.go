@@ -5,7 +5,7 @@
 // program runs:
 //
 //	rt, err := onnx.Open("libonnxruntime.so")
-//	session, err := rt.Open("model.onnx", onnx.Options{})
+//	session, err := rt.Open("model.onnx")
 //	x, err := onnx.NewTensor[float32](rt, 1, 512)
 //	copy(onnx.Data[float32](x), samples)
 //	call, err := session.NewCall([]string{"input"}, []string{"output"})

@@ -23,7 +23,6 @@ const oldest = "1.24"
 // A Runtime is a loaded library with its environment.
 type Runtime struct {
 	api       *table
-	version   string
 	env       unsafe.Pointer
 	allocator unsafe.Pointer // the default one; not ours to release
 
@@ -43,19 +42,19 @@ func Open(path string) (*Runtime, error) {
 	addr, _, _ := purego.SyscallN(base)
 	// OrtApiBase holds two functions: GetApi(version) and GetVersionString().
 	functions := (*[2]uintptr)(pointer(addr))
-	version, _, _ := purego.SyscallN(functions[1])
-	rt := &Runtime{version: goString(pointer(version))}
-	if !supported(rt.version) {
-		return nil, refuse("The library %s is ONNX Runtime %s; %s or a later 1.x is needed.", path, rt.version, oldest)
+	name, _, _ := purego.SyscallN(functions[1])
+	version := goString(pointer(name))
+	if !supported(version) {
+		return nil, refuse("The library %s is ONNX Runtime %s; %s or a later 1.x is needed.", path, version, oldest)
 	}
 	api, _, _ := purego.SyscallN(functions[0], apiVersion)
 	if api == 0 {
-		return nil, refuse("The library %s is ONNX Runtime %s and has no API of version %d.", path, rt.version, apiVersion)
+		return nil, refuse("The library %s is ONNX Runtime %s and has no API of version %d.", path, version, apiVersion)
 	}
-	rt.api = (*table)(pointer(api))
+	rt := &Runtime{api: (*table)(pointer(api))}
 	if err := rt.setUp(); err != nil {
 		rt.Close()
-		return nil, refuse("ONNX Runtime %s at %s does not start: %w.", rt.version, path, err)
+		return nil, refuse("ONNX Runtime %s at %s does not start: %w.", version, path, err)
 	}
 	return rt, nil
 }
@@ -73,13 +72,11 @@ func (rt *Runtime) setUp() error {
 	return rt.api.call(fnGetAllocatorWithDefaultOptions, uintptr(unsafe.Pointer(&rt.allocator)))
 }
 
-// Version is the library's own, such as "1.28.2".
-func (rt *Runtime) Version() string { return rt.version }
-
 // Live is the number of sessions and values that were made and not closed.
 func (rt *Runtime) Live() int { return int(rt.live.Load()) }
 
-// Close ends the environment. Sessions and values must have been closed before. The library itself stays in memory until the program ends.
+// Close ends the environment. Sessions and values must have been closed before.
+// The library itself stays in memory until the program ends.
 func (rt *Runtime) Close() {
 	rt.api.release(fnReleaseEnv, rt.env)
 	rt.env = nil
@@ -97,14 +94,12 @@ func check(path string) error {
 	case info.IsDir():
 		return refuse("The ONNX Runtime library cannot be read: %s is a directory.", path)
 	}
-	if !hasAVX() {
+	if runtime.GOARCH == "amd64" && !cpu.X86.HasAVX {
 		return hearken.Errorf(hearken.ProviderNotConfigured,
 			"This processor has no AVX, which the offline engine needs.").WithTry("another provider")
 	}
 	return nil
 }
-
-func hasAVX() bool { return runtime.GOARCH != "amd64" || cpu.X86.HasAVX }
 
 // supported reports whether a version such as "1.28.2" is at least the oldest.
 func supported(version string) bool {

@@ -1,19 +1,9 @@
 package onnx
 
 import (
-	"fmt"
+	"slices"
 	"unsafe"
 )
-
-// Options say how a model is loaded. The zero value is fastest on a shared
-// machine: one thread, no spinning, all graph optimizations.
-type Options struct {
-	Threads int // for one run; 0 is one
-
-	// Profile is the prefix of a file to which the time of every operation is
-	// written when the session is closed; empty for none.
-	Profile string
-}
 
 // A Port is an input or output of a model. A dimension that the model leaves
 // open is -1.
@@ -33,36 +23,19 @@ type Session struct {
 }
 
 // Open loads a model from a file.
-func (rt *Runtime) Open(path string, o Options) (*Session, error) {
-	p, err := cPath(path)
-	if err != nil {
-		return nil, err
-	}
-	defer keepAlive(p)
-	return rt.open(o, func(options unsafe.Pointer, out *unsafe.Pointer) error {
-		return rt.api.call(fnCreateSession, uintptr(rt.env), uintptr(p), uintptr(options), uintptr(unsafe.Pointer(out)))
-	})
-}
-
-// Load loads a model from memory. The bytes are not needed afterwards.
-func (rt *Runtime) Load(model []byte, o Options) (*Session, error) {
-	if len(model) == 0 {
-		return nil, fmt.Errorf("load model: no bytes")
-	}
-	defer keepAlive(model)
-	return rt.open(o, func(options unsafe.Pointer, out *unsafe.Pointer) error {
-		return rt.api.call(fnCreateSessionFromArray, uintptr(rt.env), uintptr(unsafe.Pointer(&model[0])), uintptr(len(model)), uintptr(options), uintptr(unsafe.Pointer(out)))
-	})
-}
-
-func (rt *Runtime) open(o Options, create func(options unsafe.Pointer, out *unsafe.Pointer) error) (*Session, error) {
-	options, err := rt.options(o)
+func (rt *Runtime) Open(path string) (*Session, error) {
+	options, err := rt.options()
 	defer rt.api.release(fnReleaseSessionOptions, options)
 	if err != nil {
 		return nil, err
 	}
+	file, err := cPath(path)
+	if err != nil {
+		return nil, err
+	}
+	defer keepAlive(file)
 	s := &Session{rt: rt, names: make(map[string]*byte)}
-	if err := create(options, &s.p); err != nil {
+	if err := rt.api.call(fnCreateSession, uintptr(rt.env), uintptr(file), uintptr(options), uintptr(unsafe.Pointer(&s.p))); err != nil {
 		return nil, err
 	}
 	rt.live.Add(1)
@@ -74,6 +47,44 @@ func (rt *Runtime) open(o Options, create func(options unsafe.Pointer, out *unsa
 		return nil, err
 	}
 	return s, nil
+}
+
+// options makes the library's options for what is fastest on a shared machine:
+// one thread, no spinning, all graph optimizations. The result must be
+// released, even if there is an error too.
+func (rt *Runtime) options() (unsafe.Pointer, error) {
+	const allOptimizations = 99
+	var p unsafe.Pointer
+	if err := rt.api.call(fnCreateSessionOptions, uintptr(unsafe.Pointer(&p))); err != nil {
+		return nil, err
+	}
+	for _, set := range []struct {
+		f     function
+		value uintptr
+	}{
+		{fnSetIntraOpNumThreads, 1},
+		{fnSetInterOpNumThreads, 1},
+		{fnSetGraphOptimizationLevel, allOptimizations},
+	} {
+		if err := rt.api.call(set.f, uintptr(p), set.value); err != nil {
+			return p, err
+		}
+	}
+	for _, entry := range [][2]string{
+		// Threads that wait by spinning take the processor from other streams.
+		{"session.intra_op.allow_spinning", "0"},
+		// Weights are int8: exact on every processor only if the ones without
+		// VNNI use the slower product that cannot overflow.
+		{"session.x64quantprecision", "1"},
+	} {
+		key, value := cString(entry[0]), cString(entry[1])
+		err := rt.api.call(fnAddSessionConfigEntry, uintptr(p), uintptr(unsafe.Pointer(key)), uintptr(unsafe.Pointer(value)))
+		keepAlive(key, value)
+		if err != nil {
+			return p, err
+		}
+	}
+	return p, nil
 }
 
 // ports reads the model's inputs or outputs.
@@ -108,12 +119,6 @@ func (s *Session) ports(count, name, info function) ([]Port, error) {
 	return ports, nil
 }
 
-// Inputs are the model's inputs in its own order.
-func (s *Session) Inputs() []Port { return s.inputs }
-
-// Outputs are the model's outputs in its own order.
-func (s *Session) Outputs() []Port { return s.outputs }
-
 // Input finds an input by its name.
 func (s *Session) Input(name string) (Port, bool) { return find(s.inputs, name) }
 
@@ -121,12 +126,11 @@ func (s *Session) Input(name string) (Port, bool) { return find(s.inputs, name) 
 func (s *Session) Output(name string) (Port, bool) { return find(s.outputs, name) }
 
 func find(ports []Port, name string) (Port, bool) {
-	for _, p := range ports {
-		if p.Name == name {
-			return p, true
-		}
+	i := slices.IndexFunc(ports, func(p Port) bool { return p.Name == name })
+	if i < 0 {
+		return Port{}, false
 	}
-	return Port{}, false
+	return ports[i], true
 }
 
 // Close frees the session. No call of it may be running.

@@ -12,44 +12,20 @@ type Type int32
 // The types that our models use.
 const (
 	Float32 Type = 1
-	Uint8   Type = 2
-	Int8    Type = 3
 	Int32   Type = 6
 	Int64   Type = 7
 	Bool    Type = 9
 )
 
-func (t Type) String() string {
-	switch t {
-	case Float32:
-		return "float32"
-	case Uint8:
-		return "uint8"
-	case Int8:
-		return "int8"
-	case Int32:
-		return "int32"
-	case Int64:
-		return "int64"
-	case Bool:
-		return "bool"
-	}
-	return fmt.Sprintf("type %d", int32(t))
-}
-
 // An Element is a Go type that a tensor can hold.
 type Element interface {
-	float32 | uint8 | int8 | int32 | int64 | bool
+	float32 | int32 | int64 | bool
 }
 
 func typeOf[T Element]() Type {
 	switch any(*new(T)).(type) {
 	case float32:
 		return Float32
-	case uint8:
-		return Uint8
-	case int8:
-		return Int8
 	case int32:
 		return Int32
 	case int64:
@@ -102,12 +78,6 @@ func Data[T Element](v *Value) []T {
 func (v *Value) Shape() []int64 {
 	_ = v.inspect() // fails only if it is no tensor, which has no shape
 	return slices.Clone(v.shape)
-}
-
-// Type is the type of the tensor's elements; 0 if it is no tensor.
-func (v *Value) Type() Type {
-	_ = v.inspect()
-	return v.typ
 }
 
 // inspect reads the type, the shape and the memory of the tensor, once.

@@ -31,7 +31,7 @@ func Load(rt *onnx.Runtime, path string) (*Model, error) {
 		return nil, hearken.Errorf(hearken.ProviderNotConfigured, "The voice detector's file %s cannot be read: %w.", path, err).
 			WithTry("hearken models pull")
 	}
-	s, err := rt.Open(path, onnx.Options{})
+	s, err := rt.Open(path)
 	if err != nil {
 		return nil, damaged(path, err)
 	}

@@ -79,20 +79,17 @@ type Value struct {
 
 // Weight returns the tensor of that name, or nil.
 func (g *Graph) Weight(name string) *Tensor {
-	for _, t := range g.Weights {
-		if t.Name == name {
-			return t
-		}
-	}
-	return nil
+	return find(g.Weights, func(t *Tensor) bool { return t.Name == name })
 }
 
 // Attr returns the attribute of that name, or nil.
 func (n *Node) Attr(name string) *Attr {
-	for _, a := range n.Attrs {
-		if a.Name == name {
-			return a
-		}
+	return find(n.Attrs, func(a *Attr) bool { return a.Name == name })
+}
+
+func find[T any](list []*T, matches func(*T) bool) *T {
+	if i := slices.IndexFunc(list, matches); i >= 0 {
+		return list[i]
 	}
 	return nil
 }
@@ -115,49 +112,30 @@ func (g *Graph) Prune() {
 	}
 	var nodes []*Node
 	for _, n := range slices.Backward(g.Nodes) {
-		used := false
-		for _, o := range n.Out {
-			used = used || needed[o]
-		}
-		if !used {
-			continue
-		}
-		nodes = append(nodes, n)
-		for _, in := range n.In {
-			needed[in] = true
-		}
-		for _, a := range n.Attrs {
-			if a.G != nil {
-				a.G.reads(needed)
-			}
+		if slices.ContainsFunc(n.Out, func(o string) bool { return needed[o] }) {
+			nodes = append(nodes, n)
+			n.addReads(needed)
 		}
 	}
-	for i, j := 0, len(nodes)-1; i < j; i, j = i+1, j-1 {
-		nodes[i], nodes[j] = nodes[j], nodes[i]
-	}
+	slices.Reverse(nodes)
 	g.Nodes = nodes
-	var weights []*Tensor
-	for _, t := range g.Weights {
-		if needed[t.Name] {
-			weights = append(weights, t)
-		}
-	}
-	g.Weights = weights
+	g.Weights = slices.DeleteFunc(slices.Clone(g.Weights), func(t *Tensor) bool { return !needed[t.Name] })
 }
 
-// reads adds every name that a graph's nodes or outputs mention.
-func (g *Graph) reads(needed map[string]bool) {
-	for _, o := range g.Outputs {
-		needed[o.Name] = true
+// addReads adds every name that the node reads, also in graphs inside it.
+func (n *Node) addReads(names map[string]bool) {
+	for _, in := range n.In {
+		names[in] = true
 	}
-	for _, n := range g.Nodes {
-		for _, in := range n.In {
-			needed[in] = true
+	for _, a := range n.Attrs {
+		if a.G == nil {
+			continue
 		}
-		for _, a := range n.Attrs {
-			if a.G != nil {
-				a.G.reads(needed)
-			}
+		for _, o := range a.G.Outputs {
+			names[o.Name] = true
+		}
+		for _, inner := range a.G.Nodes {
+			inner.addReads(names)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // sample has one of everything that the package knows.
 func sample() *graph.Model {
 	inner := &graph.Graph{Name: "inner", Nodes: []*graph.Node{{Op: "Neg", In: []string{"w"}, Out: []string{"n"}}}, Outputs: []*graph.Value{graph.NewValue("n", graph.Float32)}}
-	m := &graph.Model{
+	return &graph.Model{
 		Opsets: []graph.Opset{{Version: 14}, {Domain: "com.microsoft", Version: 1}},
 		Graph: &graph.Graph{
 			Name:    "sample",
@@ -33,12 +33,10 @@ func sample() *graph.Model {
 			},
 		},
 	}
-	m.SetIRVersion(8)
-	return m
 }
 
 func TestModel_RoundTrip(t *testing.T) {
-	file := sample().Write()
+	file := append([]byte{0x08, 8}, sample().Write()...) // and the version of the format
 	m, err := graph.Read(file)
 	if err != nil {
 		t.Fatal(err)

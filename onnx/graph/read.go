@@ -42,29 +42,28 @@ func readGraph(msg []byte) (*Graph, error) {
 	err := fields(msg, func(f field) error {
 		switch f.num {
 		case 1:
-			n, err := readNode(f.b)
-			g.Nodes = append(g.Nodes, n)
-			return err
+			return appendRead(&g.Nodes, f.b, readNode)
 		case 2:
 			g.Name = string(f.b)
 		case 5:
-			t, err := readTensor(f.b)
-			g.Weights = append(g.Weights, t)
-			return err
+			return appendRead(&g.Weights, f.b, readTensor)
 		case 11:
-			v, err := readValue(f.b)
-			g.Inputs = append(g.Inputs, v)
-			return err
+			return appendRead(&g.Inputs, f.b, readValue)
 		case 12:
-			v, err := readValue(f.b)
-			g.Outputs = append(g.Outputs, v)
-			return err
+			return appendRead(&g.Outputs, f.b, readValue)
 		default:
 			g.rest = append(g.rest, f.raw...)
 		}
 		return nil
 	})
 	return g, err
+}
+
+// appendRead reads a message and appends it to a list.
+func appendRead[T any](list *[]*T, msg []byte, read func([]byte) (*T, error)) error {
+	v, err := read(msg)
+	*list = append(*list, v)
+	return err
 }
 
 func readNode(msg []byte) (*Node, error) {
@@ -80,9 +79,7 @@ func readNode(msg []byte) (*Node, error) {
 		case 4:
 			n.Op = string(f.b)
 		case 5:
-			a, err := readAttr(f.b)
-			n.Attrs = append(n.Attrs, a)
-			return err
+			return appendRead(&n.Attrs, f.b, readAttr)
 		case 7:
 			n.Domain = string(f.b)
 		default:

@@ -1,6 +1,10 @@
 package graph
 
-import "slices"
+import (
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
 
 // Write makes a model file.
 func (m *Model) Write() []byte {
@@ -16,24 +20,14 @@ func (m *Model) Write() []byte {
 	return w.b
 }
 
-// SetIRVersion sets the version of the file format of a new model.
-func (m *Model) SetIRVersion(v int64) {
-	w := writer{m.rest}
-	w.number(1, v)
-	m.rest = w.b
-}
-
 // With makes a model of another graph with the same versions.
 func (m *Model) With(g *Graph) *Model { return &Model{Graph: g, Opsets: m.Opsets, rest: m.rest} }
 
 // Require adds a set of operators unless the model has it.
 func (m *Model) Require(o Opset) {
-	for _, have := range m.Opsets {
-		if have.Domain == o.Domain {
-			return
-		}
+	if !slices.ContainsFunc(m.Opsets, func(have Opset) bool { return have.Domain == o.Domain }) {
+		m.Opsets = append(slices.Clip(m.Opsets), o)
 	}
-	m.Opsets = append(slices.Clip(m.Opsets), o)
 }
 
 func (g *Graph) write() []byte {
@@ -42,21 +36,20 @@ func (g *Graph) write() []byte {
 		size += len(t.Raw) + 128
 	}
 	w := &writer{b: make([]byte, 0, size+1<<16)}
-	for _, n := range g.Nodes {
-		w.bytes(1, n.write())
-	}
+	writeAll(w, 1, g.Nodes)
 	w.string(2, g.Name)
-	for _, t := range g.Weights {
-		w.bytes(5, t.write())
-	}
-	for _, v := range g.Inputs {
-		w.bytes(11, v.write())
-	}
-	for _, v := range g.Outputs {
-		w.bytes(12, v.write())
-	}
+	writeAll(w, 5, g.Weights)
+	writeAll(w, 11, g.Inputs)
+	writeAll(w, 12, g.Outputs)
 	w.raw(g.rest)
 	return w.b
+}
+
+// writeAll writes a repeated message.
+func writeAll[M interface{ write() []byte }](w *writer, num protowire.Number, list []M) {
+	for _, m := range list {
+		w.bytes(num, m.write())
+	}
 }
 
 func (n *Node) write() []byte {
@@ -65,9 +58,7 @@ func (n *Node) write() []byte {
 	w.strings(2, n.Out)
 	w.string(3, n.Name)
 	w.string(4, n.Op)
-	for _, a := range n.Attrs {
-		w.bytes(5, a.write())
-	}
+	writeAll(w, 5, n.Attrs)
 	w.string(7, n.Domain)
 	w.raw(n.rest)
 	return w.b

@@ -4,65 +4,23 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
-	"time"
 
-	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/onnx"
 )
-
-// dims are a model's sizes, read from its own files.
-type dims struct {
-	layers, heads, head int // head is the size of one
-}
-
-// A choice is the token that a model finds most likely to come next.
-type choice struct {
-	token   int32
-	second  int32 // the second best token
-	logProb float32
-	margin  float32 // to the second best
-}
-
-// A network is a loaded encoder and decoder. It may be used by several
-// goroutines at once.
-type network interface {
-	// encode encodes audio [1, samples]. The caller closes what it returns.
-	encode(pcm *onnx.Value) ([]*onnx.Value, error)
-	// begin reads the first tokens of a text and returns what would follow
-	// each of them. The text will have at most maxTokens. What encode returned
-	// stays open until the run is closed.
-	begin(encoded []*onnx.Value, tokens []int64, maxTokens int) (run, []choice, error)
-	close()
-}
-
-// A run is one text that is being decoded.
-type run interface {
-	// step adds a token and returns what would follow.
-	step(token int32) (choice, error)
-	// trim forgets all but the first n tokens.
-	trim(n int) error
-	close()
-}
 
 // decode finds the text. It always takes the most likely token.
 func (m *Model) decode(ctx context.Context, encoded []*onnx.Value, limit int, draft []int32, r *Result) error {
 	draft = draft[:min(len(draft), limit)]
-	first := make([]int64, 1, 1+len(draft))
-	first[0] = beginToken
-	for _, t := range draft {
-		if t <= endToken || int(t) >= len(m.vocab.pieces) {
-			break
-		}
-		first = append(first, int64(t))
+	if i := slices.IndexFunc(draft, func(t int32) bool { return t <= endToken || int(t) >= len(m.vocab.pieces) }); i >= 0 {
+		draft = draft[:i]
 	}
-	draft = draft[:len(first)-1]
-	run, choices, err := m.network.begin(encoded, first, limit+1)
+	run, choices, err := m.network.begin(encoded, afterBegin(draft), limit+1)
 	if err != nil {
 		return err
 	}
 	defer run.close()
-	r.Steps = 1
 
 	// The draft is right for as long as the model agrees.
 	agreed := 0
@@ -79,7 +37,22 @@ func (m *Model) decode(ctx context.Context, encoded []*onnx.Value, limit int, dr
 	if len(r.Tokens) == 0 {
 		next = next.unlessSilent()
 	}
-	for next.token != endToken {
+	return r.extend(ctx, run, next, limit)
+}
+
+// afterBegin is the beginning of a text with these tokens.
+func afterBegin(tokens []int32) []int64 {
+	text := []int64{beginToken}
+	for _, t := range tokens {
+		text = append(text, int64(t))
+	}
+	return text
+}
+
+// extend adds next and what the model finds after it, until the text ends or
+// has as many tokens as the limit allows.
+func (r *Result) extend(ctx context.Context, run run, next choice, limit int) (err error) {
+	for r.Steps = 1; next.token != endToken; r.Steps++ {
 		if len(r.Tokens) >= limit {
 			r.Capped = true
 			return nil
@@ -96,7 +69,6 @@ func (m *Model) decode(ctx context.Context, encoded []*onnx.Value, limit int, dr
 		if next, err = run.step(next.token); err != nil {
 			return err
 		}
-		r.Steps++
 	}
 	return nil
 }
@@ -106,51 +78,26 @@ func (m *Model) decode(ctx context.Context, encoded []*onnx.Value, limit int, dr
 // would make of them now; the result holds only what follows. A model that gets
 // a sentence from its beginning understands its end far better.
 func (m *Model) Continue(ctx context.Context, pcm []float32, before []int32) (r Result, err error) {
-	for n := len(before); n > 0 && strings.Trim(m.vocab.text(before[n-1:]), ".,;:!? ") == ""; n-- {
+	const punctuation = ".,;:!? "
+	for n := len(before); n > 0 && strings.Trim(m.vocab.text(before[n-1:]), punctuation) == ""; n-- {
 		before = before[:n-1] // the sentence may not have ended there
 	}
-	start := time.Now()
 	encoded, err := m.encode(pcm)
 	if err != nil {
 		return r, fmt.Errorf("encode audio: %w", err)
 	}
 	defer closeAll(encoded)
-	r.Encode = time.Since(start)
-	start = time.Now()
-	defer func() { r.Decode = time.Since(start) }()
-	limit := int(float64(len(pcm))/hearken.SampleRate*m.rate) + 1
-	first := []int64{beginToken}
-	for _, t := range before[:min(len(before), limit)] {
-		first = append(first, int64(t))
-	}
-	run, choices, err := m.network.begin(encoded, first, limit+1)
+	limit := m.maxTokens(pcm)
+	before = before[:min(len(before), limit)]
+	run, choices, err := m.network.begin(encoded, afterBegin(before), limit+1)
 	if err != nil {
 		return r, fmt.Errorf("continue text: %w", err)
 	}
 	defer run.close()
-	r.Steps = 1
-	for next := choices[len(choices)-1]; ; r.Steps++ {
-		if next.token == endToken {
-			break
-		}
-		if len(first)+len(r.Tokens) > limit {
-			r.Capped = true
-			break
-		}
-		r.add(next)
-		if n := loop(r.Tokens); n > 0 {
-			r.cut(n)
-			r.Looped = true
-			break
-		}
-		if err := ctx.Err(); err != nil {
-			return r, err
-		}
-		if next, err = run.step(next.token); err != nil {
-			return r, fmt.Errorf("continue text: %w", err)
-		}
+	if err := r.extend(ctx, run, choices[len(choices)-1], limit-len(before)); err != nil {
+		return r, fmt.Errorf("continue text: %w", err)
 	}
-	r.Text = strings.TrimLeft(m.vocab.text(r.Tokens), ".,;:!? ")
+	r.Text = strings.TrimLeft(m.vocab.text(r.Tokens), punctuation)
 	return r, nil
 }
 
@@ -186,11 +133,7 @@ func loop(tokens []int32) int {
 			return 0
 		}
 		tail := tokens[len(tokens)-period*times:]
-		same := true
-		for i := period; i < len(tail) && same; i++ {
-			same = tail[i] == tail[i-period]
-		}
-		if same {
+		if slices.Equal(tail[period:], tail[:len(tail)-period]) {
 			return period * (times - 1)
 		}
 	}

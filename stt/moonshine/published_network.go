@@ -10,45 +10,21 @@ import (
 
 // A publishedNetwork is a model as it is published: the decoder is one graph
 // with a branch for the first run and one for all that follow.
-type publishedNetwork struct {
-	rt      *onnx.Runtime
-	encoder *onnx.Session
-	decoder *onnx.Session
-	dims    dims
-	inputs  []string
-	outputs []string
-}
-
-const hiddenStates = "last_hidden_state"
+type publishedNetwork struct{ *graphs }
 
 // openPublished loads the published graphs. The sizes are in the decoder's inputs.
-func openPublished(rt *onnx.Runtime, dir string, o onnx.Options) (_ *publishedNetwork, err error) {
-	p := &publishedNetwork{rt: rt}
-	defer func() {
-		if err != nil {
-			p.close()
-		}
-	}()
-	path := filepath.Join(dir, encoderFile)
-	if p.encoder, err = openSession(rt, path, o); err != nil {
+func openPublished(rt *onnx.Runtime, dir string) (network, error) {
+	g, err := openGraphs(rt, filepath.Join(dir, encoderFile), filepath.Join(dir, decoderFile), func(g *graphs) (err error) {
+		g.dims, err = sizes(g.decoder)
+		g.encoded = []string{"last_hidden_state"}
+		g.inputs = append([]string{"input_ids", "encoder_hidden_states", "use_cache_branch"}, cacheNames("past_key_values", g.dims.layers)...)
+		g.outputs = append([]string{"logits"}, cacheNames("present", g.dims.layers)...)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	if err := hasPorts(p.encoder, []string{"input_values"}, []string{hiddenStates}); err != nil {
-		return nil, damaged(path, err)
-	}
-	path = filepath.Join(dir, decoderFile)
-	if p.decoder, err = openSession(rt, path, o); err != nil {
-		return nil, err
-	}
-	if p.dims, err = sizes(p.decoder); err != nil {
-		return nil, damaged(path, err)
-	}
-	p.inputs = append([]string{"input_ids", "encoder_hidden_states", "use_cache_branch"}, cacheNames("past_key_values", p.dims.layers)...)
-	p.outputs = append([]string{"logits"}, cacheNames("present", p.dims.layers)...)
-	if err := hasPorts(p.decoder, p.inputs, p.outputs); err != nil {
-		return nil, damaged(path, err)
-	}
-	return p, nil
+	return &publishedNetwork{g}, nil
 }
 
 // sizes reads the dimensions of a decoder from its inputs and outputs.
@@ -83,15 +59,6 @@ func cacheNames(prefix string, layers int) []string {
 		}
 	}
 	return names
-}
-
-func (p *publishedNetwork) close() {
-	p.encoder.Close()
-	p.decoder.Close()
-}
-
-func (p *publishedNetwork) encode(pcm *onnx.Value) ([]*onnx.Value, error) {
-	return encode(p.encoder, pcm, []string{hiddenStates})
 }
 
 // The first inputs of the merged graph; the caches follow.
@@ -225,25 +192,12 @@ func (r *publishedRun) close() {
 	r.call.Close()
 	r.branch.Close()
 	r.token.Close()
-	for _, v := range r.cache {
-		v.Close()
-	}
+	closeAll(r.cache)
 }
 
 // choose finds the most likely token.
 func choose(logits []float32) choice {
-	best, second := 0, 1
-	if logits[1] > logits[0] {
-		best, second = 1, 0
-	}
-	for i, x := range logits[2:] {
-		switch {
-		case x > logits[best]:
-			best, second = i+2, best
-		case x > logits[second]:
-			second = i + 2
-		}
-	}
+	best, second := bestTwo(logits)
 	top := logits[best]
 	var sum float64
 	for _, x := range logits {

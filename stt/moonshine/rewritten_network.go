@@ -1,6 +1,7 @@
 package moonshine
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -9,15 +10,7 @@ import (
 
 // A rewrittenNetwork is a model whose graphs were rewritten: the encoder makes
 // the keys and values that the decoder's layers read, and one graph decodes.
-type rewrittenNetwork struct {
-	rt      *onnx.Runtime
-	encoder *onnx.Session
-	decoder *onnx.Session
-	dims    dims
-	encoded []string // the encoder's outputs
-	inputs  []string
-	outputs []string
-}
+type rewrittenNetwork struct{ *graphs }
 
 // The first inputs and outputs of the decoder. The caches of the text follow,
 // and after them, among the inputs, the output of the encoder.
@@ -35,68 +28,46 @@ const (
 )
 
 // openRewritten loads the rewritten graphs of the model in dir.
-func openRewritten(rt *onnx.Runtime, dir string, o onnx.Options) (_ *rewrittenNetwork, err error) {
+func openRewritten(rt *onnx.Runtime, dir string) (network, error) {
 	encoder, decoder, err := rewrittenFiles(dir)
 	if err != nil {
 		return nil, err
 	}
-	f := &rewrittenNetwork{rt: rt}
-	defer func() {
-		if err != nil {
-			f.close()
+	g, err := openGraphs(rt, encoder, decoder, describeRewritten)
+	if err != nil {
+		return nil, err
+	}
+	return &rewrittenNetwork{g}, nil
+}
+
+// describeRewritten reads the sizes of each layer.
+func describeRewritten(g *graphs) error {
+	g.inputs = []string{portTokens, portLast, portLength}
+	g.outputs = []string{portProbs, portChoices, portLogits}
+	for l := 0; ; l++ {
+		p, ok := g.decoder.Input(textKey(l))
+		if !ok || len(p.Shape) != 4 {
+			break
 		}
-	}()
-	if f.encoder, err = openSession(rt, encoder, o); err != nil {
-		return nil, err
+		g.dims = dims{layers: l + 1, heads: int(p.Shape[1]), head: int(p.Shape[3])}
+		g.inputs = append(g.inputs, textKey(l), textValue(l))
+		g.outputs = append(g.outputs, presentKey(l), presentValue(l))
+		g.encoded = append(g.encoded, audioKey(l), audioValue(l))
 	}
-	if f.decoder, err = openSession(rt, decoder, o); err != nil {
-		return nil, err
+	if g.dims.layers == 0 {
+		return errors.New("no layers")
 	}
-	for f.addLayer() {
-	}
-	f.inputs = append([]string{portTokens, portLast, portLength}, append(f.inputs, f.encoded...)...)
-	f.outputs = append([]string{portProbs, portChoices, portLogits}, f.outputs...)
-	if f.dims.layers == 0 {
-		return nil, damaged(decoder, fmt.Errorf("no layers"))
-	}
-	if err := hasPorts(f.decoder, f.inputs, f.outputs); err != nil {
-		return nil, damaged(decoder, err)
-	}
-	if err := hasPorts(f.encoder, []string{"input_values"}, f.encoded); err != nil {
-		return nil, damaged(encoder, err)
-	}
-	return f, nil
-}
-
-// addLayer reads the sizes of the next layer, if there is one.
-func (f *rewrittenNetwork) addLayer() bool {
-	l := f.dims.layers
-	p, ok := f.decoder.Input(textKey(l))
-	if !ok || len(p.Shape) != 4 {
-		return false
-	}
-	f.dims.layers++
-	f.dims.heads, f.dims.head = int(p.Shape[1]), int(p.Shape[3])
-	f.inputs = append(f.inputs, textKey(l), textValue(l))
-	f.outputs = append(f.outputs, presentKey(l), presentValue(l))
-	f.encoded = append(f.encoded, audioKey(l), audioValue(l))
-	return true
-}
-
-func (f *rewrittenNetwork) close() {
-	f.encoder.Close()
-	f.decoder.Close()
-}
-
-func (f *rewrittenNetwork) encode(pcm *onnx.Value) ([]*onnx.Value, error) {
-	return encode(f.encoder, pcm, f.encoded)
+	g.inputs = append(g.inputs, g.encoded...)
+	return nil
 }
 
 // A rewrittenRun is one text that is being decoded. A step allocates nothing:
 // the caches have space for the longest text and grow in place.
 type rewrittenRun struct {
+	rt        *onnx.Runtime
 	call      *onnx.Call
 	values    []*onnx.Value // all that must be closed
+	err       error         // why a tensor could not be made
 	length    int           // tokens in the caches
 	maxTokens int
 
@@ -108,7 +79,7 @@ type rewrittenRun struct {
 }
 
 func (f *rewrittenNetwork) begin(encoded []*onnx.Value, tokens []int64, maxTokens int) (_ run, _ []choice, err error) {
-	r := &rewrittenRun{maxTokens: max(maxTokens, len(tokens))}
+	r := &rewrittenRun{rt: f.rt, maxTokens: max(maxTokens, len(tokens))}
 	defer func() {
 		if err != nil {
 			r.close()
@@ -120,61 +91,49 @@ func (f *rewrittenNetwork) begin(encoded []*onnx.Value, tokens []int64, maxToken
 	if r.call, err = f.decoder.NewCall(f.inputs, f.outputs); err != nil {
 		return nil, nil, err
 	}
-	for i := range 2 * f.dims.layers {
-		cache, err := tensor[float32](r, f.rt, 1, int64(f.dims.heads), int64(r.maxTokens), int64(f.dims.head))
-		if err != nil {
-			return nil, nil, err
-		}
+	var caches []*onnx.Value
+	for range 2 * f.dims.layers {
+		caches = append(caches, tensor[float32](r, 1, int64(f.dims.heads), int64(r.maxTokens), int64(f.dims.head)))
+	}
+	last, length := tensor[int32](r, 1), tensor[int32](r)
+	if r.err != nil {
+		return nil, nil, r.err
+	}
+	for i, cache := range caches {
 		r.call.SetInput(portCacheIndex+i, cache)
 		r.call.SetOutput(portPresentIndex+i, cache)
 	}
 	for i, v := range encoded {
-		r.call.SetInput(portCacheIndex+2*f.dims.layers+i, v)
-	}
-	last, err := tensor[int32](r, f.rt, 1)
-	if err != nil {
-		return nil, nil, err
-	}
-	length, err := tensor[int32](r, f.rt)
-	if err != nil {
-		return nil, nil, err
+		r.call.SetInput(portCacheIndex+len(caches)+i, v)
 	}
 	r.last, r.total = onnx.Data[int32](last), onnx.Data[int32](length)
 	r.call.SetInput(portLastIndex, last)
 	r.call.SetInput(portLengthIndex, length)
-	choices, err := r.read(f.rt, tokens)
+	choices, err := r.read(tokens)
 	if err != nil || len(tokens) == 1 {
 		return r, choices, err
 	}
-	return r, choices, r.prepare(f.rt, 1)
+	return r, choices, r.prepare(1)
 }
 
-// tensor makes a tensor that is closed with the run.
-func tensor[T onnx.Element](r *rewrittenRun, rt *onnx.Runtime, shape ...int64) (*onnx.Value, error) {
-	v, err := onnx.NewTensor[T](rt, shape...)
-	if err == nil {
-		r.values = append(r.values, v)
+// tensor makes a tensor that is closed with the run. If that fails, it sets
+// r.err and returns nil.
+func tensor[T onnx.Element](r *rewrittenRun, shape ...int64) *onnx.Value {
+	v, err := onnx.NewTensor[T](r.rt, shape...)
+	if err != nil {
+		r.err = err
+		return nil
 	}
-	return v, err
+	r.values = append(r.values, v)
+	return v
 }
 
 // prepare makes the tensors for n tokens and their results.
-func (r *rewrittenRun) prepare(rt *onnx.Runtime, n int) error {
-	tokens, err := tensor[int64](r, rt, 1, int64(n))
-	if err != nil {
-		return err
-	}
-	probs, err := tensor[float32](r, rt, 1, int64(n), candidates)
-	if err != nil {
-		return err
-	}
-	choices, err := tensor[int64](r, rt, 1, int64(n), candidates)
-	if err != nil {
-		return err
-	}
-	logits, err := tensor[float32](r, rt, 1, int64(n), candidates, 1)
-	if err != nil {
-		return err
+func (r *rewrittenRun) prepare(n int) error {
+	tokens, choices := tensor[int64](r, 1, int64(n)), tensor[int64](r, 1, int64(n), candidates)
+	probs, logits := tensor[float32](r, 1, int64(n), candidates), tensor[float32](r, 1, int64(n), candidates, 1)
+	if r.err != nil {
+		return r.err
 	}
 	r.token, r.probs = onnx.Data[int64](tokens), onnx.Data[float32](probs)
 	r.choices, r.logits = onnx.Data[int64](choices), onnx.Data[float32](logits)
@@ -186,8 +145,8 @@ func (r *rewrittenRun) prepare(rt *onnx.Runtime, n int) error {
 }
 
 // read reads the first tokens.
-func (r *rewrittenRun) read(rt *onnx.Runtime, tokens []int64) ([]choice, error) {
-	if err := r.prepare(rt, len(tokens)); err != nil {
+func (r *rewrittenRun) read(tokens []int64) ([]choice, error) {
+	if err := r.prepare(len(tokens)); err != nil {
 		return nil, err
 	}
 	copy(r.token, tokens)
@@ -229,18 +188,7 @@ func (r *rewrittenRun) run() error {
 func (r *rewrittenRun) choice(i int) choice {
 	i *= candidates
 	probs, logits := r.probs[i:i+candidates], r.logits[i:i+candidates]
-	best, second := 0, 1
-	if logits[1] > logits[0] {
-		best, second = 1, 0
-	}
-	for c := 2; c < candidates; c++ {
-		switch {
-		case logits[c] > logits[best]:
-			best, second = c, best
-		case logits[c] > logits[second]:
-			second = c
-		}
-	}
+	best, second := bestTwo(logits)
 	all := 1.0
 	for c, p := range probs {
 		all += float64(probs[0])*math.Exp(float64(logits[c]-logits[0])) - float64(p)
@@ -260,7 +208,5 @@ func (r *rewrittenRun) trim(n int) error {
 
 func (r *rewrittenRun) close() {
 	r.call.Close()
-	for _, v := range r.values {
-		v.Close()
-	}
+	closeAll(r.values)
 }

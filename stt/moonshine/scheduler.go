@@ -2,6 +2,7 @@ package moonshine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -23,8 +24,6 @@ type task struct {
 	since  time.Time // when it was queued; the oldest of a class goes first
 	run    func()
 	failed func(panicked any)
-
-	queued bool // guarded by the scheduler
 }
 
 // A scheduler runs one inference for each core. Within a class the oldest task
@@ -73,10 +72,7 @@ func (s *scheduler) insert(t *task) {
 	for i > 0 && q[i-1].since.After(t.since) {
 		i--
 	}
-	q = append(q, nil)
-	copy(q[i+1:], q[i:])
-	q[i] = t
-	s.queue[t.class], t.queued = q, true
+	s.queue[t.class] = slices.Insert(q, i, t)
 	s.wake.Signal()
 }
 
@@ -99,20 +95,12 @@ func (s *scheduler) withdraw(t *task) bool {
 }
 
 func (s *scheduler) remove(t *task) bool {
-	if !t.queued {
+	i := slices.Index(s.queue[t.class], t)
+	if i < 0 {
 		return false
 	}
-	q := s.queue[t.class]
-	for i := range q {
-		if q[i] == t {
-			copy(q[i:], q[i+1:])
-			q[len(q)-1] = nil
-			s.queue[t.class] = q[:len(q)-1]
-			t.queued = false
-			return true
-		}
-	}
-	return false
+	s.queue[t.class] = slices.Delete(s.queue[t.class], i, i+1)
+	return true
 }
 
 func (s *scheduler) work() {
@@ -149,7 +137,7 @@ func (s *scheduler) next() *task {
 		if q := s.queue[c]; len(q) > 0 && !s.closed {
 			t := q[0]
 			q[0] = nil
-			s.queue[c], t.queued = q[1:], false
+			s.queue[c] = q[1:]
 			return t
 		}
 	}

@@ -88,10 +88,7 @@ func (d *disagreement) follow(ctx context.Context, m *Model, pcm []float32, want
 		return err
 	}
 	defer closeAll(encoded)
-	tokens := []int64{beginToken}
-	for _, t := range want.Tokens {
-		tokens = append(tokens, int64(t))
-	}
+	tokens := afterBegin(want.Tokens)
 	whole, choices, err := m.network.begin(encoded, tokens, len(tokens))
 	if err != nil {
 		return err
