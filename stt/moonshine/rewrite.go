@@ -70,15 +70,7 @@ func Rewrite(dir string) error {
 	if err != nil {
 		return err
 	}
-	first, _, err := branches(decoder)
-	if err != nil {
-		return fmt.Errorf("rewrite %s: %w", decoderFile, err)
-	}
-	src, err := newSource(first, decoder.Graph)
-	if err != nil {
-		return fmt.Errorf("rewrite %s: %w", decoderFile, err)
-	}
-	d, err := decoderSizes(decoder.Graph)
+	src, d, err := decoderSource(decoder)
 	if err != nil {
 		return fmt.Errorf("rewrite %s: %w", decoderFile, err)
 	}

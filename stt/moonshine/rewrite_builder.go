@@ -3,6 +3,7 @@ package moonshine
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/hearken-dev/hearken/onnx/graph"
 )
@@ -11,10 +12,11 @@ import (
 // step what the published graphs spell out in dozens.
 const microsoft = "com.microsoft"
 
-// A builder puts a graph together.
+// A builder puts a graph together from the weights of another.
 type builder struct {
-	g graph.Graph
-	n int // makes names
+	src *source
+	g   graph.Graph
+	n   int // makes names
 }
 
 // name makes a new name.
@@ -102,27 +104,36 @@ func (b *builder) linear(x string, m *matrix) string {
 }
 
 func uniform[T comparable](list []T) bool {
-	for _, x := range list {
-		if x != list[0] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list, func(x T) bool { return x != list[0] })
 }
 
+// named multiplies with the matrix of one of the names.
+func (b *builder) named(x string, names ...string) string { return b.linear(x, b.src.linear(names...)) }
+
 // norm normalizes x.
-func (b *builder) norm(x string, n norm) string {
+func (b *builder) norm(x, name string) string {
+	n := b.src.norm(name)
 	return b.op("", "LayerNormalization", []string{x, b.gamma(n)},
 		graph.IntAttr("axis", -1), graph.FloatAttr("epsilon", n.epsilon))
 }
 
 // addNorm adds y to x and normalizes. It returns the sum and the normalized
 // sum.
-func (b *builder) addNorm(x, y string, n norm) (sum, normed string) {
+func (b *builder) addNorm(x, y, name string) (sum, normed string) {
+	n := b.src.norm(name)
 	out := b.ops(microsoft, "SkipLayerNormalization", 4, []string{x, y, b.gamma(n)}, graph.FloatAttr("epsilon", n.epsilon))
 	node := b.g.Nodes[len(b.g.Nodes)-1]
 	node.Out[1], node.Out[2] = "", "" // mean and deviation, which nobody reads
 	return out[3], out[0]
+}
+
+// normAfter names the normalization after a layer: that of the next layer, or
+// the last one.
+func normAfter(layer, layers int, last string) string {
+	if layer == layers-1 {
+		return last
+	}
+	return fmt.Sprintf("layers.%d/input_layernorm", layer+1)
 }
 
 func (b *builder) gamma(n norm) string {
@@ -140,6 +151,30 @@ func (b *builder) rotations(frequencies []float32, positions int) (cos, sin stri
 	}
 	dims := []int64{int64(positions), int64(len(frequencies))}
 	return b.floats("cos", c, dims...), b.floats("sin", s, dims...)
+}
+
+// qkv makes one matrix of the three of an attention. The function chooses the
+// columns of each.
+func (b *builder) qkv(at string, pick func(*matrix) []int) *matrix {
+	var list []*matrix
+	for _, name := range []string{"q_proj", "k_proj", "v_proj"} {
+		list = append(list, b.src.linear(at+name))
+	}
+	m, err := columns(list, func(i int) []int { return pick(list[i]) })
+	if err != nil {
+		b.src.fail("%s: %w", at, err)
+		return list[0]
+	}
+	return m
+}
+
+// model makes a file of the graph that was built, with the versions of another.
+func (b *builder) model(like *graph.Model) *graph.Model {
+	b.g.Name = "hearken"
+	b.g.Prune()
+	m := like.With(&b.g)
+	m.Require(graph.Opset{Domain: microsoft, Version: 1})
+	return m
 }
 
 // paddedColumns lists the columns of one head after the other, each padded to

@@ -32,19 +32,20 @@ func presentValue(layer int) string { return fmt.Sprintf("present.%d.value", lay
 // a multiple of sixteen.
 func (d dims) padded() int { return (d.head + 15) / 16 * 16 }
 
-// branches finds the two graphs in a published decoder: for the first run,
-// and for all others.
-func branches(m *graph.Model) (first, next *graph.Graph, err error) {
+// decoderSource finds the weights of a published decoder and its sizes. The
+// weights are in the branch for the first run and in the graph around it.
+func decoderSource(m *graph.Model) (*source, dims, error) {
+	d, err := decoderSizes(m.Graph)
+	if err != nil {
+		return nil, d, err
+	}
 	for _, n := range m.Graph.Nodes {
-		if n.Op != "If" {
-			continue
-		}
-		then, otherwise := n.Attr("then_branch"), n.Attr("else_branch")
-		if then != nil && otherwise != nil && then.G != nil && otherwise.G != nil {
-			return otherwise.G, then.G, nil
+		if first := n.Attr("else_branch"); n.Op == "If" && first != nil && first.G != nil {
+			src, err := newSource(first.G, m.Graph)
+			return src, d, err
 		}
 	}
-	return nil, nil, fmt.Errorf("decoder has no branches")
+	return nil, d, fmt.Errorf("decoder has no branches")
 }
 
 // decoderSizes reads the dimensions that a published decoder declares.
@@ -70,73 +71,30 @@ func decoderSizes(g *graph.Graph) (dims, error) {
 // rewriteDecoder makes one graph without branches for all runs. Its caches
 // grow in place, and only the two best tokens come out.
 func rewriteDecoder(m *graph.Model, src *source, d dims) (*graph.Model, error) {
-	b := new(builder)
+	b := &builder{src: src}
 	b.g.Inputs = []*graph.Value{
 		graph.NewValue(portTokens, graph.Int64, graph.Dim{Size: 1}, graph.Dim{Name: "new"}),
 		graph.NewValue(portLast, graph.Int32, graph.Dim{Size: 1}),
 		graph.NewValue(portLength, graph.Int32),
 	}
-	frequencies, err := src.frequencies()
-	if err != nil {
-		return nil, err
-	}
-	cos, sin := b.rotations(frequencies, maxTextTokens)
-	x, err := b.embed(src, portTokens)
-	if err != nil {
-		return nil, err
-	}
-	n, err := src.norm("layers.0/input_layernorm")
-	if err != nil {
-		return nil, err
-	}
-	h := b.norm(x, n)
+	cos, sin := b.rotations(src.frequencies(), maxTextTokens)
+	x := b.embed(portTokens)
+	h := b.norm(x, "layers.0/input_layernorm")
 	for i := range d.layers {
 		at := fmt.Sprintf("layers.%d/", i)
-		y, err := b.selfAttention(h, src, d, i, cos, sin)
-		if err != nil {
-			return nil, err
-		}
-		if n, err = src.norm(at + "post_attention_layernorm"); err != nil {
-			return nil, err
-		}
-		x, h = b.addNorm(x, y, n)
-		if y, err = b.crossAttention(h, src, d, i); err != nil {
-			return nil, err
-		}
-		if n, err = src.norm(at + "final_layernorm"); err != nil {
-			return nil, err
-		}
-		x, h = b.addNorm(x, y, n)
-		if y, err = b.gated(h, src, at); err != nil {
-			return nil, err
-		}
-		after := fmt.Sprintf("layers.%d/input_layernorm", i+1)
-		if i == d.layers-1 {
-			after = "norm"
-		}
-		if n, err = src.norm(after); err != nil {
-			return nil, err
-		}
-		x, h = b.addNorm(x, y, n)
+		x, h = b.addNorm(x, b.selfAttention(h, d, i, cos, sin), at+"post_attention_layernorm")
+		x, h = b.addNorm(x, b.crossAttention(h, d, i), at+"final_layernorm")
+		x, h = b.addNorm(x, b.gated(h, at), normAfter(i, d.layers, "norm"))
 	}
-	if err := b.choose(h, src); err != nil {
-		return nil, err
-	}
-	return b.model(m)
+	b.choose(h)
+	return b.model(m), src.err
 }
 
 // selfAttention attends to the text. The operator rotates queries and keys by
 // their positions and updates the caches.
-func (b *builder) selfAttention(h string, src *source, d dims, layer int, cos, sin string) (string, error) {
+func (b *builder) selfAttention(h string, d dims, layer int, cos, sin string) string {
 	at := fmt.Sprintf("layers.%d/self_attn/", layer)
-	list, err := src.qkv(at)
-	if err != nil {
-		return "", err
-	}
-	packed, err := columns(list, func(int) []int { return paddedColumns(d.heads, d.head, d.padded()) })
-	if err != nil {
-		return "", err
-	}
+	packed := b.qkv(at, func(*matrix) []int { return paddedColumns(d.heads, d.head, d.padded()) })
 	cache := func(name string) *graph.Value {
 		return graph.NewValue(name, graph.Float32, graph.Dim{Size: 1}, graph.Dim{Size: int64(d.heads)}, graph.Dim{Name: "room"}, graph.Dim{Size: int64(d.padded())})
 	}
@@ -145,84 +103,61 @@ func (b *builder) selfAttention(h string, src *source, d dims, layer int, cos, s
 		[]string{b.linear(h, packed), "", "", textKey(layer), textValue(layer), portLast, portLength, cos, sin},
 		graph.IntAttr("num_heads", int64(d.heads)), graph.IntAttr("kv_num_heads", int64(d.heads)),
 		graph.IntAttr("do_rotary", 1), graph.IntAttr("rotary_interleaved", 1), graph.FloatAttr("scale", d.scale()))
-	y := out[0]
 	b.output(out[1], cache(presentKey(layer)))
 	b.output(out[2], cache(presentValue(layer)))
-	for _, name := range []string{at + "dense", at + "o_proj"} {
-		if src.has(name) {
-			dense, err := src.linear(name)
-			if err != nil {
-				return "", err
-			}
-			return b.linear(y, dense.pad(d.heads, d.head, d.padded())), nil
-		}
-	}
-	return "", fmt.Errorf("no operation %sdense", at)
+	return b.linear(out[0], b.src.linear(at+"dense", at+"o_proj").pad(d.heads, d.head, d.padded()))
 }
 
 // crossAttention attends to the audio.
-func (b *builder) crossAttention(h string, src *source, d dims, layer int) (string, error) {
+func (b *builder) crossAttention(h string, d dims, layer int) string {
 	at := fmt.Sprintf("layers.%d/encoder_attn/", layer)
-	q, err := b.named(h, src, at+"q_proj")
-	if err != nil {
-		return "", err
-	}
+	q := b.named(h, at+"q_proj")
 	for _, name := range []string{audioKey(layer), audioValue(layer)} {
 		b.g.Inputs = append(b.g.Inputs, graph.NewValue(name, graph.Float32,
 			graph.Dim{Size: 1}, graph.Dim{Size: int64(d.heads)}, graph.Dim{Name: "frames"}, graph.Dim{Size: int64(d.head)}))
 	}
 	y := b.op(microsoft, "MultiHeadAttention", []string{q, audioKey(layer), audioValue(layer)},
 		graph.IntAttr("num_heads", int64(d.heads)), graph.FloatAttr("scale", d.scale()))
-	return b.named(y, src, at+"dense", at+"o_proj")
+	return b.named(y, at+"dense", at+"o_proj")
 }
 
 // gated is the feed-forward part: one half of the product gates the other.
-func (b *builder) gated(h string, src *source, at string) (string, error) {
-	up, err := b.named(h, src, at+"mlp/up_proj", at+"mlp/fc1")
-	if err != nil {
-		return "", err
-	}
-	halves := b.ops("", "Split", 2, []string{up}, graph.IntAttr("axis", -1))
+func (b *builder) gated(h, at string) string {
+	halves := b.ops("", "Split", 2, []string{b.named(h, at+"mlp/up_proj", at+"mlp/fc1")}, graph.IntAttr("axis", -1))
 	gate := b.op(microsoft, "QuickGelu", []string{halves[1]}, graph.FloatAttr("alpha", 1))
-	return b.named(b.op("", "Mul", []string{gate, halves[0]}), src, at+"mlp/down_proj", at+"mlp/fc2")
+	return b.named(b.op("", "Mul", []string{gate, halves[0]}), at+"mlp/down_proj", at+"mlp/fc2")
 }
 
 // embed turns tokens into vectors.
-func (b *builder) embed(src *source, tokens string) (string, error) {
-	table, err := src.constant(src.prefix + "embed_tokens/Gather")
-	if err != nil {
-		return "", err
-	}
+func (b *builder) embed(tokens string) string {
+	gather := b.src.prefix + "embed_tokens/Gather"
+	table := b.src.constant(gather)
 	x := b.op("", "Gather", []string{b.once(table), tokens})
 	if table.Type == graph.Float32 {
-		return x, nil
+		return x
 	}
-	dequantize := src.nodes[src.prefix+"embed_tokens/Gather_output_0_DequantizeLinear"]
+	dequantize := b.src.nodes[gather+"_output_0_DequantizeLinear"]
 	if dequantize == nil || len(dequantize.In) != 3 {
-		return "", fmt.Errorf("quantized embedding without a scale")
+		b.src.fail("quantized embedding without a scale")
+		return x
 	}
-	scale, zero := src.weights[dequantize.In[1]], src.weights[dequantize.In[2]]
+	scale, zero := b.src.weights[dequantize.In[1]], b.src.weights[dequantize.In[2]]
 	if scale == nil || zero == nil {
-		return "", fmt.Errorf("quantized embedding without a scale")
+		b.src.fail("quantized embedding without a scale")
+		return x
 	}
-	return b.op("", "DequantizeLinear", []string{x, b.once(scale), b.once(zero)}), nil
+	return b.op("", "DequantizeLinear", []string{x, b.once(scale), b.once(zero)})
 }
 
 // choose finds the best tokens and computes their exact logits.
-func (b *builder) choose(h string, src *source) error {
-	head, tied, err := src.head()
-	if err != nil {
-		return err
-	}
+func (b *builder) choose(h string) {
+	head, tied := b.src.head()
 	logits := b.linear(h, head)
 	top := b.ops("", "TopK", 2, []string{b.op("", "Softmax", []string{logits}, graph.IntAttr("axis", -1)), b.ints("candidates", candidates)},
 		graph.IntAttr("axis", -1))
 	var exact string
 	if tied {
-		rows, err := b.embed(src, top[1])
-		if err != nil {
-			return err
-		}
+		rows := b.embed(top[1])
 		exact = b.op("", "MatMul", []string{rows, b.op("", "Unsqueeze", []string{h, b.ints("axis", -1)})})
 	} else {
 		exact = b.op("", "Unsqueeze", []string{b.op("", "GatherElements", []string{logits, top[1]}, graph.IntAttr("axis", -1)), b.ints("axis", -1)})
@@ -231,42 +166,46 @@ func (b *builder) choose(h string, src *source) error {
 	b.output(top[0], graph.NewValue(portProbs, graph.Float32, per...))
 	b.output(top[1], graph.NewValue(portChoices, graph.Int64, per...))
 	b.output(exact, graph.NewValue(portLogits, graph.Float32, append(per, graph.Dim{Size: 1})...))
-	return nil
 }
 
 // head finds the matrix that makes logits and reports whether it is the
 // transposed embedding, which the published graph transposes and unpacks in
 // every run.
-func (s *source) head() (m *matrix, tied bool, err error) {
+func (s *source) head() (m *matrix, tied bool) {
+	none := &matrix{reals: []float32{}}
 	n := s.nodes["/proj_out/MatMul"]
 	if n == nil {
-		return nil, false, fmt.Errorf("no operation /proj_out/MatMul")
+		s.fail("no operation /proj_out/MatMul")
+		return none, false
 	}
 	if w := s.weights[n.In[1]]; w != nil && w.Type == graph.Float32 && len(w.Dims) == 2 {
-		return &matrix{in: int(w.Dims[0]), out: int(w.Dims[1]), reals: w.Float32s()}, false, nil
+		return &matrix{in: int(w.Dims[0]), out: int(w.Dims[1]), reals: w.Float32s()}, false
 	}
 	unpack, turn := s.byOut[n.In[1]], s.byOut[n.In[1]]
 	if unpack != nil && unpack.Op == "DequantizeLinear" {
 		turn = s.byOut[unpack.In[0]]
 	}
-	if turn == nil || turn.Op != "Transpose" || s.weights[turn.In[0]] == nil {
-		return nil, false, fmt.Errorf("the output layer has an unknown form")
+	if turn == nil || turn.Op != "Transpose" || s.weights[turn.In[0]] == nil || len(s.weights[turn.In[0]].Dims) != 2 {
+		s.fail("the output layer has an unknown form")
+		return none, false
 	}
 	table := s.weights[turn.In[0]]
-	embedding, err := s.constant(s.prefix + "embed_tokens/Gather")
-	tied = err == nil && embedding == table
-	if table.Type == graph.Float32 && len(table.Dims) == 2 {
-		m = &matrix{in: int(table.Dims[1]), out: int(table.Dims[0])}
-		m.reals = transposed(table.Float32s(), m.out, m.in)
-		return m, tied, nil
+	tied = s.constant(s.prefix+"embed_tokens/Gather") == table
+	rows, cols := int(table.Dims[0]), int(table.Dims[1])
+	if table.Type == graph.Float32 {
+		return &matrix{in: cols, out: rows, reals: transposed(table.Float32s(), rows, cols)}, tied
 	}
-	if unpack.Op != "DequantizeLinear" || len(unpack.In) != 3 || len(table.Dims) != 2 {
-		return nil, false, fmt.Errorf("the output layer has an unknown form")
+	if unpack.Op != "DequantizeLinear" || len(unpack.In) != 3 {
+		s.fail("the output layer has an unknown form")
+		return none, false
 	}
-	flat := &graph.Tensor{Type: table.Type, Dims: []int64{table.Dims[1], table.Dims[0]},
-		Raw: transposed(table.Raw, int(table.Dims[0]), int(table.Dims[1]))}
-	m, err = quantized(flat, s.weights[unpack.In[1]], s.weights[unpack.In[2]])
-	return m, tied, err
+	flat := &graph.Tensor{Type: table.Type, Dims: []int64{table.Dims[1], table.Dims[0]}, Raw: transposed(table.Raw, rows, cols)}
+	m, err := quantized(flat, s.weights[unpack.In[1]], s.weights[unpack.In[2]])
+	if err != nil {
+		s.fail("output layer: %w", err)
+		return none, false
+	}
+	return m, tied
 }
 
 func transposed[T any](in []T, rows, cols int) []T {

@@ -15,6 +15,14 @@ type source struct {
 	nodes   map[string]*graph.Node
 	byOut   map[string]*graph.Node
 	weights map[string]*graph.Tensor
+	err     error // why a lookup failed, the first time; what it returned is empty
+}
+
+// fail notes why a lookup failed.
+func (s *source) fail(format string, args ...any) {
+	if s.err == nil {
+		s.err = fmt.Errorf(format, args...)
+	}
 }
 
 // newSource indexes a graph. Its weights may also be in the graph around it.
@@ -60,17 +68,19 @@ func (s *source) has(name string) bool {
 }
 
 // constant finds the weight among a node's inputs.
-func (s *source) constant(node string) (*graph.Tensor, error) {
+func (s *source) constant(node string) *graph.Tensor {
 	n := s.nodes[node]
 	if n == nil {
-		return nil, fmt.Errorf("no operation %s", node)
+		s.fail("no operation %s", node)
+		return &graph.Tensor{}
 	}
 	for _, in := range n.In {
 		if w := s.weights[in]; w != nil {
-			return w, nil
+			return w
 		}
 	}
-	return nil, fmt.Errorf("operation %s has no weight", node)
+	s.fail("operation %s has no weight", node)
+	return &graph.Tensor{}
 }
 
 // A matrix is what a linear layer multiplies with: [in, out], quantized with
@@ -84,40 +94,33 @@ type matrix struct {
 	bias    []float32 // may be nil
 }
 
-// linear finds the matrix of a linear layer.
-func (s *source) linear(name string) (*matrix, error) {
-	name = s.prefix + name
+// linear finds the matrix of a linear layer, which has one of the names.
+func (s *source) linear(names ...string) *matrix {
+	name := s.prefix + names[max(0, slices.IndexFunc(names, s.has))]
 	var m *matrix
-	var err error
 	if n := s.nodes[name+"/MatMul_quant"]; n != nil && n.Op == "MatMulInteger" && len(n.In) == 4 {
-		scale, err := s.constant(name + "/MatMul_quant_scales_mul")
+		var err error
+		m, err = quantized(s.weights[n.In[1]], s.constant(name+"/MatMul_quant_scales_mul"), s.weights[n.In[3]])
 		if err != nil {
-			return nil, err
-		}
-		m, err = quantized(s.weights[n.In[1]], scale, s.weights[n.In[3]])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			s.fail("%s: %w", name, err)
+			return &matrix{reals: []float32{}}
 		}
 	} else {
-		w, err := s.constant(name + "/MatMul")
-		if err != nil {
-			return nil, err
-		}
+		w := s.constant(name + "/MatMul")
 		if w.Type != graph.Float32 || len(w.Dims) != 2 {
-			return nil, fmt.Errorf("%s: weight of type %d and shape %v", name, w.Type, w.Dims)
+			s.fail("%s: weight of type %d and shape %v", name, w.Type, w.Dims)
+			return &matrix{reals: []float32{}}
 		}
 		m = &matrix{in: int(w.Dims[0]), out: int(w.Dims[1]), reals: w.Float32s()}
 	}
 	if s.nodes[name+"/Add"] != nil {
-		var b *graph.Tensor
-		if b, err = s.constant(name + "/Add"); err == nil && b.Size() != m.out {
-			err = fmt.Errorf("%s: bias of shape %v", name, b.Dims)
+		b := s.constant(name + "/Add")
+		if b.Size() != m.out {
+			s.fail("%s: bias of shape %v", name, b.Dims)
 		}
-		if err == nil {
-			m.bias = b.Float32s()
-		}
+		m.bias = b.Float32s()
 	}
-	return m, err
+	return m
 }
 
 // quantized makes a matrix of 8-bit weights. They become signed, since that
@@ -226,33 +229,28 @@ type norm struct {
 	epsilon float32
 }
 
-func (s *source) norm(name string) (norm, error) {
-	w, err := s.constant(s.prefix + name + "/Mul")
-	if err != nil {
-		return norm{}, err
-	}
-	e, err := s.constant(s.prefix + name + "/Add")
-	if err != nil {
-		return norm{}, err
-	}
+func (s *source) norm(name string) norm {
+	w, e := s.constant(s.prefix+name+"/Mul"), s.constant(s.prefix+name+"/Add")
 	if e.Type != graph.Float32 || e.Size() != 1 {
-		return norm{}, fmt.Errorf("%s: epsilon of shape %v", name, e.Dims)
+		s.fail("%s: epsilon of shape %v", name, e.Dims)
+		return norm{weight: w}
 	}
-	return norm{w, e.Float32s()[0]}, nil
+	return norm{w, e.Float32s()[0]}
 }
 
 // frequencies are the speeds of the rotary embedding. Some exporters repeat and
 // convert them before they are used.
-func (s *source) frequencies() ([]float32, error) {
+func (s *source) frequencies() []float32 {
 	n := s.nodes[s.prefix+"rotary_emb/MatMul"]
 	for n != nil && len(n.In) > 0 {
 		if w := s.weights[n.In[0]]; w != nil {
 			if w.Type != graph.Float32 {
-				return nil, fmt.Errorf("frequencies of type %d", w.Type)
+				s.fail("frequencies of type %d", w.Type)
 			}
-			return w.Float32s(), nil
+			return w.Float32s()
 		}
 		n = s.byOut[n.In[0]]
 	}
-	return nil, fmt.Errorf("no frequencies of positions")
+	s.fail("no frequencies of positions")
+	return nil
 }
