@@ -3,6 +3,7 @@ package deepgram
 import (
 	"time"
 
+	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/stt"
 )
 
@@ -51,7 +52,7 @@ func (s *stream) maintain() {
 func (s *stream) finish() {
 	guard := time.AfterFunc(s.stall, func() { s.fail(errStalled(s.stall)) })
 	defer guard.Stop()
-	if len(s.buf) > 0 && s.send() != nil {
+	if s.send() != nil {
 		return
 	}
 	s.mu.Lock()
@@ -74,7 +75,7 @@ func (s *stream) watch(now time.Time, closing bool) {
 	case len(s.events) == cap(s.events):
 		return // the caller is slow, not the server
 	case closing && drained:
-		s.fail(errDrain(drainWithin))
+		s.fail(hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram did not finish the stream and sent nothing for %s.", drainWithin))
 	case closing:
 	case stalled:
 		s.fail(errStalled(s.stall))

@@ -21,10 +21,8 @@ func (s *stream) Finalize() error {
 	if err := s.closeError(); err != nil {
 		return err
 	}
-	if len(s.buf) > 0 {
-		if err := s.send(); err != nil {
-			return err
-		}
+	if err := s.send(); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	done := s.finalUntil >= s.clock.pos()

@@ -1,6 +1,7 @@
 package deepgram
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 )
@@ -25,7 +26,9 @@ type message struct {
 	IsFinal      bool    `json:"is_final"`
 	SpeechFinal  bool    `json:"speech_final"`  // somebody paused
 	FromFinalize bool    `json:"from_finalize"` // the answer to Finalize
-	Channel      channel `json:"channel"`
+	Channel      struct {
+		Alternatives []alternative `json:"alternatives"`
+	} `json:"channel"`
 
 	Timestamp   float64 `json:"timestamp"`     // SpeechStarted
 	LastWordEnd float64 `json:"last_word_end"` // UtteranceEnd
@@ -57,10 +60,6 @@ func (m *message) best() alternative {
 	return m.Channel.Alternatives[0]
 }
 
-type channel struct {
-	Alternatives []alternative `json:"alternatives"`
-}
-
 type alternative struct {
 	Transcript string   `json:"transcript"`
 	Confidence float64  `json:"confidence"`
@@ -79,9 +78,4 @@ type word struct {
 }
 
 // text is the word as it is written.
-func (w *word) text() string {
-	if w.Punctuated != "" {
-		return w.Punctuated
-	}
-	return w.Word
-}
+func (w *word) text() string { return cmp.Or(w.Punctuated, w.Word) }

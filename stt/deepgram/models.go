@@ -1,6 +1,7 @@
 package deepgram
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,23 +25,16 @@ var (
 		ko-KR lt lv ms nl nl-BE no pl pt pt-BR pt-PT ro ru sk sv sv-SE th th-TH tr uk vi zh zh-CN zh-HK zh-Hans
 		zh-Hant zh-TW`), english...)
 
-	models = map[string][]string{
-		"nova-3":                  nova3,
-		"nova-3-general":          nova3,
-		"nova-3-medical":          nova3Medical,
-		"nova-2":                  nova2,
-		"nova-2-general":          nova2,
-		"nova-2-atc":              narrow,
-		"nova-2-automotive":       narrow,
-		"nova-2-conversationalai": narrow,
-		"nova-2-drivethru":        narrow,
-		"nova-2-finance":          narrow,
-		"nova-2-medical":          narrow,
-		"nova-2-meeting":          narrow,
-		"nova-2-phonecall":        narrow,
-		"nova-2-video":            narrow,
-		"nova-2-voicemail":        narrow,
-	}
+	models = func() map[string][]string {
+		m := map[string][]string{
+			"nova-3": nova3, "nova-3-general": nova3, "nova-3-medical": nova3Medical,
+			"nova-2": nova2, "nova-2-general": nova2,
+		}
+		for field := range strings.FieldsSeq("atc automotive conversationalai drivethru finance medical meeting phonecall video voicemail") {
+			m["nova-2-"+field] = narrow
+		}
+		return m
+	}()
 
 	// otherTags are further tags of languages, with what the models call them.
 	otherTags = map[string]string{"nb": "no", "nn": "no", "fil": "tl", "iw": "he", "in": "id", "cmn": "zh", "yue": "zh-HK"}
@@ -59,13 +53,8 @@ func (p *Provider) language(model, tag string) (string, error) {
 	case !ok && model == p.cfg.Model:
 		return tag, nil
 	case !ok:
-		names := make([]string, 0, len(models))
-		for name := range models {
-			names = append(names, name)
-		}
-		slices.Sort(names)
 		return "", hearken.Errorf(hearken.ProviderNotConfigured, "Deepgram has no model %q here.", model).
-			WithTry("one of %s", strings.Join(names, ", "))
+			WithTry("one of %s", strings.Join(slices.Sorted(maps.Keys(models)), ", "))
 	}
 	if tag == "" {
 		return "en", nil // Deepgram's default, made explicit
@@ -81,20 +70,13 @@ func (p *Provider) language(model, tag string) (string, error) {
 // need be.
 func matchLanguage(known []string, tag string) string {
 	tag = strings.ReplaceAll(tag, "_", "-")
-	for tag != "" {
-		for _, k := range known {
-			if strings.EqualFold(k, tag) {
-				return k
-			}
+	for ; tag != ""; tag = tag[:max(0, strings.LastIndexByte(tag, '-'))] {
+		if i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, tag) }); i >= 0 {
+			return known[i]
 		}
 		if other := otherTags[strings.ToLower(tag)]; other != "" && slices.Contains(known, other) {
 			return other
 		}
-		i := strings.LastIndexByte(tag, '-')
-		if i < 0 {
-			break
-		}
-		tag = tag[:i]
 	}
 	return ""
 }

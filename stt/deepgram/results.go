@@ -32,16 +32,15 @@ func (s *stream) read() {
 	s.mu.Unlock()
 	s.err = cmp.Or(context.Cause(s.ctx), err, errClosed)
 	close(s.done)
-	if err != nil {
-		if s.ctx.Err() == nil {
-			s.emit(hearken.StreamEvent{Kind: hearken.Failed, Err: err})
-		}
-		close(s.events)
-		s.conn.CloseNow()
-		return
+	if err != nil && s.ctx.Err() == nil {
+		s.emit(hearken.StreamEvent{Kind: hearken.Failed, Err: err})
 	}
 	close(s.events)
-	s.conn.Close(websocket.StatusNormalClosure, "")
+	if err != nil {
+		s.conn.CloseNow()
+	} else {
+		s.conn.Close(websocket.StatusNormalClosure, "")
+	}
 }
 
 // readMessages handles the server's messages until it has sent everything
@@ -58,7 +57,7 @@ func (s *stream) readMessages() error {
 		}
 		m, err := parse(s.inbox.Bytes())
 		if err != nil {
-			return errGarbled()
+			return hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram sent something that is not part of its protocol.")
 		}
 		s.mu.Lock()
 		s.receivedAt, s.unansweredSince = time.Now(), time.Time{}

@@ -146,8 +146,7 @@ func confidence(words []word) *float64 {
 	if n == 0 {
 		return nil
 	}
-	mean := sum / float64(n)
-	return &mean
+	return new(sum / float64(n))
 }
 
 // languageOf is the language of most of the words, if the server reports it.

@@ -136,10 +136,8 @@ func (s *stream) Write(f hearken.Frame) error {
 // skipTo continues at a later position. Nobody's sentence continues there, so
 // the server is asked to finish what it has.
 func (s *stream) skipTo(pos int64) error {
-	if len(s.buf) > 0 {
-		if err := s.send(); err != nil {
-			return err
-		}
+	if err := s.send(); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	before := s.clock.sent()
@@ -152,9 +150,12 @@ func (s *stream) skipTo(pos int64) error {
 	return s.requestFinalize(false)
 }
 
-// send sends the audio in the buffer, at the pace.
+// send sends the audio in the buffer, if any, at the pace.
 func (s *stream) send() error {
 	n := len(s.buf) / 2
+	if n == 0 {
+		return nil
+	}
 	if wait := s.pace.wait(n, time.Now()); wait > 0 {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()

@@ -35,7 +35,8 @@ func Catalog(root string) ([]Installed, error) {
 		kind, rest, ok := strings.Cut(e.Name(), "-")
 		language, _, _ := strings.Cut(rest, "-")
 		dir := filepath.Join(root, "moonshine", e.Name())
-		if !ok || kind == "" || language == "" || !isDir(dir) {
+		info, err := os.Stat(dir) // follows links
+		if !ok || kind == "" || language == "" || err != nil || !info.IsDir() {
 			continue
 		}
 		found = append(found, Installed{Dir: dir, Name: e.Name(), Kind: kind, Language: language})
@@ -43,18 +44,10 @@ func Catalog(root string) ([]Installed, error) {
 	return found, nil
 }
 
-func isDir(path string) bool {
-	info, err := os.Stat(path) // follows links
-	return err == nil && info.IsDir()
-}
-
 // primary is the language of a tag, "pt" of "pt-BR"; "en" if it is empty.
 func primary(tag string) string {
 	tag, _, _ = strings.Cut(strings.ToLower(tag), "-")
-	if tag == "" {
-		return "en"
-	}
-	return tag
+	return cmp.Or(tag, "en")
 }
 
 // choose finds the models for a language, the smallest first, or says which
@@ -79,14 +72,12 @@ func (p *Provider) choose(language, model string) ([]Installed, error) {
 	if len(found) == 0 {
 		return nil, p.noLanguage(language, list(all, func(f Installed) string { return f.Language }))
 	}
-	found = bySize(found)
-	if model == "" || model == autoModel {
+	slices.SortStableFunc(found, func(a, b Installed) int { return cmp.Compare(a.size(), b.size()) })
+	if model == autoModel {
 		return found, nil
 	}
-	for i, f := range found {
-		if f.Kind == model || f.Name == model {
-			return found[:i+1], nil
-		}
+	if i := slices.IndexFunc(found, func(f Installed) bool { return f.Kind == model || f.Name == model }); i >= 0 {
+		return found[:i+1], nil
 	}
 	return nil, hearken.Errorf(hearken.ProviderNotConfigured,
 		"The offline engine has no model %q for the language %q; it has %s.",
@@ -99,27 +90,22 @@ func (p *Provider) choose(language, model string) ([]Installed, error) {
 func (p *Provider) noLanguage(language, have string) error {
 	// Remote callers need not know the directory itself.
 	try := "a Moonshine model for it as base-" + primary(language) + " in the model directory, see docs/models.md"
-	others := strings.Join(p.cfg.Others, " or ")
-	if others == "" {
-		return hearken.Errorf(hearken.ProviderNotConfigured,
-			"The offline engine has no model for the language %q; it has %s.", language, have).WithTry("%s", try)
+	suggestion := ""
+	if others := strings.Join(p.cfg.Others, " or "); others != "" {
+		suggestion = " The provider " + others + " could do it."
+		try = "provider " + others + ", or " + try
 	}
 	return hearken.Errorf(hearken.ProviderNotConfigured,
-		"The offline engine has no model for the language %q; it has %s. The provider %s could do it.", language, have, others).
-		WithTry("provider %s, or %s", others, try)
+		"The offline engine has no model for the language %q; it has %s.%s", language, have, suggestion).WithTry("%s", try)
 }
 
-// bySize sorts models by the size of their decoders, the smallest first.
-func bySize(found []Installed) []Installed {
-	size := func(f Installed) int64 {
-		info, err := os.Stat(filepath.Join(f.Dir, decoderFile))
-		if err != nil {
-			return 0
-		}
-		return info.Size()
+// size is the size of the model's decoder; 0 if it cannot be read.
+func (i Installed) size() int64 {
+	info, err := os.Stat(filepath.Join(i.Dir, decoderFile))
+	if err != nil {
+		return 0
 	}
-	slices.SortStableFunc(found, func(a, b Installed) int { return cmp.Compare(size(a), size(b)) })
-	return found
+	return info.Size()
 }
 
 func list(found []Installed, name func(Installed) string) string {

@@ -1,10 +1,12 @@
 package moonshine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -92,6 +94,7 @@ func newProvider(ctx context.Context, cfg Config) *Provider {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	cfg.Model = cmp.Or(cfg.Model, autoModel)
 	p := &Provider{cfg: cfg, sched: newScheduler(cfg.Cores), sets: map[string]*loading{}}
 	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return p
@@ -124,18 +127,18 @@ func Capabilities() hearken.Capabilities {
 
 // Ready waits until the models of the default language are loaded.
 func (p *Provider) Ready(ctx context.Context) error {
-	_, err := p.wait(ctx, p.modelSet(p.cfg.Language, ""))
+	_, err := p.modelSet(p.cfg.Language, "").wait(ctx)
 	return err
 }
 
 // Check reports whether there is a model for the language and capacity for
 // another stream.
 func (p *Provider) Check(ctx context.Context, cfg hearken.StreamConfig) error {
-	if _, err := p.choose(cfg.Language, p.model(cfg.Model)); err != nil {
+	if _, err := p.choose(cfg.Language, cmp.Or(cfg.Model, p.cfg.Model)); err != nil {
 		return err
 	}
 	if l := p.modelSet(cfg.Language, cfg.Model); l.retried {
-		if _, err := p.wait(ctx, l); err != nil {
+		if _, err := l.wait(ctx); err != nil {
 			return err
 		}
 	}
@@ -146,7 +149,7 @@ func (p *Provider) Check(ctx context.Context, cfg hearken.StreamConfig) error {
 
 // Open starts a stream. It waits for models that are still being loaded.
 func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
-	v, err := p.wait(ctx, p.modelSet(cfg.Language, cfg.Model))
+	v, err := p.modelSet(cfg.Language, cfg.Model).wait(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +157,47 @@ func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.
 		return p.open(ctx, cfg, v, recordedMode)
 	}
 	return p.open(ctx, cfg, v, liveMode.withEndpointing(cfg.Endpointing))
+}
+
+// TranscribeAll transcribes a whole recording with all cores and returns its
+// segments. It works like a live stream, except that nobody waits for the
+// words: segments are as long as the models can take, which is more accurate,
+// and each is decoded on its own, so that every core has one. Live streams go
+// first. If progress is not nil, it gets the share that is done.
+func (p *Provider) TranscribeAll(ctx context.Context, pcm []int16, cfg hearken.StreamConfig, progress func(done float64)) ([]hearken.Segment, error) {
+	v, err := p.modelSet(cfg.Language, cfg.Model).wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // releases the stream in any case
+	cfg.Interim = false
+	s, err := p.open(ctx, cfg, v, recordedMode)
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		// A failure to write is also an event.
+		if s.Write(hearken.Frame{Pos: cfg.Start, PCM: pcm}) == nil {
+			_ = s.Close()
+		}
+	}()
+	var segments []hearken.Segment
+	for e := range s.Events() {
+		switch e.Kind {
+		case hearken.Failed:
+			return nil, e.Err
+		case hearken.Final:
+			segments = append(segments, e.Segment)
+		}
+		if progress != nil && len(pcm) > 0 && (e.Kind == hearken.Final || e.Kind == hearken.Progress) {
+			progress(float64(e.FinalUntil-cfg.Start) / float64(len(pcm)))
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return segments, nil
 }
 
 func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *modelSet, m mode) (*stream, error) {
@@ -166,7 +210,7 @@ func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *modelS
 		release()
 		return nil, hearken.Errorf(hearken.ProviderConnectionFailed, "The voice detector failed: %w.", err)
 	}
-	terms := append(append([]string(nil), p.cfg.Vocabulary...), cfg.Vocabulary...)
+	terms := slices.Concat(p.cfg.Vocabulary, cfg.Vocabulary)
 	e := &transcriber{good: v.good, quick: v.quick, plausible: v.plausible, vocab: newVocabulary(terms, v.common)}
 	s := newStream(ctx, cfg, m, e, p.sched, d, release)
 	s.log = p.cfg.Log
@@ -184,18 +228,16 @@ func (p *Provider) reserve(v *modelSet, live bool) error {
 	if p.closed {
 		return errEnded()
 	}
-	if !live {
-		p.reserved.Add(1)
-		return nil
+	if live {
+		p.limit = v.streams
+		if p.cfg.MaxStreams > 0 {
+			p.limit = p.cfg.MaxStreams
+		}
+		if err := p.checkCapacity(); err != nil {
+			return err
+		}
+		p.streams++
 	}
-	p.limit = v.streams
-	if p.cfg.MaxStreams > 0 {
-		p.limit = p.cfg.MaxStreams
-	}
-	if err := p.checkCapacity(); err != nil {
-		return err
-	}
-	p.streams++
 	p.reserved.Add(1)
 	return nil
 }
@@ -241,19 +283,9 @@ func errEnded() error {
 	return hearken.Errorf(hearken.ProviderConnectionFailed, "The offline engine has ended.")
 }
 
-func (p *Provider) model(asked string) string {
-	if asked == "" {
-		return p.cfg.Model
-	}
-	return asked
-}
-
 // modelSet finds a model set or begins to load it. One that failed is retried.
 func (p *Provider) modelSet(language, model string) *loading {
-	language, model = primary(language), p.model(model)
-	if model == "" {
-		model = autoModel
-	}
+	language, model = primary(language), cmp.Or(model, p.cfg.Model)
 	key := language + " " + model
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -270,16 +302,15 @@ func (p *Provider) modelSet(language, model string) *loading {
 	p.sets[key] = l
 	p.loads.Go(func() {
 		defer close(l.ready)
-		found, err := p.choose(language, model)
-		if err == nil {
-			l.set, err = p.load(p.ctx, found, model == autoModel)
+		var found []Installed
+		if found, l.err = p.choose(language, model); l.err == nil {
+			l.set, l.err = p.load(p.ctx, found, model == autoModel)
 		}
-		l.err = err
 	})
 	return l
 }
 
-func (p *Provider) wait(ctx context.Context, l *loading) (*modelSet, error) {
+func (l *loading) wait(ctx context.Context) (*modelSet, error) {
 	select {
 	case <-l.ready:
 		return l.set, l.err

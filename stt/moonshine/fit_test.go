@@ -27,7 +27,7 @@ type observation struct {
 // utterance and without plausibility.
 func observe(t *testing.T, p *Provider, clips []speech.Clip) []observation {
 	t.Helper()
-	v, err := p.wait(t.Context(), p.modelSet("en", "base"))
+	v, err := p.modelSet("en", "base").wait(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,12 @@
 package moonshine
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -79,50 +81,29 @@ func (s *modelCache) open(cfg *Config) (err error) {
 
 // load loads what is not loaded yet.
 func (s *modelCache) load(ctx context.Context, found []Installed, silero string, log *slog.Logger) error {
+	missing := slices.DeleteFunc(slices.Clone(found), func(f Installed) bool { return s.models[f.Dir] != nil })
+	loaded, errs := make([]*Model, len(missing)), make([]error, len(missing)+1)
 	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var errs []error
-	fail := func(err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		errs = append(errs, err)
-	}
 	if s.silero == nil {
-		wg.Go(func() {
-			m, err := vad.Load(s.rt, silero)
-			if err != nil {
-				fail(err)
-				return
-			}
-			s.silero = m
-		})
+		wg.Go(func() { s.silero, errs[len(missing)] = vad.Load(s.rt, silero) })
 	}
-	for _, f := range found {
-		mu.Lock()
-		_, ok := s.models[f.Dir]
-		mu.Unlock()
-		if ok {
-			continue
-		}
+	for i, f := range missing {
 		wg.Go(func() {
-			m, err := LoadModel(s.rt, f.Dir, ModelOptions{TokensPerSecond: tokenRate(f.Language)})
-			if err != nil {
-				fail(err)
-				return
-			}
-			if m.notRewritten != nil {
-				log.Warn("model not prepared and therefore slower; hearken models pull prepares it", "model", f.Name, "error", m.notRewritten)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			s.models[f.Dir] = m
+			loaded[i], errs[i] = LoadModel(s.rt, f.Dir, ModelOptions{TokensPerSecond: tokenRate(f.Language)})
 		})
 	}
 	wg.Wait()
-	if len(errs) > 0 {
-		return errs[0] // each names a file and what to do; one is enough
+	for i, m := range loaded {
+		if m == nil {
+			continue
+		}
+		s.models[missing[i].Dir] = m
+		if m.notRewritten != nil {
+			log.Warn("model not prepared and therefore slower; hearken models pull prepares it", "model", missing[i].Name, "error", m.notRewritten)
+		}
 	}
-	return ctx.Err()
+	// Each error names a file and what to do; one is enough.
+	return cmp.Or(append(errs, ctx.Err())...)
 }
 
 func (s *modelCache) close() {
@@ -146,7 +127,7 @@ func commonWords(v *vocab) func(word string) bool {
 	list := sync.OnceValue(func() map[string]bool {
 		words := map[string]bool{}
 		for _, p := range v.pieces {
-			if w, ok := strings.CutPrefix(p, " "); ok && len(w) > 0 && strings.IndexFunc(w, notLetter) < 0 {
+			if w, ok := strings.CutPrefix(p, " "); ok && w != "" && !strings.ContainsFunc(w, notLetter) {
 				words[fold(w)] = true
 			}
 		}

@@ -29,7 +29,7 @@ func regress(rows []example, shrink float64) []float64 {
 		}
 		for _, r := range rows {
 			x := append([]float64{1}, r.x...)
-			p := sigmoid(dot(b, x))
+			p := logistic(b, x)
 			for i := range n {
 				grad[i] += r.weight * (r.y - p) * x[i]
 				for j := range n {
@@ -48,13 +48,6 @@ func regress(rows []example, shrink float64) []float64 {
 		}
 	}
 	return b
-}
-
-func dot(a, b []float64) (sum float64) {
-	for i := range a {
-		sum += a[i] * b[i]
-	}
-	return sum
 }
 
 // solve solves a·x = y by Gaussian elimination.

@@ -28,7 +28,7 @@ func TestStream_Panic(t *testing.T) {
 		var log bytes.Buffer
 		m := &fakeModel{}
 		p := fakeProvider(t, m, Config{Cores: 1, Log: slog.New(slog.NewTextHandler(&log, nil))})
-		v, err := p.wait(t.Context(), p.modelSet("en", ""))
+		v, err := p.modelSet("en", "").wait(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,11 +10,10 @@ import (
 
 // features show whether a model is right about a text.
 type features struct {
-	tokens  int
-	seconds float64
-	sure    float64 // mean log-probability of the tokens
-	weak    float64 // mean log-probability of the weakest quarter of them
-	broken  bool    // it repeated itself or found no end
+	tokens int
+	sure   float64 // mean log-probability of the tokens
+	weak   float64 // mean log-probability of the weakest quarter of them
+	broken bool    // it repeated itself or found no end
 
 	// The second opinion, if there was one.
 	second   bool
@@ -23,14 +22,11 @@ type features struct {
 	disagree float64 // share of the words that the two do not have in common
 }
 
-func measure(r Result, pcm []float32) features {
-	f := features{
-		tokens: len(r.Tokens), seconds: float64(len(pcm)) / hearken.SampleRate,
-		sure: mean(r.LogProbs), broken: r.Looped || r.Capped,
-	}
+func measure(r Result) features {
 	sorted := slices.Sorted(slices.Values(r.LogProbs))
-	f.weak = mean(sorted[:(len(sorted)+3)/4])
-	return f
+	return features{
+		tokens: len(r.Tokens), sure: mean(r.LogProbs), weak: mean(sorted[:(len(sorted)+3)/4]), broken: r.Looped || r.Capped,
+	}
 }
 
 // compare adds a second opinion on the same audio.
@@ -91,8 +87,7 @@ func plausibilityFor(language string) plausibility {
 
 // row is the input of the regression.
 func (f *features) row() []float64 {
-	n := 1 / math.Sqrt(float64(max(f.tokens, 1)))
-	r := []float64{1, f.sure, f.weak, n}
+	r := []float64{1, f.sure, f.weak, 1 / math.Sqrt(float64(max(f.tokens, 1)))}
 	if !f.second {
 		return r
 	}
@@ -126,10 +121,8 @@ func logistic(b, x []float64) float64 {
 	for i := range b {
 		sum += b[i] * x[i]
 	}
-	return sigmoid(sum)
+	return 1 / (1 + math.Exp(-sum))
 }
-
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // confidenceFit turns features into expected word accuracy: a constant, then
 // what the mean log-probability, that of the weakest quarter and the shortness

@@ -118,14 +118,14 @@ func (t *transcriber) final(ctx context.Context, u *transcription, pcm []float32
 	if text == "" {
 		return t.retryEmpty(ctx, own[max(0, u.first-u.pos-shortLead):])
 	}
-	f := measure(r, own)
+	f := measure(r)
 	switch {
 	case t.singleModel() && spare && f.sure < almostSure:
 		retried, err := t.retryTrimmed(ctx, u, pcm, before)
 		if err != nil {
 			return transcript{}, err
 		}
-		if g := measure(retried, own); retried.Text != "" && !g.broken && (f.broken || g.sure > f.sure) {
+		if g := measure(retried); retried.Text != "" && !g.broken && (f.broken || g.sure > f.sure) {
 			text, r, f = strings.TrimSpace(retried.Text), retried, g
 		}
 	case !t.singleModel() && t.plausible.needsSecondOpinion(f):
@@ -164,7 +164,7 @@ func (t *transcriber) retryEmpty(ctx context.Context, pcm []float32) (transcript
 			return transcript{}, err
 		}
 		if text := strings.TrimSpace(r.Text); text != "" {
-			return t.assess(text, r.Tokens, measure(r, pcm)), nil
+			return t.assess(text, r.Tokens, measure(r)), nil
 		}
 	}
 	return transcript{}, nil
@@ -191,7 +191,7 @@ func (t *transcriber) partial(ctx context.Context, pcm []float32, draft []int32)
 		return preview{}, err
 	}
 	p := preview{tokens: r.Tokens}
-	if text := strings.TrimSpace(r.Text); text != "" && !t.plausible.implausible(measure(r, pcm)) {
+	if text := strings.TrimSpace(r.Text); text != "" && !t.plausible.implausible(measure(r)) {
 		p.text = t.vocab.correct(text)
 	}
 	return p, nil

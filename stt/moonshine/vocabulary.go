@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	unicodenorm "golang.org/x/text/unicode/norm"
 
 	"github.com/hearken-dev/hearken/editdistance"
 )
@@ -128,14 +131,9 @@ func split(field string) piece {
 	if from < 0 {
 		return piece{after: field}
 	}
-	to := len(field)
-	for to > from {
-		if r := []rune(field[from:to]); isWord(r[len(r)-1]) {
-			break
-		}
-		r := []rune(field[from:to])
-		to -= len(string(r[len(r)-1]))
-	}
+	to := strings.LastIndexFunc(field, isWord)
+	_, size := utf8.DecodeRuneInString(field[to:])
+	to += size
 	for _, own := range []string{"'s", "’s"} {
 		if strings.HasSuffix(field[from:to], own) {
 			to -= len(own)
@@ -144,4 +142,60 @@ func split(field string) piece {
 	p := piece{before: field[:from], word: field[from:to], after: field[to:]}
 	p.folded = fold(p.word)
 	return p
+}
+
+// fold reduces a text to its letters and digits in lower case, without accents
+// and spaces.
+func fold(text string) string {
+	var b strings.Builder
+	for _, r := range unicodenorm.NFD.String(text) {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return b.String()
+}
+
+// spellings are written differently and sound alike, longer ones first.
+var spellings = strings.NewReplacer(
+	"tch", "x", "sch", "x", "tion", "xn", "ough", "o",
+	"ph", "f", "ck", "k", "ch", "x", "sh", "x", "th", "0", "wh", "w", "wr", "r", "kn", "n",
+	"gh", "k", "dg", "x", "ce", "s", "ci", "s", "cy", "s", "ge", "x", "gi", "x", "qu", "kw",
+)
+
+// phoneticKey is a rough key for how a folded word sounds: its consonants,
+// where those that are easily confused are the same, after its first vowel if
+// it begins with one.
+func phoneticKey(letters string) string {
+	var b strings.Builder
+	var last rune
+	for i, r := range spellings.Replace(letters) {
+		switch r {
+		case 'a', 'e', 'i', 'o', 'u', 'y', 'h', 'w':
+			if i > 0 || r == 'h' {
+				last = 0
+				continue
+			}
+			if r != 'w' {
+				r = 'a'
+			}
+		case 'b':
+			r = 'p'
+		case 'd':
+			r = 't'
+		case 'v':
+			r = 'f'
+		case 'z':
+			r = 's'
+		case 'g', 'c', 'q':
+			r = 'k'
+		case 'j':
+			r = 'x'
+		}
+		if r != last {
+			b.WriteRune(r)
+		}
+		last = r
+	}
+	return b.String()
 }

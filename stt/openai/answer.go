@@ -116,9 +116,7 @@ func (p *Provider) readJSON(b []byte, key string) (*answer, error) {
 	err := json.Unmarshal(b, &head)
 	switch {
 	case err == nil && head.Text == nil && len(head.Error) > 0: // whisper.cpp sends errors with status 200
-		r := &stt.Refusal{Status: http.StatusInternalServerError}
-		parseRefusal(r, b, key)
-		return nil, p.explain(r)
+		return nil, p.serverError(b, key)
 	case err != nil || head.Text == nil:
 		return nil, p.protocolError()
 	}
@@ -167,15 +165,20 @@ func (p *Provider) readEvents(body io.Reader, key string, show func(text string)
 		case event.Type == "transcript.text.done":
 			return p.readJSON(data, key)
 		case event.Type == "error" || len(event.Error) > 0:
-			r := &stt.Refusal{Status: http.StatusInternalServerError}
-			parseRefusal(r, data, key)
-			return nil, p.explain(r)
+			return nil, p.serverError(data, key)
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
 	}
 	return nil, hearken.Errorf(hearken.ProviderConnectionFailed, "%s sent an incomplete answer.", p.server)
+}
+
+// serverError is the error that a server sent in place of a transcript.
+func (p *Provider) serverError(b []byte, key string) error {
+	r := &stt.Refusal{Status: http.StatusInternalServerError}
+	parseRefusal(r, b, key)
+	return p.explain(r)
 }
 
 func (p *Provider) protocolError() error {

@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/hearken-dev/hearken"
@@ -9,11 +11,7 @@ import (
 
 // undecided reports whether the server should detect the language.
 func undecided(tag string) bool {
-	switch strings.ToLower(tag) {
-	case "", "auto", "multi", "und":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"", "auto", "multi", "und"}, strings.ToLower(tag))
 }
 
 // serverLanguage is what the server calls a language; empty if it should detect
@@ -43,10 +41,7 @@ func isOpenAIModel(name string) bool { return strings.HasPrefix(name, "gpt-") }
 // detectedLanguage is the tag of the language that a server reports, by tag or
 // by name; the session's tag if it is the same language, or an unknown one.
 func detectedLanguage(said, session string) string {
-	tag := language.Tag(said)
-	if tag == "" {
-		tag = language.Primary(strings.TrimSpace(said))
-	}
+	tag := cmp.Or(language.Tag(said), language.Primary(strings.TrimSpace(said)))
 	if language.Name(tag) == "" || language.Primary(session) == tag {
 		return session
 	}

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"math"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 var _ hearken.Provider = (*Provider)(nil)
@@ -82,6 +86,35 @@ func New(cfg Config) *Provider {
 		p.log = slog.New(slog.DiscardHandler)
 	}
 	return p
+}
+
+// version is the API version at the end of a path.
+var version = regexp.MustCompile(`/v\d+$`)
+
+// address finds the API's base address in what people configure: with or
+// without the version, or with the whole address of an endpoint. It also
+// returns what to call the server, and whether it is OpenAI's own.
+func address(s string) (base, server string, public bool) {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return "", "", false
+	}
+	path := strings.TrimRight(u.Path, "/")
+	whole := false
+	for _, endpoint := range []string{"/audio/transcriptions", "/audio/translations", "/models"} {
+		if before, ok := strings.CutSuffix(path, endpoint); ok {
+			path, whole = before, true
+			break
+		}
+	}
+	if !whole && !version.MatchString(path) {
+		path += "/v1"
+	}
+	u.Path, u.RawPath, u.RawQuery, u.Fragment = path, "", "", ""
+	if u.Hostname() == "api.openai.com" {
+		return u.String(), "OpenAI", true
+	}
+	return u.String(), "The server at " + u.Host, false
 }
 
 // newClient makes a client that follows no redirect: the key and the audio must
@@ -157,7 +190,7 @@ func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.
 		return nil, err
 	}
 	var dropped int
-	if o.terms, dropped = terms(cfg.Vocabulary); dropped > 0 {
+	if o.terms, dropped = stt.FitVocabulary(cfg.Vocabulary, math.MaxInt, maxTokens, tokens); dropped > 0 {
 		p.log.Warn("vocabulary too long for the server", "session", cfg.Session, "terms_left_out", dropped)
 	}
 	d, err := p.cfg.Detector()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/hearken-dev/hearken"
@@ -54,8 +55,8 @@ func parseRefusal(r *stt.Refusal, b []byte, key string) {
 	case json.Unmarshal(body.Error, &text) == nil, json.Unmarshal(body.Detail, &text) == nil:
 	case json.Unmarshal(body.Detail, &list) == nil && len(list) > 0:
 		text = list[0].Msg
-		for _, l := range list[0].Loc {
-			object.Param = l // the last is the most precise
+		if loc := list[0].Loc; len(loc) > 0 {
+			object.Param = loc[len(loc)-1] // the last is the most precise
 		}
 	case json.Unmarshal(body.Error, &object) == nil || json.Unmarshal(body.Detail, &object) == nil:
 	}
@@ -82,12 +83,8 @@ func rejectsAudio(r *stt.Refusal) bool {
 		return true
 	}
 	about := strings.ToLower(r.Code + " " + r.Reason)
-	for _, word := range []string{"too short", "too_short", "audio", "duration", "invalid file", "decode"} {
-		if strings.Contains(about, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"too short", "too_short", "audio", "duration", "invalid file", "decode"},
+		func(word string) bool { return strings.Contains(about, word) })
 }
 
 // unpaid reports whether the account has no money left. OpenAI says so with

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/stt"
@@ -92,10 +93,10 @@ func (o *streamOptions) fields(format requestFormat) [][2]string {
 	} else if text := prompt(o.terms); text != "" {
 		add("prompt", text)
 	}
-	if !format.verbose {
-		add("response_format", "json")
-	} else {
+	if format.verbose {
 		add("response_format", "verbose_json")
+	} else {
+		add("response_format", "json")
 	}
 	if format.words {
 		add("timestamp_granularities[]", "word")
@@ -105,6 +106,34 @@ func (o *streamOptions) fields(format requestFormat) [][2]string {
 		add("stream", "true")
 	}
 	return fields
+}
+
+// maxTokens limits the vocabulary of a request: Whisper reads the last 224
+// tokens of a prompt.
+const maxTokens = 200
+
+// tokens is about how many tokens a term has, and rarely less: names are split
+// into pieces of two letters or more, and in other scripts a letter is mostly
+// one.
+func tokens(term string) int {
+	plain, other := 0, 0
+	for _, r := range term {
+		if r < utf8.RuneSelf {
+			plain++
+		} else {
+			other++
+		}
+	}
+	return 2 + plain/3 + other
+}
+
+// prompt gives a vocabulary to a model that takes none: as words that might
+// have come before, which it then spells the same way.
+func prompt(terms []string) string {
+	if len(terms) == 0 {
+		return ""
+	}
+	return strings.Join(terms, ", ") + "."
 }
 
 // transcribe asks the server once for the words in a file, in a format that it

@@ -118,10 +118,7 @@ func (s *stream) Events() <-chan hearken.StreamEvent { return s.out.Events() }
 func (s *stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil {
-		return nil
-	}
-	if s.flush() != nil {
+	if s.err != nil || s.flush() != nil {
 		return nil
 	}
 	s.err, s.closing = errClosed, true
@@ -235,7 +232,7 @@ func (s *stream) flush() error {
 	return nil
 }
 
-// fail ends the stream with an error.
+// fail ends the stream with an error, or with that of its context.
 func (s *stream) fail(err error) {
 	if s.over {
 		return
@@ -253,11 +250,7 @@ func (s *stream) fail(err error) {
 func (s *stream) abandon() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over {
-		return
-	}
-	s.err = context.Cause(s.ctx)
-	s.finish()
+	s.fail(context.Cause(s.ctx))
 }
 
 // finish releases everything. It is called once.

@@ -38,15 +38,10 @@ type transcript struct {
 
 // transcript makes the result for an utterance of a server's answer.
 func (a *answer) transcript(u *transcription, o *streamOptions) transcript {
-	kept := slices.Clone(a.segments)
-	kept = slices.DeleteFunc(kept, func(s segment) bool { return s.madeUp() })
+	kept := slices.DeleteFunc(slices.Clone(a.segments), segment.madeUp)
 	h := transcript{text: singleLine(a.text), language: detectedLanguage(a.language, o.sessionLanguage)}
 	if len(kept) < len(a.segments) {
-		texts := make([]string, len(kept))
-		for i, s := range kept {
-			texts[i] = s.Text
-		}
-		h.text = singleLine(strings.Join(texts, " "))
+		h.text = textOf(kept)
 	}
 	if !hasSpeech(h.text) || h.text == prompt(o.terms) {
 		return transcript{}
@@ -54,6 +49,15 @@ func (a *answer) transcript(u *transcription, o *streamOptions) transcript {
 	h.confidence = confidence(kept)
 	h.words, h.estimated = a.wordTimes(h.text, kept, u)
 	return h
+}
+
+// textOf is the text of segments.
+func textOf(segments []segment) string {
+	texts := make([]string, len(segments))
+	for i, s := range segments {
+		texts[i] = s.Text
+	}
+	return singleLine(strings.Join(texts, " "))
 }
 
 // singleLine puts a text on one line.
@@ -65,13 +69,13 @@ func hasSpeech(text string) bool {
 }
 
 // madeUp reports whether nobody said the text of a segment.
-func (s *segment) madeUp() bool {
+func (s segment) madeUp() bool {
 	return !s.withoutNumbers() && s.NoSpeechProb != nil && *s.NoSpeechProb > noSpeech && s.AvgLogprob != nil && *s.AvgLogprob < badLogprob
 }
 
 // withoutNumbers reports whether the numbers of a segment mean nothing: vLLM
 // fills them with -1.
-func (s *segment) withoutNumbers() bool { return s.CompressionRatio != nil && *s.CompressionRatio < 0 }
+func (s segment) withoutNumbers() bool { return s.CompressionRatio != nil && *s.CompressionRatio < 0 }
 
 // confidence is the server's confidence in segments; nil if it does not say.
 func confidence(segments []segment) *float64 {
@@ -89,14 +93,14 @@ func confidence(segments []segment) *float64 {
 		loop = loop || s.CompressionRatio != nil && *s.CompressionRatio > looping
 	}
 	switch {
-	case total > 0 && loop:
-		return share(min(loopingSure, sum/total))
-	case total > 0:
-		return share(sum / total)
-	case loop:
+	case total == 0 && !loop:
+		return nil
+	case total == 0:
 		return share(loopingSure)
+	case loop:
+		return share(min(loopingSure, sum/total))
 	}
-	return nil
+	return share(sum / total)
 }
 
 // wordTimes finds when the words of a text were said: by the server's times, or
@@ -114,17 +118,15 @@ func (a *answer) wordTimes(text string, kept []segment, u *transcription) (words
 		}
 	}
 	lo, hi = stt.Seconds(u.first), stt.Seconds(u.last)
-	var texts []string
 	words = nil
 	from := lo
 	for _, s := range kept {
 		to := min(max(float64(s.End)+origin, from), hi)
 		from = min(max(float64(s.Start)+origin, from), to)
 		words = append(words, u.estimate(s.Text, from, to)...)
-		texts = append(texts, s.Text)
 		from = to
 	}
-	if singleLine(strings.Join(texts, " ")) == text && fit(words, 0, lo, hi) {
+	if textOf(kept) == text && fit(words, 0, lo, hi) {
 		return words, true
 	}
 	return u.estimate(text, lo, hi), true

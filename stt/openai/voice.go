@@ -1,6 +1,35 @@
 package openai
 
-import "math"
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/hearken-dev/hearken/stt/utterance"
+)
+
+// window is what a voice detector takes at once, in samples.
+const window = utterance.Window
+
+// usualPause ends an utterance if the session does not say which one does.
+var usualPause = utterance.Windows(600)
+
+// rules say how audio is cut, with pauses of this length: zero for the usual
+// one, negative for none.
+func rules(endpointing time.Duration) utterance.Rules {
+	r := utterance.Rules{
+		PreRoll: 16, Tail: 8, Pause: usualPause, ClickPause: usualPause,
+		Max: utterance.Windows(25_000), CutWindow: utterance.Windows(5_000),
+	}
+	switch {
+	case endpointing < 0:
+		r.Pause = utterance.Never
+	case endpointing > 0:
+		ms := min(endpointing, time.Minute).Milliseconds()
+		r.Pause = max(utterance.MinPause, utterance.Windows(int(ms)))
+	}
+	return r
+}
 
 // How a level detector decides, in dB. On 15 minutes of recordings, read and
 // spoken, near and far, it missed 6 of 21,557 windows that Silero takes for
@@ -42,10 +71,7 @@ func (d *levelDetector) Feed(samples []float32) (float32, error) {
 	}
 	d.seen++
 	d.parts[d.part] = min(d.parts[d.part], level)
-	floor := level
-	for _, quiet := range d.parts {
-		floor = min(floor, quiet)
-	}
+	floor := slices.Min(d.parts[:])
 	return float32(1 / (1 + math.Exp(steepness*(overFloor-(level-floor))))), nil
 }
 
