@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hearken-dev/hearken"
@@ -61,12 +62,8 @@ func (in *installer) installDir(dir string) error {
 }
 
 func isArchive(name string) bool {
-	for _, ext := range []string{".tgz", ".tar.gz", ".tar", ".zip"} {
-		if strings.HasSuffix(strings.ToLower(name), ext) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{".tgz", ".tar.gz", ".tar", ".zip"},
+		func(ext string) bool { return strings.HasSuffix(strings.ToLower(name), ext) })
 }
 
 // installArchive recognizes the kind of an archive by its first bytes, not by
@@ -85,19 +82,18 @@ func (in *installer) installArchive(name string) error {
 		if err != nil {
 			return fmt.Errorf("open archive: %w", err)
 		}
-		err = in.installZip(f, info.Size())
-		return in.archiveError(name, err)
+		return archiveError(name, in.installZip(f, info.Size()))
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(r)
 		if err != nil {
-			return in.archiveError(name, err)
+			return archiveError(name, err)
 		}
-		return in.archiveError(name, in.installTar(z))
+		return archiveError(name, in.installTar(z))
 	}
-	return in.archiveError(name, in.installTar(r))
+	return archiveError(name, in.installTar(r))
 }
 
-func (in *installer) archiveError(name string, err error) error {
+func archiveError(name string, err error) error {
 	if err == nil || errors.Is(err, errComplete) || hearken.CodeOf(err) != "" {
 		return err
 	}

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/files"
@@ -30,6 +32,16 @@ type installer struct {
 
 func newInstaller(root string, want []file) *installer {
 	return &installer{root: root, want: slices.Clone(want), wrong: map[string]error{}}
+}
+
+// install installs the wanted files from a directory or an archive, which the
+// user knows as origin.
+func install(root string, want []file, name, origin string) error {
+	in := newInstaller(root, want)
+	if err := in.installFrom(name); err != nil && !errors.Is(err, errComplete) {
+		return err
+	}
+	return in.missing(origin)
 }
 
 // offer writes the content if a wanted file has this name. It returns
@@ -63,8 +75,12 @@ func (in *installer) offer(name string, r io.Reader) error {
 			in.wrong[f.path] = err
 			continue
 		}
-		if err := in.write(filepath.Join(in.root, filepath.FromSlash(f.path)), content); err != nil {
-			return err
+		target := f.under(in.root)
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return fmt.Errorf("make model directory: %w", err)
+		}
+		if err := files.Replace(target, content, 0o644); err != nil { // whole or not at all
+			return fmt.Errorf("write model: %w", err)
 		}
 		in.want = slices.DeleteFunc(in.want, func(w file) bool { return w.path == f.path })
 	}
@@ -125,13 +141,37 @@ func sumOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// write installs a file whole or not at all.
-func (in *installer) write(name string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return fmt.Errorf("make model directory: %w", err)
+// lock keeps two processes from changing the files at once. It waits for the
+// other one, after calling waiting once, and returns a function that releases
+// the lock.
+func lock(ctx context.Context, root string, waiting func()) (release func(), err error) {
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return nil, fmt.Errorf("make model directory: %w", err)
 	}
-	if err := files.Replace(name, data, 0o644); err != nil {
-		return fmt.Errorf("write model: %w", err)
+	f, err := os.OpenFile(filepath.Join(root, ".lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
 	}
-	return nil
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		ok, err := files.TryLock(f)
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("lock model directory: %w", err)
+		}
+		if ok {
+			return func() { f.Close() }, nil
+		}
+		if waiting != nil {
+			waiting()
+			waiting = nil
+		}
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, ctx.Err()
+		case <-tick.C:
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,8 +57,7 @@ func list(root string, all []component) ([]Entry, error) {
 		return nil, fmt.Errorf("list models: %w", err)
 	}
 	for _, d := range dirs {
-		known := slices.ContainsFunc(all, func(c component) bool { return c.isMoonshine() && c.name == d.Name() })
-		if known || !d.IsDir() {
+		if indexModel(all, d.Name()) >= 0 || !d.IsDir() {
 			continue
 		}
 		dir := Moonshine(root, d.Name())
@@ -68,6 +68,11 @@ func list(root string, all []component) ([]Entry, error) {
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// indexModel finds a speech model by its name.
+func indexModel(all []component, name string) int {
+	return slices.IndexFunc(all, func(c component) bool { return c.isMoonshine() && c.name == name })
 }
 
 func (c component) entry(root string) Entry {
@@ -102,12 +107,12 @@ func (c component) dir(root string) string {
 	if c.isMoonshine() {
 		return Moonshine(root, c.name)
 	}
-	return filepath.Join(root, filepath.FromSlash(c.files[0].path))
+	return c.files[0].under(root)
 }
 
 // check is nil if the file exists and is the right one.
 func check(root string, f file) error {
-	r, err := os.Open(filepath.Join(root, filepath.FromSlash(f.path)))
+	r, err := os.Open(f.under(root))
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -129,16 +134,23 @@ func check(root string, f file) error {
 	return nil
 }
 
-func sizeOf(name string) (size int64) {
-	_ = filepath.WalkDir(name, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
-				size += info.Size()
-			}
+func sizeOf(dir string) (sum int64) {
+	eachSize(dir, func(size int64) { sum += size })
+	return sum
+}
+
+// eachSize visits the size of every file under a directory. It ignores what it
+// cannot read: npm moves files while we look.
+func eachSize(dir string, visit func(size int64)) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			visit(info.Size())
 		}
 		return nil
 	})
-	return size
 }
 
 // incomplete is the path of the first file that a model directory lacks.
@@ -164,12 +176,8 @@ func ready(root string, all []component, goos string) error {
 		}
 		hasRuntime = hasRuntime || c.name == "runtime"
 		for _, f := range c.files {
-			name := filepath.Join(root, filepath.FromSlash(f.path))
-			switch info, err := os.Stat(name); {
-			case err != nil:
-				return notReady("%s is missing.", name)
-			case info.Size() != f.size:
-				return notReady("%s is damaged: %d bytes instead of %d.", name, info.Size(), f.size)
+			if err := checkSize(root, f); err != nil {
+				return err
 			}
 		}
 	}
@@ -180,6 +188,17 @@ func ready(root string, all []component, goos string) error {
 		}
 	}
 	return readyModel(root, all)
+}
+
+// checkSize is nil if the file exists and has the right size.
+func checkSize(root string, f file) error {
+	switch info, err := os.Stat(f.under(root)); {
+	case err != nil:
+		return notReady("%s is missing.", f.under(root))
+	case info.Size() != f.size:
+		return notReady("%s is damaged: %d bytes instead of %d.", f.under(root), info.Size(), f.size)
+	}
+	return nil
 }
 
 // readyModel is nil if one model is complete. Files of known models must have
@@ -193,18 +212,15 @@ func readyModel(root string, all []component) error {
 			problem = notReady("%s is missing.", missing)
 			continue
 		}
-		i := slices.IndexFunc(all, func(c component) bool { return c.isMoonshine() && c.name == d.Name() })
-		if i < 0 {
+		problem = nil
+		if i := indexModel(all, d.Name()); i >= 0 {
+			for _, f := range all[i].files {
+				problem = cmp.Or(problem, checkSize(root, f))
+			}
+		}
+		if problem == nil {
 			return nil
 		}
-		damaged := slices.IndexFunc(all[i].files, func(f file) bool {
-			info, err := os.Stat(filepath.Join(root, filepath.FromSlash(f.path)))
-			return err != nil || info.Size() != f.size
-		})
-		if damaged < 0 {
-			return nil
-		}
-		problem = notReady("%s is damaged.", filepath.Join(root, filepath.FromSlash(all[i].files[damaged].path)))
 	}
 	return problem
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,8 +51,8 @@ func pack(ctx context.Context, dir string, p pkg, moved func(int64)) (tarball st
 	return found[0], nil
 }
 
-// watch calls moved with the size of what is in dir, until stopped: npm itself
-// shows no progress to a pipe.
+// watch calls moved with the size of the largest file in dir, until stopped:
+// npm itself shows no progress to a pipe.
 func watch(dir string, moved func(int64)) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -77,17 +76,9 @@ func watch(dir string, moved func(int64)) (stop func()) {
 
 // largest is the size of the largest file under dir: while npm works, the
 // tarball in its cache.
-func largest(dir string) (size int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return nil // npm moves files while we look
-		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			size = max(size, info.Size())
-		}
-		return nil
-	})
-	return size
+func largest(dir string) (most int64) {
+	eachSize(dir, func(size int64) { most = max(most, size) })
+	return most
 }
 
 // packError explains what went wrong.

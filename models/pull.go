@@ -34,11 +34,10 @@ type Options struct {
 // complete and verified or absent, and the next pull continues from there.
 func Pull(ctx context.Context, o Options) error {
 	if o.Root == "" {
-		root, err := Root()
-		if err != nil {
+		var err error
+		if o.Root, err = Root(); err != nil {
 			return err
 		}
-		o.Root = root
 	}
 	if o.Progress == nil {
 		o.Progress = func(Step) {}
@@ -147,11 +146,7 @@ func (o Options) fetchPackage(ctx context.Context, dir string, p pkg, want []fil
 		o.Progress(step)
 	})
 	if err == nil {
-		in := newInstaller(o.Root, want)
-		err = in.installArchive(tarball)
-		if err == nil || errors.Is(err, errComplete) {
-			err = in.missing(p.spec())
-		}
+		err = install(o.Root, want, tarball, p.spec())
 	}
 	return o.ended(step, err)
 }
@@ -173,26 +168,19 @@ func (o Options) fetchFrom(ctx context.Context, work string, want []file) error 
 	}
 	o.Progress(step)
 	name, err := o.From, error(nil)
-	if isURL(name) {
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
 		name, err = download(ctx, work, o.From, func(done, total int64) {
 			o.Progress(Step{Name: o.From, Done: done, Total: total, State: Moving})
 		})
 	}
 	if err == nil {
-		in := newInstaller(o.Root, want)
-		err = in.installFrom(name)
-		if err == nil || errors.Is(err, errComplete) {
-			err = in.missing(o.From)
-		}
+		err = install(o.Root, want, name, o.From)
 	}
 	return o.ended(step, err)
 }
 
-func isURL(s string) bool {
-	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
-}
-
-// download saves the body to a file. Its content is verified like any other.
+// download saves the body to a file in an empty directory. Its content is
+// verified like any other.
 func download(ctx context.Context, dir, url string, moved func(done, total int64)) (string, error) {
 	failed := func(err error) error {
 		return hearken.Errorf(hearken.NotFound, "%s cannot be fetched: %w.", url, err).
@@ -215,24 +203,13 @@ func download(ctx context.Context, dir, url string, moved func(done, total int64
 		return "", fmt.Errorf("save download: %w", err)
 	}
 	defer f.Close()
-	body := &counter{Reader: io.LimitReader(resp.Body, maxUnpacked), moved: func(n int64) { moved(n, max(resp.ContentLength, n)) }}
-	if _, err := io.Copy(f, body); err != nil {
+	stop := watch(dir, func(n int64) { moved(n, max(resp.ContentLength, n)) })
+	_, err = io.Copy(f, io.LimitReader(resp.Body, maxUnpacked))
+	stop()
+	if err != nil {
 		return "", failed(err)
 	}
 	return f.Name(), f.Close()
-}
-
-type counter struct {
-	io.Reader
-	n     int64
-	moved func(int64)
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.n += int64(n)
-	c.moved(c.n)
-	return n, err
 }
 
 // prepare has the derived files of each speech model made.

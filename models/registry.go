@@ -1,8 +1,14 @@
 package models
 
 import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 )
 
 // A pkg is one version of an npm package.
@@ -28,6 +34,9 @@ type file struct {
 	memberSize int64
 	memberSum  string
 }
+
+// under is the file's path below a directory.
+func (f file) under(root string) string { return filepath.Join(root, filepath.FromSlash(f.path)) }
 
 // A component is what users pull, list and remove by name.
 type component struct {
@@ -132,4 +141,30 @@ func runtimeFor(goos, goarch string) (component, bool) {
 			pkg: pkg{b.name, version, b.tarball}, member: name,
 		}},
 	}, true
+}
+
+// vocabulary reads the SentencePiece pieces from the tokenizer's JavaScript
+// source, which holds them as one base64 string, without running it. The result
+// has one piece per line; a line break in a piece is written as \n and a
+// backslash as two.
+func vocabulary(source []byte) ([]byte, error) {
+	_, rest, ok := bytes.Cut(source, []byte(`llama_vocab_base64 = "`))
+	if !ok {
+		return nil, errors.New("no vocabulary in the tokenizer's source")
+	}
+	encoded, _, ok := bytes.Cut(rest, []byte{'"'})
+	if !ok {
+		return nil, errors.New("the vocabulary in the tokenizer's source has no end")
+	}
+	pieces, err := base64.StdEncoding.AppendDecode(nil, encoded)
+	if err != nil {
+		return nil, fmt.Errorf("decode vocabulary: %w", err)
+	}
+	escape := strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+	var out bytes.Buffer
+	for piece := range strings.SplitSeq(string(pieces), "\n") {
+		out.WriteString(escape.Replace(piece))
+		out.WriteByte('\n')
+	}
+	return out.Bytes(), nil
 }

@@ -2,7 +2,10 @@
 // Servers and clients of OpenAI's API use both.
 package language
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // names are the languages that Whisper was trained on, by tag.
 var names = map[string]string{
@@ -50,10 +53,7 @@ var tags = func() map[string]string {
 // "pt-BR", and "no" of the tag "nb".
 func Primary(tag string) string {
 	first, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(tag), "_", "-"), "-")
-	if other := otherTags[first]; other != "" {
-		return other
-	}
-	return first
+	return cmp.Or(otherTags[first], first)
 }
 
 // Name is Whisper's English name of the language of a tag, in lower case;

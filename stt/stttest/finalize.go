@@ -6,6 +6,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/editdistance"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 // finalize asks for the words right after the first utterance, when the provider
@@ -24,7 +25,7 @@ func (s *suite) finalize(t *testing.T) {
 	}
 	l := newReader(stream)
 	size := func() int { return 1600 }
-	part := min(position(whole.finals[0].EndTime+0.05), int64(len(s.Audio)))
+	part := min(stt.Position(whole.finals[0].EndTime+0.05), int64(len(s.Audio)))
 	if err := writeCut(stream, 0, s.Audio[:part], size); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func (s *suite) finalize(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.readUntil(t, int64(len(s.Audio)), s.Timeout)
-	l.readAll(t, s.Timeout)
+	l.read(t, s.Timeout, func(hearken.StreamEvent) bool { return false })
 	l.verify(t, 0, int64(len(s.Audio)))
 	// The rest is transcribed from another position, so a word or two may differ.
 	if d, n := editdistance.Levenshtein(whole.words(), l.words()), len(whole.words()); float64(d) > (s.Tolerance+0.1)*float64(n) {
@@ -83,26 +84,17 @@ func newReader(stream hearken.Stream) *reader {
 // readUntil reads until all audio before a position is done.
 func (l *reader) readUntil(t *testing.T, pos int64, timeout time.Duration) {
 	t.Helper()
-	timer := time.NewTimer(timeout)
-	defer timer.Stop()
-	for {
-		select {
-		case e, ok := <-l.in:
-			if !ok {
-				t.Fatalf("the events ended before position %d", pos)
-			}
-			l.add(e)
-			if (e.Kind == hearken.Final || e.Kind == hearken.Progress) && e.FinalUntil >= pos {
-				return
-			}
-		case <-timer.C:
-			t.Fatalf("position %d was not reached within %s", pos, timeout)
-		}
+	ended := l.read(t, timeout, func(e hearken.StreamEvent) bool {
+		return (e.Kind == hearken.Final || e.Kind == hearken.Progress) && e.FinalUntil >= pos
+	})
+	if ended {
+		t.Fatalf("the events ended before position %d", pos)
 	}
 }
 
-// readAll reads until the events end.
-func (l *reader) readAll(t *testing.T, timeout time.Duration) {
+// read reads until an event is the last that is wanted, or until the events
+// end, and reports whether they did.
+func (l *reader) read(t *testing.T, timeout time.Duration, last func(hearken.StreamEvent) bool) (ended bool) {
 	t.Helper()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
@@ -110,11 +102,14 @@ func (l *reader) readAll(t *testing.T, timeout time.Duration) {
 		select {
 		case e, ok := <-l.in:
 			if !ok {
-				return
+				return true
 			}
 			l.add(e)
+			if last(e) {
+				return false
+			}
 		case <-timer.C:
-			t.Fatalf("the events did not end within %s", timeout)
+			t.Fatalf("the stream was not done within %s", timeout)
 		}
 	}
 }
@@ -135,7 +130,7 @@ func (s *suite) endpoints(t *testing.T) {
 		t.Fatal("it reports no pause; see Options.Without")
 	}
 	last := h.finals[len(h.finals)-1]
-	h = s.transcribe(t, s.config(), s.Audio[:position((last.StartTime+last.EndTime)/2)], 1600)
+	h = s.transcribe(t, s.config(), s.Audio[:stt.Position((last.StartTime+last.EndTime)/2)], 1600)
 	var final hearken.StreamEvent
 	for _, e := range h.events {
 		if e.Kind == hearken.Final {

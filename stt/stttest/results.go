@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 // results are all events of one stream.
@@ -119,7 +120,7 @@ func (r *results) verify(t *testing.T, start, samples int64) {
 	if diff := cmp.Diff(r.copies, r.finals); diff != "" {
 		t.Errorf("a final changed: %s", diff)
 	}
-	from, to := seconds(start)-slack, seconds(start+samples)+slack
+	from, to := stt.Seconds(start)-slack, stt.Seconds(start+samples)+slack
 	finalUntil, end := start, from
 	for _, e := range r.events {
 		seg := e.Segment

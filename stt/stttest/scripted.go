@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 var _ hearken.Provider = (*Scripted)(nil)
@@ -134,7 +135,7 @@ func (p *Scripted) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.
 	}
 	p.configs = append(p.configs, cfg)
 	s := &scriptedStream{p: p, ctx: ctx, cfg: cfg, out: newOutbox(ctx), written: cfg.Start, finalUntil: cfg.Start, reportedAt: cfg.Start}
-	s.skipTo(seconds(cfg.Start))
+	s.skipTo(stt.Seconds(cfg.Start))
 	return s, nil
 }
 
@@ -167,7 +168,3 @@ func (p *Scripted) failure(from, to float64) (at float64, err error) {
 	}
 	return p.failAt, p.failErr
 }
-
-func seconds(pos int64) float64 { return float64(pos) / hearken.SampleRate }
-
-func position(seconds float64) int64 { return int64(seconds*hearken.SampleRate + 0.5) }

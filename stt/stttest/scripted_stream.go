@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 // confirmAfter is how long after a line's end it is confirmed.
@@ -36,18 +37,18 @@ func (s *scriptedStream) Write(f hearken.Frame) error {
 		return err
 	}
 	if f.Pos > s.written && !s.started {
-		s.skipTo(seconds(f.Pos)) // what was said in the gap is lost
+		s.skipTo(stt.Seconds(f.Pos)) // what was said in the gap is lost
 	}
 	from := s.written
 	s.written = f.Pos + int64(len(f.PCM))
-	if at, err := s.p.failure(seconds(from), seconds(s.written)); err != nil {
+	if at, err := s.p.failure(stt.Seconds(from), stt.Seconds(s.written)); err != nil {
 		s.emitUntil(at)
 		s.err = err
 		s.out.put(hearken.StreamEvent{Kind: hearken.Failed, Err: err})
 		s.out.close()
 		return err
 	}
-	s.emitUntil(seconds(s.written))
+	s.emitUntil(stt.Seconds(s.written))
 	if s.written-s.reportedAt >= hearken.SampleRate {
 		s.reportProgress()
 	}
@@ -65,7 +66,7 @@ func (s *scriptedStream) Close() error {
 	}
 	s.err = errClosed
 	if l, ok := s.p.line(s.next); ok && s.started {
-		l.End = min(l.End, seconds(s.written))
+		l.End = min(l.End, stt.Seconds(s.written))
 		s.confirm(l)
 	}
 	s.reportProgress()
@@ -114,7 +115,7 @@ func (s *scriptedStream) emitUntil(now float64) {
 func (s *scriptedStream) confirm(l Line) {
 	seg := s.segment(l, spread(l))
 	seg.Status, seg.IsFinal = hearken.Confirmed, true
-	s.finalUntil = position(l.End)
+	s.finalUntil = stt.Position(l.End)
 	s.out.put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, FinalUntil: s.finalUntil})
 	s.next++
 	s.shown, s.started = 0, false

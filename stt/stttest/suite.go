@@ -14,6 +14,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/editdistance"
+	"github.com/hearken-dev/hearken/stt"
 )
 
 // Options says what the suite's provider can transcribe.
@@ -132,7 +133,7 @@ func (s *suite) interim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	half := position((whole.finals[0].StartTime + whole.finals[0].EndTime) / 2)
+	half := stt.Position((whole.finals[0].StartTime + whole.finals[0].EndTime) / 2)
 	if err := writeCut(stream, 0, s.Audio[:half], func() int { return 1600 }); err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func (s *suite) closeFlushes(t *testing.T) {
 	}
 	// End in the middle of the last thing that was said.
 	last := whole.finals[len(whole.finals)-1]
-	end := position((last.StartTime + last.EndTime) / 2)
+	end := stt.Position((last.StartTime + last.EndTime) / 2)
 	h := s.transcribe(t, s.config(), s.Audio[:end], 1600)
 	h.verify(t, 0, end)
 	if n := len(h.finals); n == 0 || h.finals[n-1].EndTime < last.StartTime {
@@ -287,9 +288,9 @@ func (s *suite) gap(t *testing.T) {
 	for _, f := range h.finals {
 		switch {
 		case f.Status == hearken.NoSpeech:
-		case f.EndTime <= seconds(n)+0.1:
+		case f.EndTime <= stt.Seconds(n)+0.1:
 			before++
-		case f.StartTime >= seconds(n+lost)-0.1:
+		case f.StartTime >= stt.Seconds(n+lost)-0.1:
 			after++
 		default:
 			t.Errorf("a segment from %.2f to %.2f lies in the gap", f.StartTime, f.EndTime)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/safetext"
@@ -33,11 +34,7 @@ func (r *Refusal) RetryAfter() time.Duration { return r.After }
 // Explain makes the error that a person reads: a message without its full
 // stop, followed by what the server said.
 func (r *Refusal) Explain(code hearken.Code, message, try string) error {
-	details := strconv.Itoa(r.Status)
-	if r.Code != "" {
-		details += " " + r.Code
-	}
-	message += " (" + details + ")"
+	message += " (" + strings.TrimSpace(strconv.Itoa(r.Status)+" "+r.Code) + ")"
 	if r.Reason != "" {
 		message += ": " + strings.TrimSuffix(r.Reason, ".")
 	}
@@ -63,10 +60,8 @@ func RetryAfter(h http.Header) time.Duration {
 		after = until.Sub(now)
 	} else {
 		for _, what := range []string{"requests", "tokens", "audio-seconds"} {
-			if left := h.Get("x-ratelimit-remaining-" + what); left != "0" {
-				continue
-			}
-			if d, err := time.ParseDuration(h.Get("x-ratelimit-reset-" + what)); err == nil {
+			d, err := time.ParseDuration(h.Get("x-ratelimit-reset-" + what))
+			if err == nil && h.Get("x-ratelimit-remaining-"+what) == "0" {
 				after = max(after, d)
 			}
 		}
@@ -90,4 +85,25 @@ func Redact(s, key string) string {
 		s = strings.ReplaceAll(s, key, "[key]")
 	}
 	return safetext.Clip(s, 200)
+}
+
+// FitVocabulary returns the first terms of a vocabulary, as many as a server
+// takes, and how many it does not take. The function counts a term's tokens.
+func FitVocabulary(vocabulary []string, maxTerms, maxTokens int, tokens func(term string) int) (terms []string, dropped int) {
+	seen := make(map[string]bool)
+	for _, term := range vocabulary {
+		term = strings.Join(strings.Fields(term), " ")
+		if term == "" || seen[term] || !utf8.ValidString(term) {
+			continue
+		}
+		seen[term] = true
+		n := tokens(term)
+		if n > maxTokens || len(terms) == maxTerms {
+			dropped++
+			continue
+		}
+		maxTokens -= n
+		terms = append(terms, term)
+	}
+	return terms, dropped
 }
