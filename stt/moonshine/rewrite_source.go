@@ -157,70 +157,69 @@ func quantized(w, scale, zero *graph.Tensor) (*matrix, error) {
 // number of rows. A column of -1 is zero.
 func columns(of []*matrix, pick func(m int) []int) (*matrix, error) {
 	first := of[0]
-	var out matrix
-	out.in = first.in
-	type column struct{ m, c int }
 	var cols []column
 	for i, m := range of {
 		if m.in != first.in || (m.reals == nil) != (first.reals == nil) || m.bias != nil {
 			return nil, fmt.Errorf("matrices that cannot be put side by side")
 		}
 		for _, c := range pick(i) {
-			cols = append(cols, column{i, c})
+			cols = append(cols, column{m, c})
 		}
 	}
-	out.out = len(cols)
+	out := &matrix{in: first.in, out: len(cols)}
 	if first.reals != nil {
-		out.reals = make([]float32, 0, out.in*out.out)
-	} else {
-		out.bytes = make([]byte, 0, out.in*out.out)
+		out.reals = copyColumns(out.in, cols, 0, func(m *matrix) []float32 { return m.reals })
+		return out, nil
 	}
-	for row := range out.in {
+	out.bytes = copyColumns(out.in, cols, 0, func(m *matrix) []byte { return m.bytes })
+	out.scales = copyColumns(1, cols, 1, func(m *matrix) []float32 { return m.scales })
+	out.zeros = copyColumns(1, cols, 0, func(m *matrix) []byte { return m.zeros })
+	return out, nil
+}
+
+// A column is one of a matrix; an index of -1 is an empty one.
+type column struct {
+	of    *matrix
+	index int
+}
+
+// copyColumns copies columns of the matrices' data, row by row.
+func copyColumns[T any](rows int, cols []column, empty T, data func(*matrix) []T) []T {
+	out := make([]T, 0, rows*len(cols))
+	for row := range rows {
 		for _, c := range cols {
-			m := of[c.m]
-			switch {
-			case m.reals != nil && c.c < 0:
-				out.reals = append(out.reals, 0)
-			case m.reals != nil:
-				out.reals = append(out.reals, m.reals[row*m.out+c.c])
-			case c.c < 0:
-				out.bytes = append(out.bytes, 0)
-			default:
-				out.bytes = append(out.bytes, m.bytes[row*m.out+c.c])
-			}
-		}
-	}
-	if first.reals == nil {
-		for _, c := range cols {
-			if c.c < 0 {
-				out.scales, out.zeros = append(out.scales, 1), append(out.zeros, 0)
+			if c.index < 0 {
+				out = append(out, empty)
 			} else {
-				out.scales, out.zeros = append(out.scales, of[c.m].scales[c.c]), append(out.zeros, of[c.m].zeros[c.c])
+				out = append(out, data(c.of)[row*c.of.out+c.index])
 			}
 		}
 	}
-	return &out, nil
+	return out
 }
 
 // pad inserts rows that do nothing, so that the input may have padded heads.
 func (m *matrix) pad(heads, from, to int) *matrix {
 	p := &matrix{in: heads * to, out: m.out, scales: m.scales, zeros: m.zeros, bias: m.bias}
-	for h := range heads {
-		for r := range to {
-			row := h*from + r
-			switch {
-			case m.reals != nil && r < from:
-				p.reals = append(p.reals, m.reals[row*m.out:(row+1)*m.out]...)
-			case m.reals != nil:
-				p.reals = append(p.reals, make([]float32, m.out)...)
-			case r < from:
-				p.bytes = append(p.bytes, m.bytes[row*m.out:(row+1)*m.out]...)
-			default:
-				p.bytes = append(p.bytes, m.zeros...)
-			}
-		}
+	if m.reals != nil {
+		p.reals = padRows(m.reals, heads, from, to, make([]float32, m.out))
+	} else {
+		p.bytes = padRows(m.bytes, heads, from, to, m.zeros)
 	}
 	return p
+}
+
+// padRows inserts empty rows after each head's rows.
+func padRows[T any](data []T, heads, from, to int, empty []T) []T {
+	var out []T
+	size := from * len(empty)
+	for h := range heads {
+		out = append(out, data[h*size:(h+1)*size]...)
+		for range to - from {
+			out = append(out, empty...)
+		}
+	}
+	return out
 }
 
 // A norm is a layer normalization.

@@ -29,9 +29,9 @@ type transcriber struct {
 	vocab     *vocabulary
 }
 
-// A transcript is the result for an utterance.
+// A transcript is the result for an utterance, or for its beginning.
 type transcript struct {
-	text           string // empty if there was no speech
+	text           string // empty if there was no speech or if it is unintelligible
 	original       string // before the vocabulary, if that changed anything
 	tokens         []int32
 	features       features
@@ -45,20 +45,6 @@ func (r *transcript) speech() bool { return r.unintelligible || r.text != "" }
 // sure reports whether the text can stand without waiting for more.
 func (r *transcript) sure() bool {
 	return !r.speech() || r.features.sure >= surely && !r.unintelligible
-}
-
-// A preview is unconfirmed text.
-type preview struct {
-	text   string // empty if there is nothing to show
-	tokens []int32
-}
-
-func (r *transcript) preview() preview {
-	p := preview{tokens: r.tokens}
-	if !r.unintelligible {
-		p.text = r.text
-	}
-	return p
 }
 
 // shortLead is how much silence before the speech is left for a model that
@@ -185,12 +171,12 @@ func (t *transcriber) assess(text string, tokens []int32, f features) transcript
 }
 
 // partial decodes an utterance so far.
-func (t *transcriber) partial(ctx context.Context, pcm []float32, draft []int32) (preview, error) {
+func (t *transcriber) partial(ctx context.Context, pcm []float32, draft []int32) (transcript, error) {
 	r, err := t.quick.Transcribe(ctx, pcm, draft)
 	if err != nil {
-		return preview{}, err
+		return transcript{}, err
 	}
-	p := preview{tokens: r.Tokens}
+	p := transcript{tokens: r.Tokens}
 	if text := strings.TrimSpace(r.Text); text != "" && !t.plausible.implausible(measure(r)) {
 		p.text = t.vocab.correct(text)
 	}
@@ -214,9 +200,9 @@ func (u *transcription) segment(cfg hearken.StreamConfig) hearken.Segment {
 }
 
 // unconfirmed is the entry that is shown while somebody speaks.
-func (u *transcription) unconfirmed(p preview, cfg hearken.StreamConfig) hearken.Segment {
+func (u *transcription) unconfirmed(text string, cfg hearken.StreamConfig) hearken.Segment {
 	return hearken.Segment{
-		Status: hearken.Unconfirmed, Text: p.text, Words: u.words(p.text), Estimated: true, Language: cfg.Language,
+		Status: hearken.Unconfirmed, Text: text, Words: u.words(text), Estimated: true, Language: cfg.Language,
 		StartTime: stt.Seconds(u.first), EndTime: stt.Seconds(u.last),
 	}
 }

@@ -116,7 +116,7 @@ func (s *stream) decoded(u *transcription, pcm []float32) {
 	case u.ended:
 		s.emitFinals()
 	case s.guess != u && s.cutter.Speaking() && s.position(s.cutter.Needed()) == u.pos:
-		s.showPartial(h.preview(), u) // the speaker continued: the guess is still news
+		s.showPartial(h, u) // the speaker continued: the guess is still news
 	}
 }
 
@@ -141,7 +141,7 @@ func (s *stream) complete() bool {
 	if s.err != nil || u.result.sure() {
 		return true
 	}
-	s.showPartial(u.result.preview(), u)
+	s.showPartial(u.result, u)
 	return false
 }
 
@@ -153,7 +153,7 @@ func (s *stream) dropGuess() {
 		return
 	}
 	if u.done && !s.over {
-		s.showPartial(u.result.preview(), u)
+		s.showPartial(u.result, u)
 	}
 	s.sched.withdraw(u.task)
 	if f := u.follows; f != nil && f.followedBy == u {
@@ -294,14 +294,14 @@ func (s *stream) partialInterval(empty bool, length int64) int64 {
 }
 
 // showPartial shows unconfirmed text, after the finals that come before it.
-func (s *stream) showPartial(p preview, u *transcription) {
+func (s *stream) showPartial(p transcript, u *transcription) {
 	if len(p.tokens) > draftSpare {
 		s.draft = p.tokens[:len(p.tokens)-draftSpare]
 	}
 	if p.text == "" || !s.cfg.Interim {
 		return
 	}
-	seg := u.unconfirmed(p, s.cfg)
+	seg := u.unconfirmed(p.text, s.cfg)
 	if len(s.pending) > 0 {
 		s.heldPartial = &seg
 		return

@@ -2,7 +2,6 @@ package stttest
 
 import (
 	"context"
-	"sync"
 
 	"github.com/hearken-dev/hearken"
 )
@@ -10,66 +9,55 @@ import (
 // An outbox carries events to a reader without ever blocking the writer, so
 // that a test may write and read in one goroutine.
 type outbox struct {
-	ch   chan hearken.StreamEvent
-	wake chan struct{}
-
-	mu     sync.Mutex
-	queue  []hearken.StreamEvent
+	ctx    context.Context
+	in, ch chan hearken.StreamEvent
 	closed bool
 }
 
 func newOutbox(ctx context.Context) *outbox {
-	o := &outbox{ch: make(chan hearken.StreamEvent), wake: make(chan struct{}, 1)}
-	go o.run(ctx)
+	o := &outbox{ctx: ctx, in: make(chan hearken.StreamEvent), ch: make(chan hearken.StreamEvent)}
+	go o.run()
 	return o
 }
 
 // put queues an event; after close it is dropped.
 func (o *outbox) put(e hearken.StreamEvent) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	if o.closed {
 		return
 	}
-	o.queue = append(o.queue, e)
-	o.signal()
+	select {
+	case o.in <- e:
+	case <-o.ctx.Done():
+	}
 }
 
 // close ends the channel once everything queued has been read.
 func (o *outbox) close() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.closed = true
-	o.signal()
-}
-
-func (o *outbox) signal() {
-	select {
-	case o.wake <- struct{}{}:
-	default:
+	if !o.closed {
+		o.closed = true
+		close(o.in)
 	}
 }
 
-func (o *outbox) run(ctx context.Context) {
+func (o *outbox) run() {
 	defer close(o.ch)
-	for {
-		o.mu.Lock()
-		batch, closed := o.queue, o.closed
-		o.queue = nil
-		o.mu.Unlock()
-		for _, e := range batch {
-			select {
-			case o.ch <- e:
-			case <-ctx.Done():
-				return
-			}
-		}
-		if closed {
-			return
+	var queue []hearken.StreamEvent
+	for in := o.in; in != nil || len(queue) > 0; {
+		var out chan hearken.StreamEvent
+		var first hearken.StreamEvent
+		if len(queue) > 0 {
+			out, first = o.ch, queue[0]
 		}
 		select {
-		case <-o.wake:
-		case <-ctx.Done():
+		case e, ok := <-in:
+			if ok {
+				queue = append(queue, e)
+			} else {
+				in = nil
+			}
+		case out <- first:
+			queue = queue[1:]
+		case <-o.ctx.Done():
 			return
 		}
 	}
