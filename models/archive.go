@@ -57,7 +57,7 @@ func (in *installer) installDir(dir string) error {
 			return fmt.Errorf("open model: %w", err)
 		}
 		defer f.Close()
-		return in.offer(name, f)
+		return in.installFile(name, f)
 	})
 }
 
@@ -117,7 +117,7 @@ func (in *installer) installTar(r io.Reader) error {
 		if h.Typeflag != tar.TypeReg {
 			continue
 		}
-		if err := in.offer(h.Name, tr); err != nil {
+		if err := in.installFile(h.Name, tr); err != nil {
 			return err
 		}
 	}
@@ -149,5 +149,5 @@ func (in *installer) installZipEntry(entry *zip.File) error {
 		return err
 	}
 	defer r.Close()
-	return in.offer(entry.Name, r)
+	return in.installFile(entry.Name, r)
 }

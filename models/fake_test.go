@@ -28,11 +28,11 @@ func newWorld() world {
 	libPkg, vadPkg := pkg{"lib-pkg", "1.0.0", 100}, pkg{"@scope/vad", "2.0.0", 100}
 	speech, tok := pkg{"@scope/speech", "3.0.0", 100}, pkg{"tok", "4.0.0", 100}
 	plain := func(path string, data []byte, p pkg, member string) file {
-		return file{path: path, size: int64(len(data)), sum: sumOf(data), pkg: p, member: member}
+		return file{path: path, size: int64(len(data)), sum: sha256Hex(data), pkg: p, member: member}
 	}
 	model := func(name, dir string, encoder []byte) component {
 		t := plain("moonshine/"+name+"/tokenizer.txt", vocab, tok, "tok.js")
-		t.convert, t.memberSize, t.memberSum = vocabulary, int64(len(js)), sumOf(js)
+		t.convert, t.memberSize, t.memberSum = extractVocabulary, int64(len(js)), sha256Hex(js)
 		return component{name: name, language: "en", licence: "MIT", files: []file{
 			plain("moonshine/"+name+"/encoder_model.onnx", encoder, speech, dir+"/encoder_model.onnx"),
 			plain("moonshine/"+name+"/decoder_model_merged.onnx", dec, speech, dir+"/decoder_model_merged.onnx"),

@@ -41,12 +41,12 @@ func install(root string, want []file, name, origin string) error {
 	if err := in.installFrom(name); err != nil && !errors.Is(err, errComplete) {
 		return err
 	}
-	return in.missing(origin)
+	return in.missingError(origin)
 }
 
-// offer writes the content if a wanted file has this name. It returns
+// installFile writes the content if a wanted file has this name. It returns
 // errComplete after the last one.
-func (in *installer) offer(name string, r io.Reader) error {
+func (in *installer) installFile(name string, r io.Reader) error {
 	var matches []file
 	var limit int64
 	for _, f := range in.want {
@@ -68,14 +68,14 @@ func (in *installer) offer(name string, r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}
-	sum := sumOf(data)
+	sum := sha256Hex(data)
 	for _, f := range matches {
-		content, err := f.verified(name, data, sum)
+		content, err := f.verifiedContent(name, data, sum)
 		if err != nil {
 			in.wrong[f.path] = err
 			continue
 		}
-		target := f.under(in.root)
+		target := f.pathUnder(in.root)
 		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 			return fmt.Errorf("make model directory: %w", err)
 		}
@@ -97,8 +97,8 @@ func (f file) matches(name string) (asIs, raw bool) {
 	return strings.HasSuffix(name, "/"+f.path), strings.HasSuffix(name, "/"+f.member)
 }
 
-// verified is the content to install, or an error that says what is wrong.
-func (f file) verified(name string, data []byte, sum string) ([]byte, error) {
+// verifiedContent is the content to install, or an error that says what is wrong.
+func (f file) verifiedContent(name string, data []byte, sum string) ([]byte, error) {
 	if sum == f.sum {
 		return data, nil
 	}
@@ -110,7 +110,7 @@ func (f file) verified(name string, data []byte, sum string) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			if sumOf(content) != f.sum {
+			if sha256Hex(content) != f.sum {
 				return nil, hearken.Errorf(hearken.Invalid, "%s made from %s is not what it should be.", f.path, name)
 			}
 			return content, nil
@@ -122,9 +122,9 @@ func (f file) verified(name string, data []byte, sum string) ([]byte, error) {
 	return nil, hearken.Errorf(hearken.Invalid, "%s is not the file that this version of Hearken knows: SHA-256 is %.12s…, not %.12s…. It was refused.", name, sum, want)
 }
 
-// missing is nil if everything is installed, otherwise why the first file is
+// missingError is nil if everything is installed, otherwise why the first file is
 // not.
-func (in *installer) missing(where string) error {
+func (in *installer) missingError(where string) error {
 	if len(in.want) == 0 {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (in *installer) missing(where string) error {
 		WithTry("a copy of another machine's model directory, or the tarball that 'npm pack %s' makes", f.pkg.spec())
 }
 
-func sumOf(data []byte) string {
+func sha256Hex(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }

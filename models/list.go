@@ -62,7 +62,7 @@ func list(root string, all []component) ([]Entry, error) {
 		}
 		dir := Moonshine(root, d.Name())
 		e := Entry{Name: d.Name(), Title: "Moonshine " + d.Name() + ", added by hand", State: ByHand, Path: dir, Size: sizeOf(dir)}
-		if missing := incomplete(dir); missing != "" {
+		if missing := missingFile(dir); missing != "" {
 			e.State, e.Problem = Broken, missing+" is missing"
 		}
 		entries = append(entries, e)
@@ -70,7 +70,6 @@ func list(root string, all []component) ([]Entry, error) {
 	return entries, nil
 }
 
-// indexModel finds a speech model by its name.
 func indexModel(all []component, name string) int {
 	return slices.IndexFunc(all, func(c component) bool { return c.isMoonshine() && c.name == name })
 }
@@ -78,7 +77,7 @@ func indexModel(all []component, name string) int {
 func (c component) entry(root string) Entry {
 	e := Entry{
 		Name: c.name, Title: c.title, Language: c.language, Licence: c.licence,
-		Note: c.note, Default: !c.optional, State: Ok, Path: c.dir(root),
+		Note: c.note, Default: !c.optional, State: Ok, Path: c.path(root),
 	}
 	absent := 0
 	for _, f := range c.files {
@@ -86,7 +85,7 @@ func (c component) entry(root string) Entry {
 			e.Packages = append(e.Packages, f.pkg.spec())
 		}
 		e.Size += f.size
-		if err := check(root, f); err != nil {
+		if err := verifyFile(root, f); err != nil {
 			e.State, e.Problem = Broken, err.Error()
 			if errors.Is(err, fs.ErrNotExist) {
 				absent++
@@ -101,18 +100,18 @@ func (c component) entry(root string) Entry {
 	return e
 }
 
-// dir is where a component is on disk: the directory of a speech model, or the
+// path is where a component is on disk: the directory of a speech model, or the
 // file of another component.
-func (c component) dir(root string) string {
+func (c component) path(root string) string {
 	if c.isMoonshine() {
 		return Moonshine(root, c.name)
 	}
-	return c.files[0].under(root)
+	return c.files[0].pathUnder(root)
 }
 
-// check is nil if the file exists and is the right one.
-func check(root string, f file) error {
-	r, err := os.Open(f.under(root))
+// verifyFile is nil if the file exists and is the right one.
+func verifyFile(root string, f file) error {
+	r, err := os.Open(f.pathUnder(root))
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -153,8 +152,8 @@ func eachSize(dir string, visit func(size int64)) {
 	})
 }
 
-// incomplete is the path of the first file that a model directory lacks.
-func incomplete(dir string) string {
+// missingFile is the path of the first file that a model directory lacks.
+func missingFile(dir string) string {
 	for _, name := range MoonshineFiles() {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 			return filepath.Join(dir, name)
@@ -192,11 +191,11 @@ func ready(root string, all []component, goos string) error {
 
 // checkSize is nil if the file exists and has the right size.
 func checkSize(root string, f file) error {
-	switch info, err := os.Stat(f.under(root)); {
+	switch info, err := os.Stat(f.pathUnder(root)); {
 	case err != nil:
-		return notReady("%s is missing.", f.under(root))
+		return notReady("%s is missing.", f.pathUnder(root))
 	case info.Size() != f.size:
-		return notReady("%s is damaged: %d bytes instead of %d.", f.under(root), info.Size(), f.size)
+		return notReady("%s is damaged: %d bytes instead of %d.", f.pathUnder(root), info.Size(), f.size)
 	}
 	return nil
 }
@@ -208,7 +207,7 @@ func readyModel(root string, all []component) error {
 	dirs, _ := os.ReadDir(filepath.Join(root, "moonshine"))
 	for _, d := range dirs {
 		dir := Moonshine(root, d.Name())
-		if missing := incomplete(dir); missing != "" {
+		if missing := missingFile(dir); missing != "" {
 			problem = notReady("%s is missing.", missing)
 			continue
 		}

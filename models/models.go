@@ -14,7 +14,7 @@
 //	vad/silero_vad_v6.onnx
 //	moonshine/NAME/encoder_model.onnx
 //	moonshine/NAME/decoder_model_merged.onnx
-//	moonshine/NAME/tokenizer.txt          one piece a line, see vocabulary
+//	moonshine/NAME/tokenizer.txt          one piece a line, see extractVocabulary
 package models
 
 import (

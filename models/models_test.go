@@ -184,7 +184,7 @@ func TestRemove(t *testing.T) {
 
 func TestVocabulary_Errors(t *testing.T) {
 	for _, source := range []string{"", "const x = 1", `llama_vocab_base64 = "YWJj`, `llama_vocab_base64 = "%%%"`} {
-		if got, err := vocabulary([]byte(source)); err == nil {
+		if got, err := extractVocabulary([]byte(source)); err == nil {
 			t.Errorf("vocabulary(%q) = %q", source, got)
 		}
 	}
@@ -200,7 +200,7 @@ func FuzzArchive(f *testing.F) {
 		dir := t.TempDir()
 		put(t, filepath.Join(dir, "in"), data)
 		installer := newInstaller(filepath.Join(dir, "root"), w.components[2].files[:1])
-		if err := installer.installArchive(filepath.Join(dir, "in")); err == nil && installer.missing("in") == nil {
+		if err := installer.installArchive(filepath.Join(dir, "in")); err == nil && installer.missingError("in") == nil {
 			t.Error("taken without errComplete")
 		}
 	})
@@ -216,7 +216,7 @@ func TestPrinter(t *testing.T) {
 	clock := time.Unix(0, 0)
 	now := func() time.Time { clock = clock.Add(time.Second); return clock }
 	var plain, bar bytes.Buffer
-	toPlain, toBar := lines(&plain, now), bars(&bar, now)
+	toPlain, toBar := linePrinter(&plain, now), barPrinter(&bar, now)
 	for _, s := range steps {
 		toPlain(s)
 	}

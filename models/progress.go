@@ -36,12 +36,12 @@ const (
 // plain lines elsewhere.
 func Printer(w io.Writer) func(Step) {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return bars(w, time.Now)
+		return barPrinter(w, time.Now)
 	}
-	return lines(w, time.Now)
+	return linePrinter(w, time.Now)
 }
 
-func lines(w io.Writer, now func() time.Time) func(Step) {
+func linePrinter(w io.Writer, now func() time.Time) func(Step) {
 	var began time.Time
 	return func(s Step) {
 		switch s.State {
@@ -53,7 +53,7 @@ func lines(w io.Writer, now func() time.Time) func(Step) {
 				fmt.Fprintf(w, "%s\n", s.Name)
 			}
 		case Finished:
-			fmt.Fprintf(w, "%s: done in %s\n", s.Name, since(began, now()))
+			fmt.Fprintf(w, "%s: done in %s\n", s.Name, elapsed(began, now()))
 		case Failed:
 			fmt.Fprintf(w, "%s: failed\n", s.Name)
 		case Present:
@@ -64,11 +64,11 @@ func lines(w io.Writer, now func() time.Time) func(Step) {
 	}
 }
 
-func bars(w io.Writer, now func() time.Time) func(Step) {
+func barPrinter(w io.Writer, now func() time.Time) func(Step) {
 	const width = 24
 	const erase = "\r\x1b[K"
 	var began time.Time
-	plain := lines(w, now)
+	plain := linePrinter(w, now)
 	return func(s Step) {
 		switch s.State {
 		case Started, Moving:
@@ -87,7 +87,7 @@ func bars(w io.Writer, now func() time.Time) func(Step) {
 			if s.Total > 0 {
 				size = megabytes(s.Total) + " "
 			}
-			fmt.Fprintf(w, erase+"%-38s ✓ %sin %s\n", s.Name, size, since(began, now()))
+			fmt.Fprintf(w, erase+"%-38s ✓ %sin %s\n", s.Name, size, elapsed(began, now()))
 		case Failed:
 			fmt.Fprintf(w, erase+"%-38s ✗\n", s.Name)
 		default:
@@ -96,6 +96,6 @@ func bars(w io.Writer, now func() time.Time) func(Step) {
 	}
 }
 
-func since(began, now time.Time) time.Duration { return now.Sub(began).Round(100 * time.Millisecond) }
+func elapsed(began, now time.Time) time.Duration { return now.Sub(began).Round(100 * time.Millisecond) }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

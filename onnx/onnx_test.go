@@ -61,7 +61,7 @@ func file(t testing.TB, model []byte) string {
 	return path
 }
 
-func load(t testing.TB, rt *onnx.Runtime, model []byte) *onnx.Session {
+func loadLibrary(t testing.TB, rt *onnx.Runtime, model []byte) *onnx.Session {
 	t.Helper()
 	s, err := rt.Open(file(t, model))
 	if err != nil {
@@ -83,7 +83,7 @@ func value[T onnx.Element](t *testing.T, rt *onnx.Runtime, data []T, shape ...in
 }
 
 func TestSession_Ports(t *testing.T) {
-	s := load(t, open(t), twice())
+	s := loadLibrary(t, open(t), twice())
 	want := []onnx.Port{{Name: "x", Type: onnx.Float32, Shape: []int64{1, -1}}, {Name: "y", Type: onnx.Float32, Shape: []int64{1}}}
 	for _, port := range want {
 		got, ok := s.Input(port.Name)
@@ -101,7 +101,7 @@ func TestSession_Ports(t *testing.T) {
 
 func TestCall_Run(t *testing.T) {
 	rt := open(t)
-	s := load(t, rt, twice())
+	s := loadLibrary(t, rt, twice())
 	c, err := s.NewCall([]string{"x", "y"}, []string{"sum", "size"})
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestCall_Run(t *testing.T) {
 
 func TestCall_RunFails(t *testing.T) {
 	rt := open(t)
-	c, err := load(t, rt, twice()).NewCall([]string{"x", "y"}, []string{"sum"})
+	c, err := loadLibrary(t, rt, twice()).NewCall([]string{"x", "y"}, []string{"sum"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestData_OtherType(t *testing.T) {
 // Several goroutines share a session, and nothing is left behind.
 func TestSession_Concurrent(t *testing.T) {
 	rt := open(t)
-	s := load(t, rt, twice())
+	s := loadLibrary(t, rt, twice())
 	before := rt.Live()
 	var wg sync.WaitGroup
 	for g := range 8 {
@@ -243,7 +243,7 @@ func TestLoad_Damaged(t *testing.T) {
 
 func BenchmarkCall(b *testing.B) {
 	rt := open(b)
-	s := load(b, rt, twice())
+	s := loadLibrary(b, rt, twice())
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := sum(rt, s, 8, 1); err != nil {

@@ -32,29 +32,29 @@ type Runtime struct {
 // Open loads the library at path. The error is a [*hearken.Error] that says
 // what is wrong with the library and how to fix it.
 func Open(path string) (*Runtime, error) {
-	if err := check(path); err != nil {
+	if err := checkLibrary(path); err != nil {
 		return nil, err
 	}
-	base, err := load(path)
+	base, err := loadLibrary(path)
 	if err != nil {
-		return nil, refuse("The library %s cannot be loaded on %s/%s: %w.", path, runtime.GOOS, runtime.GOARCH, err)
+		return nil, libraryError("The library %s cannot be loaded on %s/%s: %w.", path, runtime.GOOS, runtime.GOARCH, err)
 	}
 	addr, _, _ := purego.SyscallN(base)
 	// OrtApiBase holds two functions: GetApi(version) and GetVersionString().
-	functions := (*[2]uintptr)(pointer(addr))
+	functions := (*[2]uintptr)(pointerFrom(addr))
 	name, _, _ := purego.SyscallN(functions[1])
-	version := goString(pointer(name))
+	version := goString(pointerFrom(name))
 	if !supported(version) {
-		return nil, refuse("The library %s is ONNX Runtime %s; %s or a later 1.x is needed.", path, version, oldest)
+		return nil, libraryError("The library %s is ONNX Runtime %s; %s or a later 1.x is needed.", path, version, oldest)
 	}
 	api, _, _ := purego.SyscallN(functions[0], apiVersion)
 	if api == 0 {
-		return nil, refuse("The library %s is ONNX Runtime %s and has no API of version %d.", path, version, apiVersion)
+		return nil, libraryError("The library %s is ONNX Runtime %s and has no API of version %d.", path, version, apiVersion)
 	}
-	rt := &Runtime{api: (*table)(pointer(api))}
+	rt := &Runtime{api: (*table)(pointerFrom(api))}
 	if err := rt.setUp(); err != nil {
 		rt.Close()
-		return nil, refuse("ONNX Runtime %s at %s does not start: %w.", version, path, err)
+		return nil, libraryError("ONNX Runtime %s at %s does not start: %w.", version, path, err)
 	}
 	return rt, nil
 }
@@ -82,17 +82,17 @@ func (rt *Runtime) Close() {
 	rt.env = nil
 }
 
-// check finds what is wrong before the library is loaded: loading one that the
+// checkLibrary finds what is wrong before the library is loaded: loading one that the
 // processor cannot run would end the program.
-func check(path string) error {
+func checkLibrary(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return refuse("The ONNX Runtime library is missing: there is no %s.", path)
+		return libraryError("The ONNX Runtime library is missing: there is no %s.", path)
 	case err != nil:
-		return refuse("The ONNX Runtime library cannot be read: %w.", err)
+		return libraryError("The ONNX Runtime library cannot be read: %w.", err)
 	case info.IsDir():
-		return refuse("The ONNX Runtime library cannot be read: %s is a directory.", path)
+		return libraryError("The ONNX Runtime library cannot be read: %s is a directory.", path)
 	}
 	if runtime.GOARCH == "amd64" && !cpu.X86.HasAVX {
 		return hearken.Errorf(hearken.ProviderNotConfigured,
@@ -109,7 +109,7 @@ func supported(version string) bool {
 	return err == nil && major == "1" && n >= apiVersion
 }
 
-func refuse(format string, args ...any) *hearken.Error {
+func libraryError(format string, args ...any) *hearken.Error {
 	return hearken.Errorf(hearken.ProviderNotConfigured, format, args...).WithTry("hearken models pull")
 }
 

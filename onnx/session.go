@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"slices"
 	"unsafe"
 )
@@ -58,36 +59,24 @@ func (rt *Runtime) options() (unsafe.Pointer, error) {
 	if err := rt.api.call(fnCreateSessionOptions, uintptr(unsafe.Pointer(&p))); err != nil {
 		return nil, err
 	}
-	for _, set := range []struct {
-		f     function
-		value uintptr
-	}{
-		{fnSetIntraOpNumThreads, 1},
-		{fnSetInterOpNumThreads, 1},
-		{fnSetGraphOptimizationLevel, allOptimizations},
-	} {
-		if err := rt.api.call(set.f, uintptr(p), set.value); err != nil {
-			return p, err
-		}
-	}
-	for _, entry := range [][2]string{
+	return p, cmp.Or(
+		rt.api.call(fnSetIntraOpNumThreads, uintptr(p), 1),
+		rt.api.call(fnSetInterOpNumThreads, uintptr(p), 1),
+		rt.api.call(fnSetGraphOptimizationLevel, uintptr(p), allOptimizations),
 		// Threads that wait by spinning take the processor from other streams.
-		{"session.intra_op.allow_spinning", "0"},
+		rt.configure(p, "session.intra_op.allow_spinning", "0"),
 		// Weights are int8: exact on every processor only if the ones without
 		// VNNI use the slower product that cannot overflow.
-		{"session.x64quantprecision", "1"},
-	} {
-		key, value := cString(entry[0]), cString(entry[1])
-		err := rt.api.call(fnAddSessionConfigEntry, uintptr(p), uintptr(unsafe.Pointer(key)), uintptr(unsafe.Pointer(value)))
-		keepAlive(key, value)
-		if err != nil {
-			return p, err
-		}
-	}
-	return p, nil
+		rt.configure(p, "session.x64quantprecision", "1"),
+	)
 }
 
-// ports reads the model's inputs or outputs.
+func (rt *Runtime) configure(options unsafe.Pointer, key, value string) error {
+	k, v := cString(key), cString(value)
+	defer keepAlive(k, v)
+	return rt.api.call(fnAddSessionConfigEntry, uintptr(options), uintptr(unsafe.Pointer(k)), uintptr(unsafe.Pointer(v)))
+}
+
 func (s *Session) ports(count, name, info function) ([]Port, error) {
 	var n uint64
 	if err := s.rt.api.call(count, uintptr(s.p), uintptr(unsafe.Pointer(&n))); err != nil {

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -99,18 +100,16 @@ func (v *Value) inspect() error {
 
 func (rt *Runtime) tensorInfo(info unsafe.Pointer) (Type, []int64, error) {
 	var typ Type
-	if err := rt.api.call(fnGetTensorElementType, uintptr(info), uintptr(unsafe.Pointer(&typ))); err != nil {
-		return 0, nil, err
-	}
 	var n uint64
-	if err := rt.api.call(fnGetDimensionsCount, uintptr(info), uintptr(unsafe.Pointer(&n))); err != nil {
+	err := cmp.Or(
+		rt.api.call(fnGetTensorElementType, uintptr(info), uintptr(unsafe.Pointer(&typ))),
+		rt.api.call(fnGetDimensionsCount, uintptr(info), uintptr(unsafe.Pointer(&n))))
+	if err != nil {
 		return 0, nil, err
 	}
 	shape := make([]int64, n)
-	if err := rt.api.call(fnGetDimensions, uintptr(info), uintptr(unsafe.Pointer(unsafe.SliceData(shape))), uintptr(n)); err != nil {
-		return 0, nil, err
-	}
-	return typ, shape, nil
+	err = rt.api.call(fnGetDimensions, uintptr(info), uintptr(unsafe.Pointer(unsafe.SliceData(shape))), uintptr(n))
+	return typ, shape, err
 }
 
 // Close frees the tensor. It may be called more than once, and on nil.

@@ -43,7 +43,7 @@ func (o *Outbox) Put(e hearken.StreamEvent) {
 	} else {
 		o.queue = append(o.queue, e)
 	}
-	o.send()
+	o.startDelivery()
 }
 
 // replaces reports whether an event makes the one before it obsolete.
@@ -58,12 +58,12 @@ func (o *Outbox) Close() {
 	defer o.mu.Unlock()
 	if !o.closed {
 		o.closed = true
-		o.send()
+		o.startDelivery()
 	}
 }
 
-// send starts a goroutine to deliver what is queued, unless one does.
-func (o *Outbox) send() {
+// startDelivery starts a goroutine to deliver what is queued, unless one does.
+func (o *Outbox) startDelivery() {
 	if !o.sending {
 		o.sending = true
 		go o.deliver()
@@ -107,8 +107,8 @@ func Seconds(pos int64) float64 { return float64(pos) / hearken.SampleRate }
 // Position is the position at a time on the session's clock.
 func Position(seconds float64) int64 { return int64(math.Round(seconds * hearken.SampleRate)) }
 
-// Silence is the event for a stretch without speech between two positions.
-func Silence(from, to, finalUntil int64, language string) hearken.StreamEvent {
+// SilenceEvent is the event for a stretch without speech between two positions.
+func SilenceEvent(from, to, finalUntil int64, language string) hearken.StreamEvent {
 	return hearken.StreamEvent{Kind: hearken.Final, FinalUntil: finalUntil, Segment: hearken.Segment{
 		Status: hearken.NoSpeech, IsFinal: true, StartTime: Seconds(from), EndTime: Seconds(to), Language: language,
 	}}

@@ -48,9 +48,9 @@ func RetryAfter(h http.Header) time.Duration {
 	after := time.Duration(0)
 	value := h.Get("Retry-After")
 	if ms, err := strconv.ParseFloat(h.Get("retry-after-ms"), 64); err == nil {
-		after = bounded(ms / 1000)
+		after = limitedDuration(ms / 1000)
 	} else if s, err := strconv.ParseFloat(value, 64); err == nil {
-		after = bounded(s)
+		after = limitedDuration(s)
 	} else if until, err := http.ParseTime(value); err == nil {
 		// The date is on the server's clock, which may differ from ours.
 		now, err := http.ParseTime(h.Get("Date"))
@@ -69,8 +69,8 @@ func RetryAfter(h http.Header) time.Duration {
 	return min(max(0, after), time.Hour)
 }
 
-// bounded is a time of so many seconds, at most an hour.
-func bounded(seconds float64) time.Duration {
+// limitedDuration is a time of so many seconds, at most an hour.
+func limitedDuration(seconds float64) time.Duration {
 	if !(seconds > 0) { // also not a number
 		return 0
 	}

@@ -3,6 +3,7 @@
 package vad
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -33,7 +34,7 @@ func Load(rt *onnx.Runtime, path string) (*Model, error) {
 	}
 	s, err := rt.Open(path)
 	if err != nil {
-		return nil, damaged(path, err)
+		return nil, damagedError(path, err)
 	}
 	m := &Model{rt: rt, session: s}
 	// Find out now if the file is not Silero, not in the first stream.
@@ -44,12 +45,12 @@ func Load(rt *onnx.Runtime, path string) (*Model, error) {
 	}
 	if err != nil {
 		s.Close()
-		return nil, damaged(path, err)
+		return nil, damagedError(path, err)
 	}
 	return m, nil
 }
 
-func damaged(path string, err error) error {
+func damagedError(path string, err error) error {
 	return hearken.Errorf(hearken.ProviderNotConfigured, "The voice detector's file %s is damaged or of another kind: %w.", path, err).
 		WithTry("hearken models pull")
 }
@@ -71,29 +72,19 @@ type Detector struct {
 }
 
 // NewDetector makes a detector for a new stream.
-func (m *Model) NewDetector() (_ *Detector, err error) {
+func (m *Model) NewDetector() (*Detector, error) {
 	d := new(Detector)
-	defer func() {
-		if err != nil {
-			d.Close()
-		}
-	}()
-	if d.call, err = m.session.NewCall([]string{"input", "state", "sr"}, []string{"output", "stateN"}); err != nil {
-		return nil, err
-	}
-	if d.window, err = onnx.NewTensor[float32](m.rt, 1, context+FrameSize); err != nil {
-		return nil, err
-	}
-	if d.rate, err = onnx.NewTensor[int64](m.rt); err != nil {
-		return nil, err
-	}
-	if d.prob, err = onnx.NewTensor[float32](m.rt, 1, 1); err != nil {
-		return nil, err
-	}
+	var errs [6]error
+	d.call, errs[0] = m.session.NewCall([]string{"input", "state", "sr"}, []string{"output", "stateN"})
+	d.window, errs[1] = onnx.NewTensor[float32](m.rt, 1, context+FrameSize)
+	d.rate, errs[2] = onnx.NewTensor[int64](m.rt)
+	d.prob, errs[3] = onnx.NewTensor[float32](m.rt, 1, 1)
 	for i := range d.state {
-		if d.state[i], err = onnx.NewTensor[float32](m.rt, 2, 1, 128); err != nil {
-			return nil, err
-		}
+		d.state[i], errs[4+i] = onnx.NewTensor[float32](m.rt, 2, 1, 128)
+	}
+	if err := cmp.Or(errs[:]...); err != nil {
+		d.Close()
+		return nil, err
 	}
 	onnx.Data[int64](d.rate)[0] = hearken.SampleRate
 	d.frame, d.answer = onnx.Data[float32](d.window), onnx.Data[float32](d.prob)

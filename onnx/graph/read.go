@@ -11,13 +11,13 @@ import (
 // Read parses a model file.
 func Read(file []byte) (*Model, error) {
 	m := new(Model)
-	err := fields(file, func(f field) (err error) {
+	err := eachField(file, func(f field) (err error) {
 		switch f.num {
 		case 7:
 			m.Graph, err = readGraph(f.b)
 		case 8:
 			var o Opset
-			err = fields(f.b, func(f field) error {
+			err = eachField(f.b, func(f field) error {
 				if f.num == 1 {
 					o.Domain = string(f.b)
 				} else {
@@ -39,7 +39,7 @@ func Read(file []byte) (*Model, error) {
 
 func readGraph(msg []byte) (*Graph, error) {
 	g := new(Graph)
-	err := fields(msg, func(f field) error {
+	err := eachField(msg, func(f field) error {
 		switch f.num {
 		case 1:
 			return appendRead(&g.Nodes, f.b, readNode)
@@ -59,7 +59,6 @@ func readGraph(msg []byte) (*Graph, error) {
 	return g, err
 }
 
-// appendRead reads a message and appends it to a list.
 func appendRead[T any](list *[]*T, msg []byte, read func([]byte) (*T, error)) error {
 	v, err := read(msg)
 	*list = append(*list, v)
@@ -68,7 +67,7 @@ func appendRead[T any](list *[]*T, msg []byte, read func([]byte) (*T, error)) er
 
 func readNode(msg []byte) (*Node, error) {
 	n := new(Node)
-	err := fields(msg, func(f field) error {
+	err := eachField(msg, func(f field) error {
 		switch f.num {
 		case 1:
 			n.In = append(n.In, string(f.b))
@@ -92,7 +91,7 @@ func readNode(msg []byte) (*Node, error) {
 
 func readAttr(msg []byte) (*Attr, error) {
 	a := new(Attr)
-	err := fields(msg, func(f field) (err error) {
+	err := eachField(msg, func(f field) (err error) {
 		switch f.num {
 		case 1:
 			a.Name = string(f.b)
@@ -127,7 +126,7 @@ func readAttr(msg []byte) (*Attr, error) {
 
 func readValue(msg []byte) (*Value, error) {
 	v := new(Value)
-	err := fields(msg, func(f field) error {
+	err := eachField(msg, func(f field) error {
 		switch f.num {
 		case 1:
 			v.Name = string(f.b)
@@ -146,11 +145,11 @@ func readValue(msg []byte) (*Value, error) {
 func (v *Value) Shape() ([]int64, error) {
 	var shape []int64
 	const tensorType, tensorShape, dim, dimValue = 1, 2, 1, 1
-	err := descend(v.typ, tensorType, func(tensor []byte) error {
-		return descend(tensor, tensorShape, func(dims []byte) error {
-			return descend(dims, dim, func(d []byte) error {
+	err := eachMessage(v.typ, tensorType, func(tensor []byte) error {
+		return eachMessage(tensor, tensorShape, func(dims []byte) error {
+			return eachMessage(dims, dim, func(d []byte) error {
 				shape = append(shape, -1)
-				return fields(d, func(f field) error {
+				return eachField(d, func(f field) error {
 					if f.num == dimValue && f.typ == protowire.VarintType {
 						shape[len(shape)-1] = int64(f.n)
 					}
@@ -162,9 +161,9 @@ func (v *Value) Shape() ([]int64, error) {
 	return shape, err
 }
 
-// descend gives each message in a field of msg to visit.
-func descend(msg []byte, num protowire.Number, visit func([]byte) error) error {
-	return fields(msg, func(f field) error {
+// eachMessage gives each message in a field of msg to visit.
+func eachMessage(msg []byte, num protowire.Number, visit func([]byte) error) error {
+	return eachField(msg, func(f field) error {
 		if f.num != num || f.typ != protowire.BytesType {
 			return nil
 		}

@@ -36,8 +36,8 @@ func (t *Tensor) Size() int {
 	return n
 }
 
-// width is the number of bytes of an element, 0 if unknown.
-func width(typ int64) int {
+// elementSize is the number of bytes of an element, 0 if unknown.
+func elementSize(typ int64) int {
 	switch typ {
 	case Uint8, Int8, Bool:
 		return 1
@@ -86,7 +86,7 @@ const (
 
 func readTensor(msg []byte) (*Tensor, error) {
 	t := new(Tensor)
-	err := fields(msg, func(f field) (err error) {
+	err := eachField(msg, func(f field) (err error) {
 		switch f.num {
 		case 1:
 			t.Dims, err = f.numbers(t.Dims)
@@ -117,14 +117,14 @@ func readTensor(msg []byte) (*Tensor, error) {
 		}
 		return err
 	})
-	if w := width(t.Type); err == nil && w > 0 && len(t.Raw) != w*t.Size() {
+	if w := elementSize(t.Type); err == nil && w > 0 && len(t.Raw) != w*t.Size() {
 		err = fmt.Errorf("tensor %s has %d bytes for the shape %v", t.Name, len(t.Raw), t.Dims)
 	}
 	return t, err
 }
 
 func (t *Tensor) appendInt(x int64) {
-	switch width(t.Type) {
+	switch elementSize(t.Type) {
 	case 1:
 		t.Raw = append(t.Raw, byte(x))
 	case 4:

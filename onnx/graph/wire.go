@@ -16,8 +16,8 @@ type field struct {
 	raw []byte // all of it: what we do not know is written as it was read
 }
 
-// fields splits a message and passes each field to visit, in order.
-func fields(msg []byte, visit func(field) error) error {
+// eachField splits a message and passes each field to visit, in order.
+func eachField(msg []byte, visit func(field) error) error {
 	for len(msg) > 0 {
 		num, typ, size := protowire.ConsumeField(msg)
 		if size < 0 {

@@ -20,11 +20,11 @@ func (m *Model) Write() []byte {
 	return w.b
 }
 
-// With makes a model of another graph with the same versions.
-func (m *Model) With(g *Graph) *Model { return &Model{Graph: g, Opsets: m.Opsets, rest: m.rest} }
+// WithGraph makes a model of another graph with the same versions.
+func (m *Model) WithGraph(g *Graph) *Model { return &Model{Graph: g, Opsets: m.Opsets, rest: m.rest} }
 
-// Require adds a set of operators unless the model has it.
-func (m *Model) Require(o Opset) {
+// RequireOpset adds a set of operators unless the model has it.
+func (m *Model) RequireOpset(o Opset) {
 	if !slices.ContainsFunc(m.Opsets, func(have Opset) bool { return have.Domain == o.Domain }) {
 		m.Opsets = append(slices.Clip(m.Opsets), o)
 	}
@@ -45,7 +45,6 @@ func (g *Graph) write() []byte {
 	return w.b
 }
 
-// writeAll writes a repeated message.
 func writeAll[M interface{ write() []byte }](w *writer, num protowire.Number, list []M) {
 	for _, m := range list {
 		w.bytes(num, m.write())

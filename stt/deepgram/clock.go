@@ -23,13 +23,12 @@ type piece struct {
 
 func newClock(start int64) clock { return clock{pieces: []piece{{pos: start}}} }
 
-func (c *clock) last() *piece { return &c.pieces[len(c.pieces)-1] }
+func (c *clock) lastPiece() *piece { return &c.pieces[len(c.pieces)-1] }
 
-// sent is how many samples were sent.
-func (c *clock) sent() int64 { return c.last().sent + c.last().samples }
+func (c *clock) sent() int64 { return c.lastPiece().sent + c.lastPiece().samples }
 
-// pos is the position after the last sample that was sent.
-func (c *clock) pos() int64 { return c.last().end() }
+// endPosition is the position after the last sample that was sent.
+func (c *clock) endPosition() int64 { return c.lastPiece().end() }
 
 func (p *piece) end() int64 {
 	if p.padding {
@@ -39,24 +38,24 @@ func (p *piece) end() int64 {
 }
 
 // add notes that samples were sent.
-func (c *clock) add(samples int64) { c.last().samples += samples }
+func (c *clock) add(samples int64) { c.lastPiece().samples += samples }
 
-// jump notes that the next sample has another position.
-func (c *clock) jump(pos int64) {
+// jumpTo notes that the next sample has another position.
+func (c *clock) jumpTo(pos int64) {
 	c.pieces = append(c.pieces, piece{sent: c.sent(), pos: pos})
 }
 
-// pad notes that samples of silence were sent that are not part of the session.
-func (c *clock) pad(samples int64) {
-	pos := c.pos()
+// addPadding notes that samples of silence were sent that are not part of the session.
+func (c *clock) addPadding(samples int64) {
+	pos := c.endPosition()
 	c.pieces = append(c.pieces, piece{sent: c.sent(), pos: pos, samples: samples, padding: true})
-	c.jump(pos)
+	c.jumpTo(pos)
 }
 
-// at is the index of the piece that holds a moment of the connection. A moment
+// pieceAt is the index of the piece that holds a moment of the connection. A moment
 // between two pieces is the end of the earlier one.
-func (c *clock) at(seconds float64) int {
-	n := samples(seconds)
+func (c *clock) pieceAt(seconds float64) int {
+	n := toSamples(seconds)
 	for i := range c.pieces {
 		if n <= c.pieces[i].sent+c.pieces[i].samples {
 			return i
@@ -65,27 +64,27 @@ func (c *clock) at(seconds float64) int {
 	return len(c.pieces) - 1
 }
 
-// in is the position of a moment of the connection, limited to a piece.
-func (c *clock) in(i int, seconds float64) int64 {
+// positionIn is the position of a moment of the connection, limited to a piece.
+func (c *clock) positionIn(i int, seconds float64) int64 {
 	p := &c.pieces[i]
-	return min(p.pos+max(0, samples(seconds)-p.sent), p.end())
+	return min(p.pos+max(0, toSamples(seconds)-p.sent), p.end())
 }
 
 // position is the position of a moment of the connection.
-func (c *clock) position(seconds float64) int64 { return c.in(c.at(seconds), seconds) }
+func (c *clock) position(seconds float64) int64 { return c.positionIn(c.pieceAt(seconds), seconds) }
 
 // forget drops the pieces that end before a moment.
 func (c *clock) forget(seconds float64) {
-	n, i := samples(seconds), 0
+	n, i := toSamples(seconds), 0
 	for i < len(c.pieces)-1 && c.pieces[i].sent+c.pieces[i].samples < n {
 		i++
 	}
 	c.pieces = c.pieces[i:]
 }
 
-// samples is a time as a number of samples, limited because the server may send
+// toSamples is a time as a number of samples, limited because the server may send
 // anything.
-func samples(seconds float64) int64 {
+func toSamples(seconds float64) int64 {
 	const limit = 1 << 40
 	return int64(math.Round(min(max(0, seconds*hearken.SampleRate), limit)))
 }
@@ -102,9 +101,9 @@ type pace struct {
 	at      time.Time
 }
 
-// wait is how long to wait before sending so many samples. It counts them as
+// delay is how long to wait before sending so many samples. It counts them as
 // sent.
-func (p *pace) wait(samples int, now time.Time) time.Duration {
+func (p *pace) delay(samples int, now time.Time) time.Duration {
 	if p.rate < 0 {
 		return 0
 	}

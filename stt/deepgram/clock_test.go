@@ -24,9 +24,9 @@ func TestClock(t *testing.T) {
 			switch rapid.IntRange(0, 4).Draw(t, "step") {
 			case 0:
 				pos += rapid.Int64Range(1, 1<<30).Draw(t, "gap")
-				c.jump(pos)
+				c.jumpTo(pos)
 			case 1:
-				c.pad(20)
+				c.addPadding(20)
 				for range 20 {
 					want = append(want, -1)
 				}
@@ -39,15 +39,15 @@ func TestClock(t *testing.T) {
 				}
 			}
 		}
-		if c.sent() != int64(len(want)) || c.pos() != pos {
-			t.Fatalf("%d samples to %d, want %d to %d", c.sent(), c.pos(), len(want), pos)
+		if c.sent() != int64(len(want)) || c.endPosition() != pos {
+			t.Fatalf("%d samples to %d, want %d to %d", c.sent(), c.endPosition(), len(want), pos)
 		}
 		from := rapid.IntRange(0, len(want)).Draw(t, "forgotten")
 		c.forget(stt.Seconds(int64(from)))
 		for i := from; i < len(want); i++ {
 			middle := (float64(i) + 0.6) / hearken.SampleRate
-			in := c.at(middle)
-			if got := c.in(in, float64(i)/hearken.SampleRate); want[i] >= 0 && got != want[i] {
+			in := c.pieceAt(middle)
+			if got := c.positionIn(in, float64(i)/hearken.SampleRate); want[i] >= 0 && got != want[i] {
 				t.Fatalf("sample %d is at %d, want %d", i, got, want[i])
 			}
 			if got := c.position(float64(i+1) / hearken.SampleRate); want[i] >= 0 && got != want[i]+1 {
@@ -68,7 +68,7 @@ func TestPace(t *testing.T) {
 	var waits []time.Duration
 	for _, idle := range []time.Duration{0, 0, 0, time.Hour, 0, 0} {
 		now = now.Add(idle)
-		wait := p.wait(hearken.SampleRate/2, now)
+		wait := p.delay(hearken.SampleRate/2, now)
 		waits = append(waits, wait)
 		now = now.Add(wait)
 	}
@@ -77,7 +77,7 @@ func TestPace(t *testing.T) {
 		t.Error(diff)
 	}
 	p = pace{rate: -1}
-	if wait := p.wait(1<<30, now); wait != 0 {
+	if wait := p.delay(1<<30, now); wait != 0 {
 		t.Errorf("without bound there is a wait of %s", wait)
 	}
 }
@@ -96,7 +96,7 @@ func TestStream_WallClock(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	for _, jump := range []time.Duration{0, -time.Hour, 24 * time.Hour, -time.Minute, 0} {
 		now = now.Add(jump)
-		if wait := p.wait(hearken.SampleRate, now); wait > 2*time.Second {
+		if wait := p.delay(hearken.SampleRate, now); wait > 2*time.Second {
 			t.Errorf("a wait of %s after a jump of %s", wait, jump)
 		}
 	}
@@ -107,7 +107,7 @@ func TestStream_settled(t *testing.T) {
 	answer, long, pause := message{FromFinalize: true}, message{}, message{SpeechFinal: true}
 	at := func(times ...float64) (asked []finalizeRequest) {
 		for _, t := range times {
-			asked = append(asked, finalizeRequest{sent: samples(t), pause: t == 2})
+			asked = append(asked, finalizeRequest{sent: toSamples(t), pause: t == 2})
 		}
 		return asked
 	}
@@ -133,7 +133,7 @@ func TestStream_settled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStream(t.Context(), nil, hearken.StreamConfig{})
 			s.finalizes = c.finalizes
-			to, paused := s.settled(&c.m, c.end)
+			to, paused := s.settleFinal(&c.m, c.end)
 			if to != c.to || paused != c.paused {
 				t.Errorf("settled to %g, paused %t", to, paused)
 			}
@@ -189,14 +189,14 @@ func TestStream_Wild(t *testing.T) {
 		s := newStream(t.Context(), nil, hearken.StreamConfig{Start: start, Interim: true})
 		s.events = make(chan hearken.StreamEvent, 1000)
 		s.clock.add(4 * hearken.SampleRate)
-		s.clock.jump(20 * hearken.SampleRate)
+		s.clock.jumpTo(20 * hearken.SampleRate)
 		s.clock.add(6 * hearken.SampleRate)
 		for range rapid.IntRange(1, 6).Draw(t, "results") {
 			m := message{Start: number.Draw(t, "start"), Duration: number.Draw(t, "duration"), IsFinal: rapid.Bool().Draw(t, "final")}
 			m.Channel.Alternatives = []alternative{{Transcript: rapid.StringN(0, 9, -1).Draw(t, "text"), Words: words.Draw(t, "words")}}
-			s.result(&m)
+			s.handleResult(&m)
 		}
-		s.emitRest()
+		s.emitRemaining()
 		close(s.events)
 		through, end := int64(start), stt.Seconds(start)
 		for e := range s.events {

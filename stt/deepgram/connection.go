@@ -43,7 +43,7 @@ func (s *stream) maintain() {
 				_ = s.requestFinalize(true) // the reader reports why it failed
 			}
 		case now := <-tick.C:
-			s.watch(now, closing == nil)
+			s.checkTimers(now, closing == nil)
 		}
 	}
 }
@@ -61,8 +61,9 @@ func (s *stream) finish() {
 	_ = s.sendText(closeStream) // the reader reports why it failed
 }
 
-// watch does what is due at a time.
-func (s *stream) watch(now time.Time, closing bool) {
+// checkTimers does what is due now: it keeps an idle connection alive and ends
+// one that has stalled.
+func (s *stream) checkTimers(now time.Time, closing bool) {
 	s.mu.Lock()
 	unanswered := stt.Seconds(s.clock.sent()) - s.answeredUntil
 	noAudio := s.clock.sent() == 0 && now.Sub(s.opened) >= firstAudio
@@ -80,7 +81,7 @@ func (s *stream) watch(now time.Time, closing bool) {
 	case stalled:
 		s.fail(errStalled(s.stall))
 	case noAudio:
-		s.pad()
+		s.sendPadding()
 	case idle:
 		_ = s.sendText(keepAlive) // the reader reports why it failed
 	}
@@ -89,9 +90,9 @@ func (s *stream) watch(now time.Time, closing bool) {
 	}
 }
 
-// pad sends a little silence that takes no time in the session, unless audio is
+// sendPadding sends a little silence that takes no time in the session, unless audio is
 // just being sent.
-func (s *stream) pad() {
+func (s *stream) sendPadding() {
 	if !s.sendMu.TryLock() {
 		return
 	}
@@ -99,7 +100,7 @@ func (s *stream) pad() {
 	s.mu.Lock()
 	noAudio := s.clock.sent() == 0
 	if noAudio {
-		s.clock.pad(minMessage)
+		s.clock.addPadding(minMessage)
 	}
 	s.mu.Unlock()
 	if noAudio {

@@ -22,7 +22,7 @@ func (s *stream) connectionError(err error) error {
 	s.mu.Lock()
 	cause := s.cause
 	finishing := !s.closedAt.IsZero()
-	done := s.finalUntil >= s.clock.pos()
+	done := s.finalUntil >= s.clock.endPosition()
 	s.mu.Unlock()
 	if cause != nil {
 		return cause
@@ -92,9 +92,9 @@ func readRefusal(resp *http.Response, key string) *stt.Refusal {
 	return r
 }
 
-// explain makes the error that a person reads of a refusal. Its code tells the
+// refusalError makes the error that a person reads of a refusal. Its code tells the
 // hub whether to retry.
-func explain(r *stt.Refusal) error {
+func refusalError(r *stt.Refusal) error {
 	// Only Deepgram, or a server like it, says any of these.
 	fromDeepgram := r.Code != "" || r.Reason != "" || r.RequestID != ""
 	switch {

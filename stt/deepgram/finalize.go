@@ -25,7 +25,7 @@ func (s *stream) Finalize() error {
 		return err
 	}
 	s.mu.Lock()
-	done := s.finalUntil >= s.clock.pos()
+	done := s.finalUntil >= s.clock.endPosition()
 	s.mu.Unlock()
 	if done {
 		s.tryEmitProgress() // if the channel is full, an equal one is on its way
@@ -57,13 +57,13 @@ const (
 	unansweredAfter = 10.0
 )
 
-// settled is up to where all audio is done after a final that ends at end, on
+// settleFinal is up to where all audio is done after a final that ends at end, on
 // the connection's clock, and whether the speaker paused there. The answer to a
 // Finalize covers all that was sent before it, even if the answer is shorter:
 // the server found no more words. Not every Finalize is answered, so an answer
 // is for the first, and for all others up to its end. It is called with the
 // lock held.
-func (s *stream) settled(m *message, end float64) (to float64, paused bool) {
+func (s *stream) settleFinal(m *message, end float64) (to float64, paused bool) {
 	n := 0
 	if !m.FromFinalize {
 		for n < len(s.finalizes) && stt.Seconds(s.finalizes[n].sent)+unansweredAfter < end {

@@ -38,8 +38,7 @@ type message struct {
 	Message     string `json:"message"`
 }
 
-// parse reads a message of the server.
-func parse(b []byte) (message, error) {
+func parseMessage(b []byte) (message, error) {
 	var m message
 	err := json.Unmarshal(b, &m)
 	// Only in Results is "channel" an object. Elsewhere it is a pair of numbers
@@ -52,8 +51,8 @@ func parse(b []byte) (message, error) {
 
 func (m *message) end() float64 { return m.Start + max(0, m.Duration) }
 
-// best is the server's first choice.
-func (m *message) best() alternative {
+// bestAlternative is the server's first choice.
+func (m *message) bestAlternative() alternative {
 	if len(m.Channel.Alternatives) == 0 {
 		return alternative{}
 	}

@@ -186,7 +186,6 @@ func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.
 	return s, nil
 }
 
-// dial makes a connection and returns the server's id for it.
 func (p *Provider) dial(ctx context.Context, o streamOptions, query url.Values) (*websocket.Conn, string, error) {
 	u := *p.listen
 	u.RawQuery = query.Encode()
@@ -205,7 +204,7 @@ func (p *Provider) dial(ctx context.Context, o streamOptions, query url.Values) 
 	case within.Err() != nil:
 		return nil, "", hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram did not answer within %s.", openWithin)
 	case resp != nil && resp.StatusCode != http.StatusSwitchingProtocols:
-		return nil, "", explain(readRefusal(resp, o.key))
+		return nil, "", refusalError(readRefusal(resp, o.key))
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || errors.Is(err, http.ErrSchemeMismatch) {
 		return nil, "", hearken.Errorf(hearken.ProviderNotConfigured, "The server at Deepgram's base URL does not speak TLS.").

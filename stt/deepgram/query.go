@@ -34,7 +34,7 @@ func (p *Provider) query(o streamOptions, cfg hearken.StreamConfig) (q url.Value
 	if o.language == "multi" {
 		q.Set("endpointing", "100") // Deepgram's advice for speakers who switch languages
 	}
-	terms, dropped := stt.FitVocabulary(cfg.Vocabulary, maxTerms, maxTokens, tokens)
+	terms, dropped := stt.FitVocabulary(cfg.Vocabulary, maxTerms, maxTokens, countTokens)
 	switch {
 	case strings.HasPrefix(o.model, "nova-3"):
 		q["keyterm"] = terms
@@ -49,7 +49,7 @@ func (p *Provider) query(o streamOptions, cfg hearken.StreamConfig) (q url.Value
 			q.Del(name)
 		}
 	}
-	setPause(q, cfg.Endpointing)
+	setEndpointing(q, cfg.Endpointing)
 	q.Set("model", o.model)
 	if o.language != "" {
 		q.Set("language", o.language)
@@ -61,10 +61,10 @@ func (p *Provider) query(o streamOptions, cfg hearken.StreamConfig) (q url.Value
 	return q, dropped
 }
 
-// setPause asks for the pause with which the session ends a segment. The end of
+// setEndpointing asks for the pause with which the session ends a segment. The end of
 // an utterance, which also ends one, never comes before it, and not sooner than
 // after the second that Deepgram's own results need.
-func setPause(q url.Values, pause time.Duration) {
+func setEndpointing(q url.Values, pause time.Duration) {
 	switch {
 	case pause > 0:
 		ms := max(1, pause.Milliseconds())
@@ -76,10 +76,10 @@ func setPause(q url.Values, pause time.Duration) {
 	}
 }
 
-// tokens is an upper bound of how many tokens a term has. The server's
+// countTokens is an upper bound of how many tokens a term has. The server's
 // tokenizer is not known. None makes more than one token of a byte, and on
 // average none makes more than one of two ASCII letters.
-func tokens(term string) int {
+func countTokens(term string) int {
 	plain, other := 0, 0
 	for i := range len(term) {
 		if term[i] < utf8.RuneSelf {

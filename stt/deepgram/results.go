@@ -25,7 +25,7 @@ type readerState struct {
 func (s *stream) read() {
 	err := s.readMessages()
 	if err == nil {
-		s.emitRest()
+		s.emitRemaining()
 	}
 	s.mu.Lock()
 	s.ended = true
@@ -55,7 +55,7 @@ func (s *stream) readMessages() error {
 		if _, err := s.inbox.ReadFrom(r); err != nil {
 			return s.connectionError(err)
 		}
-		m, err := parse(s.inbox.Bytes())
+		m, err := parseMessage(s.inbox.Bytes())
 		if err != nil {
 			return hearken.Errorf(hearken.ProviderConnectionFailed, "Deepgram sent something that is not part of its protocol.")
 		}
@@ -65,14 +65,14 @@ func (s *stream) readMessages() error {
 		s.mu.Unlock()
 		switch m.Type {
 		case results:
-			s.result(&m)
+			s.handleResult(&m)
 		case "SpeechStarted":
 			s.mu.Lock()
 			pos := s.clock.position(m.Timestamp)
 			s.mu.Unlock()
 			s.emit(hearken.StreamEvent{Kind: hearken.SpeechStarted, Time: stt.Seconds(pos)})
 		case "UtteranceEnd":
-			s.utteranceEnd(&m)
+			s.handleUtteranceEnd(&m)
 		case "Metadata": // the last message of a stream that is being closed
 			if finishing {
 				return nil
@@ -86,16 +86,16 @@ func (s *stream) readMessages() error {
 	}
 }
 
-// result emits the words of a stretch of audio.
-func (s *stream) result(m *message) {
+// handleResult emits the words of a stretch of audio.
+func (s *stream) handleResult(m *message) {
 	s.mu.Lock()
 	end := min(m.end(), stt.Seconds(s.clock.sent()))
 	s.answeredUntil = max(s.answeredUntil, end)
 	parts := s.parts(m, end)
-	floor := s.clock.pieces[s.clock.at((m.Start+end)/2)].pos
+	floor := s.clock.pieces[s.clock.pieceAt((m.Start+end)/2)].pos
 	paused := false
 	if m.IsFinal {
-		end, paused = s.settled(m, end)
+		end, paused = s.settleFinal(m, end)
 		s.answeredUntil = max(s.answeredUntil, end)
 		s.finalUntil = max(s.finalUntil, s.clock.position(end))
 		s.clock.forget(end)
@@ -132,9 +132,9 @@ func (s *stream) emitPartial(parts []part) {
 func (s *stream) emitFinals(parts []part, finalUntil int64, paused bool) {
 	s.partial = nil
 	for i, p := range parts {
-		start, end := samples(p.segment.StartTime), samples(p.segment.EndTime)
+		start, end := toSamples(p.segment.StartTime), toSamples(p.segment.EndTime)
 		if from := max(s.entriesUntil, p.floor); start-from >= stt.MinSilence {
-			s.silence(from, start)
+			s.emitSilence(from, start)
 		}
 		p.segment.Status, p.segment.IsFinal = hearken.Confirmed, true
 		e := hearken.StreamEvent{Kind: hearken.Final, Segment: p.segment, FinalUntil: min(end, finalUntil)}
@@ -153,25 +153,24 @@ func (s *stream) emitNoWords(floor, finalUntil int64) {
 	s.partial = nil
 	s.entriesUntil = max(s.entriesUntil, min(floor, finalUntil))
 	if shown != nil && s.interim {
-		from, to := max(s.entriesUntil, samples(shown.StartTime)), min(finalUntil, samples(shown.EndTime))
+		from, to := max(s.entriesUntil, toSamples(shown.StartTime)), min(finalUntil, toSamples(shown.EndTime))
 		if to > from {
-			s.silence(from, to)
+			s.emitSilence(from, to)
 		}
 	}
 	if finalUntil-s.entriesUntil >= stt.MaxSilence {
-		s.silence(s.entriesUntil, finalUntil)
+		s.emitSilence(s.entriesUntil, finalUntil)
 	}
 }
 
-// silence emits an entry for a stretch without speech.
-func (s *stream) silence(from, to int64) {
-	s.emit(stt.Silence(from, to, to, s.configuredLanguage()))
+func (s *stream) emitSilence(from, to int64) {
+	s.emit(stt.SilenceEvent(from, to, to, s.configuredLanguage()))
 	s.entriesUntil = to
 }
 
-// utteranceEnd asks for words that the server has not confirmed although the
+// handleUtteranceEnd asks for words that the server has not confirmed although the
 // speaker paused: noise can hide the pause from it.
-func (s *stream) utteranceEnd(m *message) {
+func (s *stream) handleUtteranceEnd(m *message) {
 	const slack = 0.05
 	if s.partial == nil || !s.pauses || m.LastWordEnd < s.partialEnd-slack {
 		return
@@ -182,18 +181,18 @@ func (s *stream) utteranceEnd(m *message) {
 	}
 }
 
-// emitRest emits what is left when the server has sent everything. Words that
+// emitRemaining emits what is left when the server has sent everything. Words that
 // it showed and never confirmed count as confirmed: better than losing them.
-func (s *stream) emitRest() {
+func (s *stream) emitRemaining() {
 	s.mu.Lock()
-	pos := s.clock.pos()
+	pos := s.clock.endPosition()
 	s.finalUntil, s.answeredUntil = pos, stt.Seconds(s.clock.sent())
 	s.mu.Unlock()
 	if s.partial != nil {
 		s.emitFinals([]part{{segment: *s.partial, floor: s.entriesUntil}}, pos, false)
 	}
 	if pos-s.entriesUntil >= stt.MinSilence {
-		s.silence(s.entriesUntil, pos)
+		s.emitSilence(s.entriesUntil, pos)
 	}
 	s.emit(s.progress())
 }
@@ -210,7 +209,6 @@ func (s *stream) progressLocked() hearken.StreamEvent {
 	return hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.finalUntil, Lag: max(0, lag)}
 }
 
-// emit sends an event to the caller.
 func (s *stream) emit(e hearken.StreamEvent) {
 	select {
 	case s.events <- e:

@@ -20,9 +20,9 @@ type part struct {
 // whose speakers are guesses, and of a final one as many as there are turns of
 // speakers. It is called with the lock held.
 func (s *stream) parts(m *message, end float64) []part {
-	best := m.best()
+	best := m.bestAlternative()
 	if len(best.Words) == 0 {
-		return s.withoutWords(m, best, end)
+		return s.partWithoutWords(m, best, end)
 	}
 	var parts []part
 	var p *part
@@ -32,7 +32,7 @@ func (s *stream) parts(m *message, end float64) []part {
 		// Despite the server's rounding no word begins before the last one
 		// ended, or ends after the result does.
 		w.Start, w.End = min(w.Start, end), min(w.End, end)
-		in := s.clock.at((w.Start + w.End) / 2)
+		in := s.clock.pieceAt((w.Start + w.End) / 2)
 		if !m.IsFinal {
 			w.Speaker = nil
 		}
@@ -40,8 +40,8 @@ func (s *stream) parts(m *message, end float64) []part {
 			parts = append(parts, part{floor: s.clock.pieces[in].pos, words: best.Words[i:i]})
 			p, piece = &parts[len(parts)-1], in
 		}
-		from := max(at, s.clock.in(in, w.Start))
-		to := max(from, s.clock.in(in, w.End))
+		from := max(at, s.clock.positionIn(in, w.Start))
+		to := max(from, s.clock.positionIn(in, w.End))
 		at = to
 		p.add(w, from, to)
 	}
@@ -58,7 +58,6 @@ func (s *stream) parts(m *message, end float64) []part {
 	return slices.DeleteFunc(parts, func(p part) bool { return p.segment.Text == "" })
 }
 
-// add adds the next word of the result.
 func (p *part) add(w *word, from, to int64) {
 	seg := &p.segment
 	if len(p.words) == 0 {
@@ -74,16 +73,16 @@ func (p *part) add(w *word, from, to int64) {
 	})
 }
 
-// withoutWords makes a segment of a text whose words have no times.
-func (s *stream) withoutWords(m *message, best alternative, end float64) []part {
+// partWithoutWords makes a segment of a text whose words have no times.
+func (s *stream) partWithoutWords(m *message, best alternative, end float64) []part {
 	text := strings.TrimSpace(best.Transcript)
 	if text == "" {
 		return nil
 	}
-	in := s.clock.at((m.Start + end) / 2)
-	from := max(s.finalUntil, s.entriesUntil, s.clock.in(in, m.Start))
+	in := s.clock.pieceAt((m.Start + end) / 2)
+	from := max(s.finalUntil, s.entriesUntil, s.clock.positionIn(in, m.Start))
 	seg := hearken.Segment{
-		Text: text, StartTime: stt.Seconds(from), EndTime: stt.Seconds(max(from, s.clock.in(in, end))), Language: s.languageOf(nil, best),
+		Text: text, StartTime: stt.Seconds(from), EndTime: stt.Seconds(max(from, s.clock.positionIn(in, end))), Language: s.languageOf(nil, best),
 	}
 	if best.Confidence > 0 {
 		seg.Confidence = &best.Confidence
@@ -134,7 +133,6 @@ func joinWords(parts []part) []string {
 	return texts
 }
 
-// confidence is the mean confidence of the words.
 func confidence(words []word) *float64 {
 	sum, n := 0.0, 0
 	for i := range words {

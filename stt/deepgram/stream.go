@@ -141,7 +141,7 @@ func (s *stream) skipTo(pos int64) error {
 	}
 	s.mu.Lock()
 	before := s.clock.sent()
-	s.clock.jump(pos)
+	s.clock.jumpTo(pos)
 	s.mu.Unlock()
 	s.next = pos
 	if before == 0 {
@@ -156,7 +156,7 @@ func (s *stream) send() error {
 	if n == 0 {
 		return nil
 	}
-	if wait := s.pace.wait(n, time.Now()); wait > 0 {
+	if wait := s.pace.delay(n, time.Now()); wait > 0 {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		select {

@@ -29,7 +29,7 @@ func measureCost(ctx context.Context, m *Model) (float64, error) {
 	}
 	var encoded []*onnx.Value
 	defer func() { closeAll(encoded) }()
-	encoding, err := fastest(3, func() (err error) {
+	encoding, err := fastestRun(3, func() (err error) {
 		closeAll(encoded)
 		encoded, err = m.encode(pcm)
 		return err
@@ -44,7 +44,7 @@ func measureCost(ctx context.Context, m *Model) (float64, error) {
 	}
 	defer run.close()
 	token := next[0].second // the best may be the end
-	step, err := fastest(steps, func() error {
+	step, err := fastestRun(steps, func() error {
 		_, err := run.step(token)
 		return err
 	})
@@ -54,10 +54,10 @@ func measureCost(ctx context.Context, m *Model) (float64, error) {
 	return overhead * (encoding/seconds + speakingTokens*step), ctx.Err()
 }
 
-// fastest is how many seconds the fastest of n runs takes: the one that other
+// fastestRun is how many seconds the fastest of n runs takes: the one that other
 // work disturbed least. An inference stays on the thread that asks for it, so
 // that thread's time counts.
-func fastest(n int, run func() error) (float64, error) {
+func fastestRun(n int, run func() error) (float64, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	best := math.Inf(1)
@@ -71,11 +71,11 @@ func fastest(n int, run func() error) (float64, error) {
 	return best, nil
 }
 
-// capacity is how many streams the cores carry when all speak at once. Finals
+// maxStreams is how many streams the cores carry when all speak at once. Finals
 // and the voice detector take seven tenths of the time, unconfirmed text gets
 // the rest. A final costs twice what its audio does, because the model decodes
 // the passage before it once more and because some guesses are wrong.
-func capacity(cores int, cost float64) int {
+func maxStreams(cores int, cost float64) int {
 	const detector, share = 0.006, 0.7
 	return max(2*cores, int(share*float64(cores)/(2*cost+detector)))
 }

@@ -14,7 +14,7 @@ func TestCapacity(t *testing.T) {
 		{2, 0.015, 38}, {2, 0.04, 16}, {8, 0.04, 65},
 		{2, 1, 4}, // too slow for anybody, but two for each core may try
 	} {
-		if got := capacity(tt.cores, tt.cost); got != tt.want {
+		if got := maxStreams(tt.cores, tt.cost); got != tt.want {
 			t.Errorf("%d cores at %v carry %d streams, not %d", tt.cores, tt.cost, got, tt.want)
 		}
 	}

@@ -44,16 +44,16 @@ func Catalog(root string) ([]Installed, error) {
 	return found, nil
 }
 
-// primary is the language of a tag, "pt" of "pt-BR"; "en" if it is empty.
-func primary(tag string) string {
+// primaryLanguage is the language of a tag, "pt" of "pt-BR"; "en" if it is empty.
+func primaryLanguage(tag string) string {
 	tag, _, _ = strings.Cut(strings.ToLower(tag), "-")
 	return cmp.Or(tag, "en")
 }
 
-// choose finds the models for a language, the smallest first, or says which
+// chooseModels finds the models for a language, the smallest first, or says which
 // ones there are instead. A model that is named is the last: larger ones are
 // left out, smaller ones may still show unconfirmed text.
-func (p *Provider) choose(language, model string) ([]Installed, error) {
+func (p *Provider) chooseModels(language, model string) ([]Installed, error) {
 	all, err := Catalog(p.cfg.Dir)
 	if err != nil {
 		return nil, hearken.Errorf(hearken.ProviderNotConfigured, "The models of the offline engine cannot be read: %w.", err).
@@ -65,12 +65,12 @@ func (p *Provider) choose(language, model string) ([]Installed, error) {
 	}
 	var found []Installed
 	for _, f := range all {
-		if f.Language == primary(language) {
+		if f.Language == primaryLanguage(language) {
 			found = append(found, f)
 		}
 	}
 	if len(found) == 0 {
-		return nil, p.noLanguage(language, list(all, func(f Installed) string { return f.Language }))
+		return nil, p.noLanguageError(language, joinNames(all, func(f Installed) string { return f.Language }))
 	}
 	slices.SortStableFunc(found, func(a, b Installed) int { return cmp.Compare(a.size(), b.size()) })
 	if model == autoModel {
@@ -81,15 +81,15 @@ func (p *Provider) choose(language, model string) ([]Installed, error) {
 	}
 	return nil, hearken.Errorf(hearken.ProviderNotConfigured,
 		"The offline engine has no model %q for the language %q; it has %s.",
-		model, language, list(found, func(f Installed) string { return f.Kind })).
+		model, language, joinNames(found, func(f Installed) string { return f.Kind })).
 		WithTry("model %q, or none", found[0].Kind)
 }
 
-// noLanguage says which languages there are instead, and which other providers
+// noLanguageError says which languages there are instead, and which other providers
 // could transcribe this one.
-func (p *Provider) noLanguage(language, have string) error {
+func (p *Provider) noLanguageError(language, have string) error {
 	// Remote callers need not know the directory itself.
-	try := "a Moonshine model for it as base-" + primary(language) + " in the model directory, see docs/models.md"
+	try := "a Moonshine model for it as base-" + primaryLanguage(language) + " in the model directory, see docs/models.md"
 	suggestion := ""
 	if others := strings.Join(p.cfg.Others, " or "); others != "" {
 		suggestion = " The provider " + others + " could do it."
@@ -108,7 +108,7 @@ func (i Installed) size() int64 {
 	return info.Size()
 }
 
-func list(found []Installed, name func(Installed) string) string {
+func joinNames(found []Installed, name func(Installed) string) string {
 	var names []string
 	for _, f := range found {
 		names = append(names, name(f))

@@ -16,7 +16,7 @@ func (m *Model) decode(ctx context.Context, encoded []*onnx.Value, limit int, dr
 	if i := slices.IndexFunc(draft, func(t int32) bool { return t <= endToken || int(t) >= len(m.vocab.pieces) }); i >= 0 {
 		draft = draft[:i]
 	}
-	run, choices, err := m.network.begin(encoded, afterBegin(draft), limit+1)
+	run, choices, err := m.network.begin(encoded, textTokens(draft), limit+1)
 	if err != nil {
 		return err
 	}
@@ -35,13 +35,13 @@ func (m *Model) decode(ctx context.Context, encoded []*onnx.Value, limit int, dr
 	}
 	next := choices[agreed]
 	if len(r.Tokens) == 0 {
-		next = next.unlessSilent()
+		next = next.preferWords()
 	}
 	return r.extend(ctx, run, next, limit)
 }
 
-// afterBegin is the beginning of a text with these tokens.
-func afterBegin(tokens []int32) []int64 {
+// textTokens puts the token that begins a text before others.
+func textTokens(tokens []int32) []int64 {
 	text := []int64{beginToken}
 	for _, t := range tokens {
 		text = append(text, int64(t))
@@ -58,8 +58,8 @@ func (r *Result) extend(ctx context.Context, run run, next choice, limit int) (e
 			return nil
 		}
 		r.add(next)
-		if n := loop(r.Tokens); n > 0 {
-			r.cut(n)
+		if n := repeatedTail(r.Tokens); n > 0 {
+			r.dropLast(n)
 			r.Looped = true
 			return nil
 		}
@@ -89,7 +89,7 @@ func (m *Model) Continue(ctx context.Context, pcm []float32, before []int32) (r 
 	defer closeAll(encoded)
 	limit := m.maxTokens(pcm)
 	before = before[:min(len(before), limit)]
-	run, choices, err := m.network.begin(encoded, afterBegin(before), limit+1)
+	run, choices, err := m.network.begin(encoded, textTokens(before), limit+1)
 	if err != nil {
 		return r, fmt.Errorf("continue text: %w", err)
 	}
@@ -101,10 +101,10 @@ func (m *Model) Continue(ctx context.Context, pcm []float32, before []int32) (r 
 	return r, nil
 }
 
-// unlessSilent is the choice for the first token. No text at all is only right
+// preferWords is the choice for the first token. No text at all is only right
 // if it is more likely than all texts together, not just than each of them;
 // otherwise long recordings came out empty.
-func (c choice) unlessSilent() choice {
+func (c choice) preferWords() choice {
 	if c.token != endToken || c.logProb >= -math.Ln2 {
 		return c
 	}
@@ -117,15 +117,14 @@ func (r *Result) add(c choice) {
 	r.Margins = append(r.Margins, finite(c.margin))
 }
 
-// cut removes the last n tokens.
-func (r *Result) cut(n int) {
+func (r *Result) dropLast(n int) {
 	n = len(r.Tokens) - n
 	r.Tokens, r.LogProbs, r.Margins = r.Tokens[:n], r.LogProbs[:n], r.Margins[:n]
 }
 
-// loop returns how many tokens at the end only repeat what precedes them.
+// repeatedTail returns how many tokens at the end only repeat what precedes them.
 // People do repeat themselves, so a short phrase must come many times.
-func loop(tokens []int32) int {
+func repeatedTail(tokens []int32) int {
 	const longest = 16
 	for period := 1; period <= longest; period++ {
 		times := max(4, 8/period+2)

@@ -171,7 +171,7 @@ func TestLoop(t *testing.T) {
 		"Broken":     {append(repeat(4, 4, 5, 6, 7), 9), 0},
 		"Empty":      {nil, 0},
 	} {
-		if got := loop(test.tokens); got != test.want {
+		if got := repeatedTail(test.tokens); got != test.want {
 			t.Errorf("%s: %d tokens repeat and not %d", name, got, test.want)
 		}
 	}
@@ -180,7 +180,7 @@ func TestLoop(t *testing.T) {
 func TestChoose(t *testing.T) {
 	logits := make([]float32, 100)
 	logits[7], logits[50] = 5, 3
-	c := choose(logits)
+	c := mostLikely(logits)
 	want := 5 - math.Log(98+math.Exp(5)+math.Exp(3))
 	if c.token != 7 || c.second != 50 || c.margin != 2 || math.Abs(float64(c.logProb)-want) > 1e-5 {
 		t.Errorf("choice is %+v and not %.4f", c, want)

@@ -83,7 +83,7 @@ func (l *loading) failed() bool {
 func Open(ctx context.Context, cfg Config) *Provider {
 	p := newProvider(ctx, cfg)
 	p.load = p.loadModels
-	p.begin(ctx)
+	p.loadDefault(ctx)
 	return p
 }
 
@@ -100,8 +100,8 @@ func newProvider(ctx context.Context, cfg Config) *Provider {
 	return p
 }
 
-// begin loads the default models in the background.
-func (p *Provider) begin(ctx context.Context) {
+// loadDefault loads the default models in the background.
+func (p *Provider) loadDefault(ctx context.Context) {
 	stop := context.AfterFunc(ctx, p.cancel)
 	l := p.modelSet(p.cfg.Language, "")
 	p.loads.Go(func() {
@@ -134,7 +134,7 @@ func (p *Provider) Ready(ctx context.Context) error {
 // Check reports whether there is a model for the language and capacity for
 // another stream.
 func (p *Provider) Check(ctx context.Context, cfg hearken.StreamConfig) error {
-	if _, err := p.choose(cfg.Language, cmp.Or(cfg.Model, p.cfg.Model)); err != nil {
+	if _, err := p.chooseModels(cfg.Language, cmp.Or(cfg.Model, p.cfg.Model)); err != nil {
 		return err
 	}
 	if l := p.modelSet(cfg.Language, cfg.Model); l.retried {
@@ -214,7 +214,7 @@ func (p *Provider) open(ctx context.Context, cfg hearken.StreamConfig, v *modelS
 	e := &transcriber{good: v.good, quick: v.quick, plausible: v.plausible, vocab: newVocabulary(terms, v.common)}
 	s := newStream(ctx, cfg, m, e, p.sched, d, release)
 	s.log = p.cfg.Log
-	s.failWith(p.ctx)
+	s.failWithEngine(p.ctx)
 	if !m.live {
 		s.maxPending = 2*p.cfg.Cores + 1
 	}
@@ -226,7 +226,7 @@ func (p *Provider) reserve(v *modelSet, live bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return errEnded()
+		return errEngineEnded()
 	}
 	if live {
 		p.limit = v.streams
@@ -279,13 +279,13 @@ func (p *Provider) Close(ctx context.Context) error {
 	return nil
 }
 
-func errEnded() error {
+func errEngineEnded() error {
 	return hearken.Errorf(hearken.ProviderConnectionFailed, "The offline engine has ended.")
 }
 
 // modelSet finds a model set or begins to load it. One that failed is retried.
 func (p *Provider) modelSet(language, model string) *loading {
-	language, model = primary(language), cmp.Or(model, p.cfg.Model)
+	language, model = primaryLanguage(language), cmp.Or(model, p.cfg.Model)
 	key := language + " " + model
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -295,7 +295,7 @@ func (p *Provider) modelSet(language, model string) *loading {
 	}
 	l := &loading{ready: make(chan struct{}), retried: old != nil}
 	if p.closed {
-		l.err = errEnded()
+		l.err = errEngineEnded()
 		close(l.ready)
 		return l
 	}
@@ -303,7 +303,7 @@ func (p *Provider) modelSet(language, model string) *loading {
 	p.loads.Go(func() {
 		defer close(l.ready)
 		var found []Installed
-		if found, l.err = p.choose(language, model); l.err == nil {
+		if found, l.err = p.chooseModels(language, model); l.err == nil {
 			l.set, l.err = p.load(p.ctx, found, model == autoModel)
 		}
 	})

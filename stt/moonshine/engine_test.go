@@ -103,7 +103,7 @@ func TestProvider_OpenWaits(t *testing.T) {
 			return nil, ctx.Err()
 		}
 	}
-	p.begin(t.Context())
+	p.loadDefault(t.Context())
 	t.Cleanup(func() { p.Close(context.Background()) })
 	if err := p.Check(t.Context(), hearken.StreamConfig{Language: "en"}); err != nil {
 		t.Errorf("Check while loading: %v", err)

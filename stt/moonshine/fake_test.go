@@ -60,7 +60,7 @@ func (fakeDetector) Reset() {}
 func (fakeDetector) Close() {}
 
 func (fakeDetector) Feed(frame []float32) (float32, error) {
-	if rms, _ := level(frame); rms > 0.02 {
+	if rms, _ := rmsAndPeak(frame); rms > 0.02 {
 		return 0.95, nil
 	}
 	return 0.01, nil
@@ -140,7 +140,7 @@ func fakeProvider(t *testing.T, m *fakeModel, cfg Config) *Provider {
 			detector: func() (detector, error) { return fakeDetector{}, nil },
 		}, nil
 	}
-	p.begin(t.Context())
+	p.loadDefault(t.Context())
 	t.Cleanup(func() {
 		if err := p.Close(context.Background()); err != nil {
 			t.Error(err)

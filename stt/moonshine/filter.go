@@ -22,8 +22,8 @@ func (h *highpass) next(sample int16) float32 {
 	return h.y
 }
 
-// level is the root mean square of a window, and its largest value.
-func level(pcm []float32) (rms, peak float32) {
+// rmsAndPeak is the root mean square of a window, and its largest value.
+func rmsAndPeak(pcm []float32) (rms, peak float32) {
 	var sum float64
 	for _, s := range pcm {
 		sum += float64(s) * float64(s)

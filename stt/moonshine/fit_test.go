@@ -79,7 +79,7 @@ func score(c *speech.Clip, us []*transcription) []observation {
 	var words []string
 	var owner []int
 	for _, u := range us {
-		if !u.result.speech() {
+		if !u.result.hasSpeech() {
 			continue
 		}
 		for _, w := range normal(u.result.text) {
@@ -208,7 +208,7 @@ func fitPlausibility(t *testing.T, obs []observation) {
 				continue // the good model was speechless: there is only one opinion
 			}
 			f.second = second
-			e := example{x: f.row()[1:], weight: 1}
+			e := example{x: f.regressionInput()[1:], weight: 1}
 			if o.clip.Language != "en" {
 				e.y = 1
 			}
@@ -246,7 +246,7 @@ func marks(obs []observation, half int, second bool, b []float64, limit float64)
 			c = new(tally)
 			clips[o.clip] = c
 		}
-		implausible := logistic(b, f.row()) >= limit
+		implausible := logistic(b, f.regressionInput()) >= limit
 		c.all++
 		c.marked += btoi(implausible)
 		if o.clip.Language == "en" {
@@ -277,12 +277,12 @@ func fitConfidence(t *testing.T, obs []observation) {
 		}
 		h := o.clip.Half()
 		halves[h] = append(halves[h], o)
-		rows[h] = append(rows[h], example{x: o.f.row()[1:4], y: o.correct, weight: float64(o.words)})
+		rows[h] = append(rows[h], example{x: o.f.regressionInput()[1:4], y: o.correct, weight: float64(o.words)})
 	}
 	for h := range 2 {
 		b := regress(rows[h], 1)
-		own, n := calibration(halves[h], func(f features) float64 { return logistic(b, f.row()[:4]) })
-		other, m := calibration(halves[1-h], func(f features) float64 { return logistic(b, f.row()[:4]) })
+		own, n := calibration(halves[h], func(f features) float64 { return logistic(b, f.regressionInput()[:4]) })
+		other, m := calibration(halves[1-h], func(f features) float64 { return logistic(b, f.regressionInput()[:4]) })
 		t.Logf("confidence fitted to half %d: %s: error %.3f on it (%d words), %.3f on the other (%d words)", h, coefficients(b), own, n, other, m)
 		now, _ := calibration(halves[h], confidence)
 		t.Logf("confidence as it is on half %d: error %.3f", h, now)

@@ -24,14 +24,6 @@ type modelCache struct {
 	models map[string]*Model // by directory
 }
 
-// library is the path of the ONNX Runtime.
-func (c *Config) library() string {
-	if c.Library != "" {
-		return c.Library
-	}
-	return onnx.FindLibrary(filepath.Join(c.Dir, "lib"))
-}
-
 // loadModels loads the smallest and the largest of some models of one language
 // in parallel. If it may choose, a measurement decides which of them makes the
 // finals.
@@ -40,8 +32,12 @@ func (p *Provider) loadModels(ctx context.Context, found []Installed, mayChoose 
 	s := &p.cache
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.open(&p.cfg); err != nil {
-		return nil, err
+	if s.rt == nil {
+		rt, err := onnx.Open(cmp.Or(p.cfg.Library, onnx.FindLibrary(filepath.Join(p.cfg.Dir, "lib"))))
+		if err != nil {
+			return nil, err
+		}
+		s.rt, s.models = rt, map[string]*Model{}
 	}
 	if len(found) > 2 {
 		found = []Installed{found[0], found[len(found)-1]}
@@ -64,19 +60,11 @@ func (p *Provider) loadModels(ctx context.Context, found []Installed, mayChoose 
 		}
 		v.good = small
 	}
-	v.streams = capacity(p.cfg.Cores, cost)
+	v.streams = maxStreams(p.cfg.Cores, cost)
 	p.cfg.Log.Info("offline engine ready", "language", found[0].Language, "quick", found[0].Name,
 		"good", found[len(found)-1].Name, "good_used", v.good == large, "cost", math.Round(cost*1000)/1000,
 		"streams", v.streams, "seconds", math.Round(time.Since(began).Seconds()*100)/100)
 	return v, nil
-}
-
-func (s *modelCache) open(cfg *Config) (err error) {
-	if s.rt == nil {
-		s.rt, err = onnx.Open(cfg.library())
-		s.models = map[string]*Model{}
-	}
-	return err
 }
 
 // load loads what is not loaded yet.
@@ -128,7 +116,7 @@ func commonWords(v *vocab) func(word string) bool {
 		words := map[string]bool{}
 		for _, p := range v.pieces {
 			if w, ok := strings.CutPrefix(p, " "); ok && w != "" && !strings.ContainsFunc(w, notLetter) {
-				words[fold(w)] = true
+				words[foldLetters(w)] = true
 			}
 		}
 		return words

@@ -126,7 +126,6 @@ func (m *Model) maxTokens(pcm []float32) int {
 	return int(float64(len(pcm))/hearken.SampleRate*m.rate) + 1
 }
 
-// encode puts the audio into a tensor and runs the encoder.
 func (m *Model) encode(pcm []float32) ([]*onnx.Value, error) {
 	in, err := onnx.NewTensor[float32](m.rt, 1, int64(max(len(pcm), minAudio)))
 	if err != nil {
@@ -142,7 +141,7 @@ func (m *Model) encode(pcm []float32) ([]*onnx.Value, error) {
 	return m.network.encode(in)
 }
 
-// finite keeps numbers that are none out of a Result.
+// finite replaces NaN and infinity, which a Result must not hold.
 func finite(x float32) float32 {
 	if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
 		return -100

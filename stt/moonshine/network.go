@@ -71,14 +71,14 @@ func openGraphs(rt *onnx.Runtime, encoder, decoder string, describe func(*graphs
 		return nil, err
 	}
 	if err := describe(g); err != nil {
-		return nil, damaged(decoder, err)
+		return nil, damagedError(decoder, err)
 	}
 	// NewCall fails if a graph lacks an input or output.
 	if _, err := g.decoder.NewCall(g.inputs, g.outputs); err != nil {
-		return nil, damaged(decoder, err)
+		return nil, damagedError(decoder, err)
 	}
 	if _, err := g.encoder.NewCall([]string{audioInput}, g.encoded); err != nil {
-		return nil, damaged(encoder, err)
+		return nil, damagedError(encoder, err)
 	}
 	return g, nil
 }
@@ -86,11 +86,11 @@ func openGraphs(rt *onnx.Runtime, encoder, decoder string, describe func(*graphs
 // openSession loads a model file. The error says what is wrong with it.
 func openSession(rt *onnx.Runtime, path string) (*onnx.Session, error) {
 	if _, err := os.Stat(path); err != nil {
-		return nil, unreadable(path, err)
+		return nil, unreadableError(path, err)
 	}
 	s, err := rt.Open(path)
 	if err != nil {
-		return nil, damaged(path, err)
+		return nil, damagedError(path, err)
 	}
 	return s, nil
 }
@@ -140,7 +140,7 @@ func bestTwo(logits []float32) (best, second int) {
 	return best, second
 }
 
-func unreadable(path string, err error) error {
+func unreadableError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return hearken.Errorf(hearken.ProviderNotConfigured, "The model file %s is missing.", path).
 			WithTry("hearken models pull")
@@ -149,7 +149,7 @@ func unreadable(path string, err error) error {
 		WithTry("hearken models pull")
 }
 
-func damaged(path string, err error) error {
+func damagedError(path string, err error) error {
 	return hearken.Errorf(hearken.ProviderNotConfigured, "The model file %s is damaged or not a Moonshine model: %w.", path, err).
 		WithTry("hearken models pull")
 }

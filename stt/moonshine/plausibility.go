@@ -22,7 +22,7 @@ type features struct {
 	disagree float64 // share of the words that the two do not have in common
 }
 
-func measure(r Result) features {
+func measureFeatures(r Result) features {
 	sorted := slices.Sorted(slices.Values(r.LogProbs))
 	return features{
 		tokens: len(r.Tokens), sure: mean(r.LogProbs), weak: mean(sorted[:(len(sorted)+3)/4]), broken: r.Looped || r.Capped,
@@ -85,8 +85,7 @@ func plausibilityFor(language string) plausibility {
 	return p
 }
 
-// row is the input of the regression.
-func (f *features) row() []float64 {
+func (f *features) regressionInput() []float64 {
 	r := []float64{1, f.sure, f.weak, 1 / math.Sqrt(float64(max(f.tokens, 1)))}
 	if !f.second {
 		return r
@@ -113,7 +112,7 @@ func (p *plausibility) implausible(f features) bool {
 	if f.tokens < shortText {
 		limit = max(limit, p.limitShort)
 	}
-	return f.broken && f.sure < p.doubt || logistic(b, f.row()) >= limit
+	return f.broken && f.sure < p.doubt || logistic(b, f.regressionInput()) >= limit
 }
 
 func logistic(b, x []float64) float64 {
@@ -133,4 +132,6 @@ func logistic(b, x []float64) float64 {
 var confidenceFit = []float64{3.189, 1.010, 1.768, -0.269}
 
 // confidence is the expected word accuracy of a text.
-func confidence(f features) float64 { return logistic(confidenceFit, f.row()[:len(confidenceFit)]) }
+func confidence(f features) float64 {
+	return logistic(confidenceFit, f.regressionInput()[:len(confidenceFit)])
+}

@@ -1,6 +1,7 @@
 package moonshine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -15,7 +16,7 @@ type publishedNetwork struct{ *graphs }
 // openPublished loads the published graphs. The sizes are in the decoder's inputs.
 func openPublished(rt *onnx.Runtime, dir string) (network, error) {
 	g, err := openGraphs(rt, filepath.Join(dir, encoderFile), filepath.Join(dir, decoderFile), func(g *graphs) (err error) {
-		g.dims, err = sizes(g.decoder)
+		g.dims, err = publishedSizes(g.decoder)
 		g.encoded = []string{"last_hidden_state"}
 		g.inputs = append([]string{"input_ids", "encoder_hidden_states", "use_cache_branch"}, cacheNames("past_key_values", g.dims.layers)...)
 		g.outputs = append([]string{"logits"}, cacheNames("present", g.dims.layers)...)
@@ -27,8 +28,8 @@ func openPublished(rt *onnx.Runtime, dir string) (network, error) {
 	return &publishedNetwork{g}, nil
 }
 
-// sizes reads the dimensions of a decoder from its inputs and outputs.
-func sizes(s *onnx.Session) (dims, error) {
+// publishedSizes reads the dimensions of a decoder from its inputs and outputs.
+func publishedSizes(s *onnx.Session) (dims, error) {
 	var d dims
 	for {
 		p, ok := s.Input(fmt.Sprintf("past_key_values.%d.decoder.value", d.layers))
@@ -84,27 +85,23 @@ func (p *publishedNetwork) begin(encoded []*onnx.Value, tokens []int64, _ int) (
 			r.close()
 		}
 	}()
-	if r.call, err = p.decoder.NewCall(p.inputs, p.outputs); err != nil {
-		return nil, nil, err
-	}
-	if r.branch, err = onnx.NewTensor[bool](p.rt, 1); err != nil {
-		return nil, nil, err
-	}
-	if r.token, err = onnx.NewTensor[int64](p.rt, 1, 1); err != nil {
-		return nil, nil, err
-	}
+	var errs [3]error
+	r.call, errs[0] = p.decoder.NewCall(p.inputs, p.outputs)
+	r.branch, errs[1] = onnx.NewTensor[bool](p.rt, 1)
+	r.token, errs[2] = onnx.NewTensor[int64](p.rt, 1, 1)
 	first, err := onnx.NewTensor[int64](p.rt, 1, int64(len(tokens)))
-	if err != nil {
+	defer first.Close()
+	if err := cmp.Or(err, errs[0], errs[1], errs[2]); err != nil {
 		return nil, nil, err
 	}
-	defer first.Close()
 	copy(onnx.Data[int64](first), tokens)
 	// The first branch does not read the caches, but they must exist.
 	for i := range r.cache {
-		if r.cache[i], err = onnx.NewTensor[float32](p.rt, 1, int64(p.dims.heads), 1, int64(p.dims.head)); err != nil {
+		v, err := onnx.NewTensor[float32](p.rt, 1, int64(p.dims.heads), 1, int64(p.dims.head))
+		if err != nil {
 			return nil, nil, err
 		}
-		r.call.SetInput(inCache+i, r.cache[i])
+		r.setCache(i, v)
 	}
 	r.call.SetInput(inTokens, first)
 	r.call.SetInput(inHidden, encoded[0])
@@ -135,7 +132,7 @@ func (r *publishedRun) run(first bool) ([]choice, error) {
 	}
 	for i := range r.cache {
 		if v := r.call.Take(1 + i); first || i%4 < 2 {
-			r.set(i, v)
+			r.setCache(i, v)
 		} else {
 			v.Close()
 		}
@@ -149,12 +146,12 @@ func (r *publishedRun) run(first bool) ([]choice, error) {
 	}
 	var choices []choice
 	for ; len(data) > 0; data = data[size:] {
-		choices = append(choices, choose(data[:size]))
+		choices = append(choices, mostLikely(data[:size]))
 	}
 	return choices, nil
 }
 
-func (r *publishedRun) set(i int, v *onnx.Value) {
+func (r *publishedRun) setCache(i int, v *onnx.Value) {
 	r.cache[i].Close()
 	r.cache[i] = v
 	r.call.SetInput(inCache+i, v)
@@ -167,7 +164,7 @@ func (r *publishedRun) trim(n int) error {
 			if err != nil {
 				return err
 			}
-			r.set(i, v)
+			r.setCache(i, v)
 		}
 	}
 	return nil
@@ -195,8 +192,7 @@ func (r *publishedRun) close() {
 	closeAll(r.cache)
 }
 
-// choose finds the most likely token.
-func choose(logits []float32) choice {
+func mostLikely(logits []float32) choice {
 	best, second := bestTwo(logits)
 	top := logits[best]
 	var sum float64

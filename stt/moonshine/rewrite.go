@@ -39,19 +39,19 @@ func rewrittenFiles(dir string) (encoder, decoder string, err error) {
 func writeSample(w io.Writer, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return unreadable(path, err)
+		return unreadableError(path, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return unreadable(path, err)
+		return unreadableError(path, err)
 	}
 	fmt.Fprintln(w, info.Size()) // a hash never fails
 	const parts, length = 32, 1024
 	for i := range int64(parts) {
 		part := io.NewSectionReader(f, i*info.Size()/parts, length)
 		if _, err := io.Copy(w, part); err != nil {
-			return unreadable(path, err)
+			return unreadableError(path, err)
 		}
 	}
 	return nil
@@ -131,11 +131,11 @@ func RemoveRewritten(dir string) error {
 func readGraph(path string) (*graph.Model, error) {
 	file, err := os.ReadFile(path)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, unreadableError(path, err)
 	}
 	m, err := graph.Read(file)
 	if err != nil {
-		return nil, damaged(path, err)
+		return nil, damagedError(path, err)
 	}
 	return m, nil
 }

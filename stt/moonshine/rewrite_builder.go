@@ -19,8 +19,7 @@ type builder struct {
 	n   int // makes names
 }
 
-// name makes a new name.
-func (b *builder) name(what string) string {
+func (b *builder) newName(what string) string {
 	b.n++
 	return fmt.Sprintf("%s_%d", what, b.n)
 }
@@ -32,7 +31,7 @@ func (b *builder) op(domain, op string, in []string, attrs ...*graph.Attr) strin
 
 // ops adds an operation with several outputs.
 func (b *builder) ops(domain, op string, outputs int, in []string, attrs ...*graph.Attr) []string {
-	name := b.name(op)
+	name := b.newName(op)
 	n := &graph.Node{Name: name, Op: op, Domain: domain, In: in, Attrs: attrs}
 	for i := range outputs {
 		n.Out = append(n.Out, fmt.Sprintf("%s.%d", name, i))
@@ -41,30 +40,29 @@ func (b *builder) ops(domain, op string, outputs int, in []string, attrs ...*gra
 	return n.Out
 }
 
-// weight adds a constant.
 func (b *builder) weight(t *graph.Tensor) string {
 	b.g.Weights = append(b.g.Weights, t)
 	return t.Name
 }
 
-// once adds a constant under its own name, unless it exists.
-func (b *builder) once(t *graph.Tensor) string {
+// weightOnce adds a constant under its own name, unless it exists.
+func (b *builder) weightOnce(t *graph.Tensor) string {
 	if b.g.Weight(t.Name) == nil {
 		b.weight(t)
 	}
 	return t.Name
 }
 
-func (b *builder) floats(what string, data []float32, dims ...int64) string {
-	return b.weight(graph.FloatTensor(b.name(what), data, dims...))
+func (b *builder) floatWeight(what string, data []float32, dims ...int64) string {
+	return b.weight(graph.FloatTensor(b.newName(what), data, dims...))
 }
 
-func (b *builder) ints(what string, data ...int64) string {
-	return b.weight(graph.IntTensor(b.name(what), data, int64(len(data))))
+func (b *builder) intWeight(what string, data ...int64) string {
+	return b.weight(graph.IntTensor(b.newName(what), data, int64(len(data))))
 }
 
-// output gives a value its public name.
-func (b *builder) output(value string, v *graph.Value) {
+// nameOutput gives a value its public name.
+func (b *builder) nameOutput(value string, v *graph.Value) {
 	for _, n := range b.g.Nodes {
 		for i, o := range n.Out {
 			if o == value {
@@ -80,37 +78,37 @@ func (b *builder) output(value string, v *graph.Value) {
 	b.g.Outputs = append(b.g.Outputs, v)
 }
 
-// linear multiplies with a matrix and adds its bias.
 func (b *builder) linear(x string, m *matrix) string {
 	if m.reals != nil {
-		y := b.op("", "MatMul", []string{x, b.floats("matrix", m.reals, int64(m.in), int64(m.out))})
+		y := b.op("", "MatMul", []string{x, b.floatWeight("matrix", m.reals, int64(m.in), int64(m.out))})
 		if m.bias != nil {
-			y = b.op("", "Add", []string{y, b.floats("bias", m.bias, int64(m.out))})
+			y = b.op("", "Add", []string{y, b.floatWeight("bias", m.bias, int64(m.out))})
 		}
 		return y
 	}
 	in := []string{x,
-		b.weight(&graph.Tensor{Name: b.name("matrix"), Type: graph.Int8, Dims: []int64{int64(m.in), int64(m.out)}, Raw: m.bytes})}
+		b.weight(&graph.Tensor{Name: b.newName("matrix"), Type: graph.Int8, Dims: []int64{int64(m.in), int64(m.out)}, Raw: m.bytes})}
 	scales, zeros, dims := m.scales, m.zeros, []int64{int64(m.out)}
-	if uniform(scales) && uniform(zeros) {
+	if allEqual(scales) && allEqual(zeros) {
 		scales, zeros, dims = scales[:1], zeros[:1], nil
 	}
-	in = append(in, b.floats("scale", scales, dims...),
-		b.weight(&graph.Tensor{Name: b.name("zero"), Type: graph.Int8, Dims: dims, Raw: zeros}))
+	in = append(in, b.floatWeight("scale", scales, dims...),
+		b.weight(&graph.Tensor{Name: b.newName("zero"), Type: graph.Int8, Dims: dims, Raw: zeros}))
 	if m.bias != nil {
-		in = append(in, b.floats("bias", m.bias, int64(m.out)))
+		in = append(in, b.floatWeight("bias", m.bias, int64(m.out)))
 	}
 	return b.op(microsoft, "DynamicQuantizeMatMul", in)
 }
 
-func uniform[T comparable](list []T) bool {
+func allEqual[T comparable](list []T) bool {
 	return !slices.ContainsFunc(list, func(x T) bool { return x != list[0] })
 }
 
-// named multiplies with the matrix of one of the names.
-func (b *builder) named(x string, names ...string) string { return b.linear(x, b.src.linear(names...)) }
+// linearNamed multiplies with the matrix of one of the names.
+func (b *builder) linearNamed(x string, names ...string) string {
+	return b.linear(x, b.src.linear(names...))
+}
 
-// norm normalizes x.
 func (b *builder) norm(x, name string) string {
 	n := b.src.norm(name)
 	return b.op("", "LayerNormalization", []string{x, b.gamma(n)},
@@ -137,11 +135,11 @@ func normAfter(layer, layers int, last string) string {
 }
 
 func (b *builder) gamma(n norm) string {
-	return b.weight(&graph.Tensor{Name: b.name("gamma"), Type: graph.Float32, Dims: n.weight.Dims, Raw: n.weight.Raw})
+	return b.weight(&graph.Tensor{Name: b.newName("gamma"), Type: graph.Float32, Dims: n.weight.Dims, Raw: n.weight.Raw})
 }
 
-// rotations adds tables of the cosine and sine of every position.
-func (b *builder) rotations(frequencies []float32, positions int) (cos, sin string) {
+// rotationTables adds tables of the cosine and sine of every position.
+func (b *builder) rotationTables(frequencies []float32, positions int) (cos, sin string) {
 	var c, s []float32
 	for p := range positions {
 		for _, f := range frequencies {
@@ -150,7 +148,7 @@ func (b *builder) rotations(frequencies []float32, positions int) (cos, sin stri
 		}
 	}
 	dims := []int64{int64(positions), int64(len(frequencies))}
-	return b.floats("cos", c, dims...), b.floats("sin", s, dims...)
+	return b.floatWeight("cos", c, dims...), b.floatWeight("sin", s, dims...)
 }
 
 // qkv makes one matrix of the three of an attention. The function chooses the
@@ -160,7 +158,7 @@ func (b *builder) qkv(at string, pick func(*matrix) []int) *matrix {
 	for _, name := range []string{"q_proj", "k_proj", "v_proj"} {
 		list = append(list, b.src.linear(at+name))
 	}
-	m, err := columns(list, func(i int) []int { return pick(list[i]) })
+	m, err := joinColumns(list, func(i int) []int { return pick(list[i]) })
 	if err != nil {
 		b.src.fail("%s: %w", at, err)
 		return list[0]
@@ -172,8 +170,8 @@ func (b *builder) qkv(at string, pick func(*matrix) []int) *matrix {
 func (b *builder) model(like *graph.Model) *graph.Model {
 	b.g.Name = "hearken"
 	b.g.Prune()
-	m := like.With(&b.g)
-	m.Require(graph.Opset{Domain: microsoft, Version: 1})
+	m := like.WithGraph(&b.g)
+	m.RequireOpset(graph.Opset{Domain: microsoft, Version: 1})
 	return m
 }
 

@@ -28,9 +28,9 @@ func textValue(layer int) string    { return fmt.Sprintf("text.%d.value", layer)
 func presentKey(layer int) string   { return fmt.Sprintf("present.%d.key", layer) }
 func presentValue(layer int) string { return fmt.Sprintf("present.%d.value", layer) }
 
-// padded is the size of a head in the decoder's own caches: the operator needs
+// paddedHead is the size of a head in the decoder's own caches: the operator needs
 // a multiple of sixteen.
-func (d dims) padded() int { return (d.head + 15) / 16 * 16 }
+func (d dims) paddedHead() int { return (d.head + 15) / 16 * 16 }
 
 // decoderSource finds the weights of a published decoder and its sizes. The
 // weights are in the branch for the first run and in the graph around it.
@@ -77,16 +77,16 @@ func rewriteDecoder(m *graph.Model, src *source, d dims) (*graph.Model, error) {
 		graph.NewValue(portLast, graph.Int32, graph.Dim{Size: 1}),
 		graph.NewValue(portLength, graph.Int32),
 	}
-	cos, sin := b.rotations(src.frequencies(), maxTextTokens)
+	cos, sin := b.rotationTables(src.frequencies(), maxTextTokens)
 	x := b.embed(portTokens)
 	h := b.norm(x, "layers.0/input_layernorm")
 	for i := range d.layers {
 		at := fmt.Sprintf("layers.%d/", i)
 		x, h = b.addNorm(x, b.selfAttention(h, d, i, cos, sin), at+"post_attention_layernorm")
 		x, h = b.addNorm(x, b.crossAttention(h, d, i), at+"final_layernorm")
-		x, h = b.addNorm(x, b.gated(h, at), normAfter(i, d.layers, "norm"))
+		x, h = b.addNorm(x, b.feedForward(h, at), normAfter(i, d.layers, "norm"))
 	}
-	b.choose(h)
+	b.chooseTokens(h)
 	return b.model(m), src.err
 }
 
@@ -94,45 +94,45 @@ func rewriteDecoder(m *graph.Model, src *source, d dims) (*graph.Model, error) {
 // their positions and updates the caches.
 func (b *builder) selfAttention(h string, d dims, layer int, cos, sin string) string {
 	at := fmt.Sprintf("layers.%d/self_attn/", layer)
-	packed := b.qkv(at, func(*matrix) []int { return paddedColumns(d.heads, d.head, d.padded()) })
+	packed := b.qkv(at, func(*matrix) []int { return paddedColumns(d.heads, d.head, d.paddedHead()) })
 	cache := func(name string) *graph.Value {
-		return graph.NewValue(name, graph.Float32, graph.Dim{Size: 1}, graph.Dim{Size: int64(d.heads)}, graph.Dim{Name: "room"}, graph.Dim{Size: int64(d.padded())})
+		return graph.NewValue(name, graph.Float32, graph.Dim{Size: 1}, graph.Dim{Size: int64(d.heads)}, graph.Dim{Name: "room"}, graph.Dim{Size: int64(d.paddedHead())})
 	}
 	b.g.Inputs = append(b.g.Inputs, cache(textKey(layer)), cache(textValue(layer)))
 	out := b.ops(microsoft, "GroupQueryAttention", 3,
 		[]string{b.linear(h, packed), "", "", textKey(layer), textValue(layer), portLast, portLength, cos, sin},
 		graph.IntAttr("num_heads", int64(d.heads)), graph.IntAttr("kv_num_heads", int64(d.heads)),
-		graph.IntAttr("do_rotary", 1), graph.IntAttr("rotary_interleaved", 1), graph.FloatAttr("scale", d.scale()))
-	b.output(out[1], cache(presentKey(layer)))
-	b.output(out[2], cache(presentValue(layer)))
-	return b.linear(out[0], b.src.linear(at+"dense", at+"o_proj").pad(d.heads, d.head, d.padded()))
+		graph.IntAttr("do_rotary", 1), graph.IntAttr("rotary_interleaved", 1), graph.FloatAttr("scale", d.attentionScale()))
+	b.nameOutput(out[1], cache(presentKey(layer)))
+	b.nameOutput(out[2], cache(presentValue(layer)))
+	return b.linear(out[0], b.src.linear(at+"dense", at+"o_proj").padHeads(d.heads, d.head, d.paddedHead()))
 }
 
 // crossAttention attends to the audio.
 func (b *builder) crossAttention(h string, d dims, layer int) string {
 	at := fmt.Sprintf("layers.%d/encoder_attn/", layer)
-	q := b.named(h, at+"q_proj")
+	q := b.linearNamed(h, at+"q_proj")
 	for _, name := range []string{audioKey(layer), audioValue(layer)} {
 		b.g.Inputs = append(b.g.Inputs, graph.NewValue(name, graph.Float32,
 			graph.Dim{Size: 1}, graph.Dim{Size: int64(d.heads)}, graph.Dim{Name: "frames"}, graph.Dim{Size: int64(d.head)}))
 	}
 	y := b.op(microsoft, "MultiHeadAttention", []string{q, audioKey(layer), audioValue(layer)},
-		graph.IntAttr("num_heads", int64(d.heads)), graph.FloatAttr("scale", d.scale()))
-	return b.named(y, at+"dense", at+"o_proj")
+		graph.IntAttr("num_heads", int64(d.heads)), graph.FloatAttr("scale", d.attentionScale()))
+	return b.linearNamed(y, at+"dense", at+"o_proj")
 }
 
-// gated is the feed-forward part: one half of the product gates the other.
-func (b *builder) gated(h, at string) string {
-	halves := b.ops("", "Split", 2, []string{b.named(h, at+"mlp/up_proj", at+"mlp/fc1")}, graph.IntAttr("axis", -1))
+// feedForward is the feed-forward part: one half of the product gates the other.
+func (b *builder) feedForward(h, at string) string {
+	halves := b.ops("", "Split", 2, []string{b.linearNamed(h, at+"mlp/up_proj", at+"mlp/fc1")}, graph.IntAttr("axis", -1))
 	gate := b.op(microsoft, "QuickGelu", []string{halves[1]}, graph.FloatAttr("alpha", 1))
-	return b.named(b.op("", "Mul", []string{gate, halves[0]}), at+"mlp/down_proj", at+"mlp/fc2")
+	return b.linearNamed(b.op("", "Mul", []string{gate, halves[0]}), at+"mlp/down_proj", at+"mlp/fc2")
 }
 
 // embed turns tokens into vectors.
 func (b *builder) embed(tokens string) string {
 	gather := b.src.prefix + "embed_tokens/Gather"
 	table := b.src.constant(gather)
-	x := b.op("", "Gather", []string{b.once(table), tokens})
+	x := b.op("", "Gather", []string{b.weightOnce(table), tokens})
 	if table.Type == graph.Float32 {
 		return x
 	}
@@ -146,32 +146,32 @@ func (b *builder) embed(tokens string) string {
 		b.src.fail("quantized embedding without a scale")
 		return x
 	}
-	return b.op("", "DequantizeLinear", []string{x, b.once(scale), b.once(zero)})
+	return b.op("", "DequantizeLinear", []string{x, b.weightOnce(scale), b.weightOnce(zero)})
 }
 
-// choose finds the best tokens and computes their exact logits.
-func (b *builder) choose(h string) {
-	head, tied := b.src.head()
+// chooseTokens finds the best tokens and computes their exact logits.
+func (b *builder) chooseTokens(h string) {
+	head, tied := b.src.outputMatrix()
 	logits := b.linear(h, head)
-	top := b.ops("", "TopK", 2, []string{b.op("", "Softmax", []string{logits}, graph.IntAttr("axis", -1)), b.ints("candidates", candidates)},
+	top := b.ops("", "TopK", 2, []string{b.op("", "Softmax", []string{logits}, graph.IntAttr("axis", -1)), b.intWeight("candidates", candidates)},
 		graph.IntAttr("axis", -1))
 	var exact string
 	if tied {
 		rows := b.embed(top[1])
-		exact = b.op("", "MatMul", []string{rows, b.op("", "Unsqueeze", []string{h, b.ints("axis", -1)})})
+		exact = b.op("", "MatMul", []string{rows, b.op("", "Unsqueeze", []string{h, b.intWeight("axis", -1)})})
 	} else {
-		exact = b.op("", "Unsqueeze", []string{b.op("", "GatherElements", []string{logits, top[1]}, graph.IntAttr("axis", -1)), b.ints("axis", -1)})
+		exact = b.op("", "Unsqueeze", []string{b.op("", "GatherElements", []string{logits, top[1]}, graph.IntAttr("axis", -1)), b.intWeight("axis", -1)})
 	}
 	per := []graph.Dim{{Size: 1}, {Name: "new"}, {Size: candidates}}
-	b.output(top[0], graph.NewValue(portProbs, graph.Float32, per...))
-	b.output(top[1], graph.NewValue(portChoices, graph.Int64, per...))
-	b.output(exact, graph.NewValue(portLogits, graph.Float32, append(per, graph.Dim{Size: 1})...))
+	b.nameOutput(top[0], graph.NewValue(portProbs, graph.Float32, per...))
+	b.nameOutput(top[1], graph.NewValue(portChoices, graph.Int64, per...))
+	b.nameOutput(exact, graph.NewValue(portLogits, graph.Float32, append(per, graph.Dim{Size: 1})...))
 }
 
-// head finds the matrix that makes logits and reports whether it is the
+// outputMatrix finds the matrix that makes logits and reports whether it is the
 // transposed embedding, which the published graph transposes and unpacks in
 // every run.
-func (s *source) head() (m *matrix, tied bool) {
+func (s *source) outputMatrix() (m *matrix, tied bool) {
 	none := &matrix{reals: []float32{}}
 	n := s.nodes["/proj_out/MatMul"]
 	if n == nil {
@@ -200,7 +200,7 @@ func (s *source) head() (m *matrix, tied bool) {
 		return none, false
 	}
 	flat := &graph.Tensor{Type: table.Type, Dims: []int64{table.Dims[1], table.Dims[0]}, Raw: transposed(table.Raw, rows, cols)}
-	m, err := quantized(flat, s.weights[unpack.In[1]], s.weights[unpack.In[2]])
+	m, err := quantizedMatrix(flat, s.weights[unpack.In[1]], s.weights[unpack.In[2]])
 	if err != nil {
 		s.fail("output layer: %w", err)
 		return none, false

@@ -18,7 +18,6 @@ type source struct {
 	err     error // why a lookup failed, the first time; what it returned is empty
 }
 
-// fail notes why a lookup failed.
 func (s *source) fail(format string, args ...any) {
 	if s.err == nil {
 		s.err = fmt.Errorf(format, args...)
@@ -53,17 +52,15 @@ func newSource(g *graph.Graph, outer ...*graph.Graph) (*source, error) {
 	return s, nil
 }
 
-// layers counts the layers.
-func (s *source) layers() int {
+func (s *source) countLayers() int {
 	n := 0
-	for s.has(fmt.Sprintf("layers.%d/self_attn/q_proj", n)) {
+	for s.hasMatrix(fmt.Sprintf("layers.%d/self_attn/q_proj", n)) {
 		n++
 	}
 	return n
 }
 
-// has reports whether there is a matrix product of that name.
-func (s *source) has(name string) bool {
+func (s *source) hasMatrix(name string) bool {
 	return s.nodes[s.prefix+name+"/MatMul_quant"] != nil || s.nodes[s.prefix+name+"/MatMul"] != nil
 }
 
@@ -96,11 +93,11 @@ type matrix struct {
 
 // linear finds the matrix of a linear layer, which has one of the names.
 func (s *source) linear(names ...string) *matrix {
-	name := s.prefix + names[max(0, slices.IndexFunc(names, s.has))]
+	name := s.prefix + names[max(0, slices.IndexFunc(names, s.hasMatrix))]
 	var m *matrix
 	if n := s.nodes[name+"/MatMul_quant"]; n != nil && n.Op == "MatMulInteger" && len(n.In) == 4 {
 		var err error
-		m, err = quantized(s.weights[n.In[1]], s.constant(name+"/MatMul_quant_scales_mul"), s.weights[n.In[3]])
+		m, err = quantizedMatrix(s.weights[n.In[1]], s.constant(name+"/MatMul_quant_scales_mul"), s.weights[n.In[3]])
 		if err != nil {
 			s.fail("%s: %w", name, err)
 			return &matrix{reals: []float32{}}
@@ -123,9 +120,9 @@ func (s *source) linear(names ...string) *matrix {
 	return m
 }
 
-// quantized makes a matrix of 8-bit weights. They become signed, since that
+// quantizedMatrix makes a matrix of 8-bit weights. They become signed, since that
 // product is the faster one.
-func quantized(w, scale, zero *graph.Tensor) (*matrix, error) {
+func quantizedMatrix(w, scale, zero *graph.Tensor) (*matrix, error) {
 	if w == nil || scale == nil || zero == nil || len(w.Dims) != 2 || scale.Type != graph.Float32 || zero.Type != w.Type {
 		return nil, fmt.Errorf("unexpected quantization")
 	}
@@ -153,9 +150,9 @@ func quantized(w, scale, zero *graph.Tensor) (*matrix, error) {
 	return m, nil
 }
 
-// columns makes a matrix of chosen columns of others that have the same
+// joinColumns makes a matrix of chosen columns of others that have the same
 // number of rows. A column of -1 is zero.
-func columns(of []*matrix, pick func(m int) []int) (*matrix, error) {
+func joinColumns(of []*matrix, pick func(m int) []int) (*matrix, error) {
 	first := of[0]
 	var cols []column
 	for i, m := range of {
@@ -183,7 +180,6 @@ type column struct {
 	index int
 }
 
-// copyColumns copies columns of the matrices' data, row by row.
 func copyColumns[T any](rows int, cols []column, empty T, data func(*matrix) []T) []T {
 	out := make([]T, 0, rows*len(cols))
 	for row := range rows {
@@ -198,8 +194,8 @@ func copyColumns[T any](rows int, cols []column, empty T, data func(*matrix) []T
 	return out
 }
 
-// pad inserts rows that do nothing, so that the input may have padded heads.
-func (m *matrix) pad(heads, from, to int) *matrix {
+// padHeads inserts rows that do nothing, so that the input may have padded heads.
+func (m *matrix) padHeads(heads, from, to int) *matrix {
 	p := &matrix{in: heads * to, out: m.out, scales: m.scales, zeros: m.zeros, bias: m.bias}
 	if m.reals != nil {
 		p.reals = padRows(m.reals, heads, from, to, make([]float32, m.out))
@@ -209,7 +205,6 @@ func (m *matrix) pad(heads, from, to int) *matrix {
 	return p
 }
 
-// padRows inserts empty rows after each head's rows.
 func padRows[T any](data []T, heads, from, to int, empty []T) []T {
 	var out []T
 	size := from * len(empty)

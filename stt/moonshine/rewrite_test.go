@@ -30,7 +30,7 @@ func TestRewrite(t *testing.T) {
 			for _, f := range files {
 				sounds = append(sounds, speech.Get(t, f).Floats())
 			}
-			d, err := compare(t.Context(), rt, dir, sounds)
+			d, err := compareModels(t.Context(), rt, dir, sounds)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ func TestRewrite_Unfit(t *testing.T) {
 			if _, ok := m.network.(*publishedNetwork); !ok || m.notRewritten == nil {
 				t.Errorf("%T runs: %v", m.network, m.notRewritten)
 			}
-			if _, err := compare(t.Context(), rt, dir, testRecordings()[:1]); err == nil {
+			if _, err := compareModels(t.Context(), rt, dir, testRecordings()[:1]); err == nil {
 				t.Error("the published graphs were compared with themselves")
 			}
 		})
@@ -201,7 +201,7 @@ func TestRewrite_OtherForm(t *testing.T) {
 func TestColumns(t *testing.T) {
 	a := &matrix{in: 2, out: 2, bytes: []byte{1, 2, 3, 4}, scales: []float32{1, 2}, zeros: []byte{5, 6}}
 	b := &matrix{in: 2, out: 1, bytes: []byte{7, 8}, scales: []float32{3}, zeros: []byte{9}}
-	got, err := columns([]*matrix{a, b}, func(i int) []int { return [][]int{{1, -1, 0}, {0}}[i] })
+	got, err := joinColumns([]*matrix{a, b}, func(i int) []int { return [][]int{{1, -1, 0}, {0}}[i] })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,14 +209,14 @@ func TestColumns(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(matrix{})); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := columns([]*matrix{a, {in: 3, out: 1}}, func(int) []int { return nil }); err == nil {
+	if _, err := joinColumns([]*matrix{a, {in: 3, out: 1}}, func(int) []int { return nil }); err == nil {
 		t.Error("matrices of different heights were joined")
 	}
 }
 
 func TestMatrix_Pad(t *testing.T) {
 	m := &matrix{in: 2, out: 2, bytes: []byte{1, 2, 3, 4}, scales: []float32{1, 1}, zeros: []byte{8, 9}}
-	got := m.pad(2, 1, 2)
+	got := m.padHeads(2, 1, 2)
 	if diff := cmp.Diff([]byte{1, 2, 8, 9, 3, 4, 8, 9}, got.bytes); diff != "" || got.in != 4 {
 		t.Error(diff, got.in)
 	}

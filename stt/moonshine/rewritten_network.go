@@ -27,7 +27,6 @@ const (
 	portPresentIndex
 )
 
-// openRewritten loads the rewritten graphs of the model in dir.
 func openRewritten(rt *onnx.Runtime, dir string) (network, error) {
 	encoder, decoder, err := rewrittenFiles(dir)
 	if err != nil {
@@ -40,7 +39,7 @@ func openRewritten(rt *onnx.Runtime, dir string) (network, error) {
 	return &rewrittenNetwork{g}, nil
 }
 
-// describeRewritten reads the sizes of each layer.
+// describeRewritten reads the sizes and names of each layer.
 func describeRewritten(g *graphs) error {
 	g.inputs = []string{portTokens, portLast, portLength}
 	g.outputs = []string{portProbs, portChoices, portLogits}
@@ -109,11 +108,11 @@ func (f *rewrittenNetwork) begin(encoded []*onnx.Value, tokens []int64, maxToken
 	r.last, r.total = onnx.Data[int32](last), onnx.Data[int32](length)
 	r.call.SetInput(portLastIndex, last)
 	r.call.SetInput(portLengthIndex, length)
-	choices, err := r.read(tokens)
+	choices, err := r.readFirst(tokens)
 	if err != nil || len(tokens) == 1 {
 		return r, choices, err
 	}
-	return r, choices, r.prepare(1)
+	return r, choices, r.makeTensors(1)
 }
 
 // tensor makes a tensor that is closed with the run. If that fails, it sets
@@ -128,8 +127,7 @@ func tensor[T onnx.Element](r *rewrittenRun, shape ...int64) *onnx.Value {
 	return v
 }
 
-// prepare makes the tensors for n tokens and their results.
-func (r *rewrittenRun) prepare(n int) error {
+func (r *rewrittenRun) makeTensors(n int) error {
 	tokens, choices := tensor[int64](r, 1, int64(n)), tensor[int64](r, 1, int64(n), candidates)
 	probs, logits := tensor[float32](r, 1, int64(n), candidates), tensor[float32](r, 1, int64(n), candidates, 1)
 	if r.err != nil {
@@ -144,9 +142,8 @@ func (r *rewrittenRun) prepare(n int) error {
 	return nil
 }
 
-// read reads the first tokens.
-func (r *rewrittenRun) read(tokens []int64) ([]choice, error) {
-	if err := r.prepare(len(tokens)); err != nil {
+func (r *rewrittenRun) readFirst(tokens []int64) ([]choice, error) {
+	if err := r.makeTensors(len(tokens)); err != nil {
 		return nil, err
 	}
 	copy(r.token, tokens)

@@ -7,28 +7,29 @@ import (
 	"time"
 )
 
-// A class is how urgent a task is; lower ones go first.
-type class int
+// A priority is how urgent a task is; lower ones go first.
+type priority int
 
 const (
-	finalTask   class = iota // of an utterance that has ended
-	likelyTask               // of one that has probably ended
-	partialTask              // unconfirmed text, or a file that nobody waits for word by word
+	finalTask   priority = iota // of an utterance that has ended
+	likelyTask                  // of one that has probably ended
+	partialTask                 // unconfirmed text, or a file that nobody waits for word by word
 )
 
 // A task is one inference. Its run is called once, on one of the scheduler's
 // workers, unless the task is withdrawn before. If it panics, failed is called
 // and the worker continues.
 type task struct {
-	class  class
-	since  time.Time // when it was queued; the oldest of a class goes first
-	run    func()
-	failed func(panicked any)
+	priority priority
+	since    time.Time // when it was queued; the oldest of a priority goes first
+	run      func()
+	failed   func(panicked any)
 }
 
-// A scheduler runs one inference for each core. Within a class the oldest task
-// goes first, whichever stream it is of, so no stream waits forever. Partials
-// run only when no final waits, so a busy computer leaves them out first.
+// A scheduler runs one inference for each core. Among tasks of one priority the
+// oldest goes first, whichever stream it is of, so no stream waits forever.
+// Partials run only when no final waits, so a busy computer leaves them out
+// first.
 type scheduler struct {
 	now func() time.Time
 
@@ -49,12 +50,11 @@ func newScheduler(cores int) *scheduler {
 	s.wake.L = &s.mu
 	s.loadAt = s.now()
 	for range cores {
-		s.workers.Go(s.work)
+		s.workers.Go(s.runTasks)
 	}
 	return s
 }
 
-// add queues a task.
 func (s *scheduler) add(t *task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,22 +67,22 @@ func (s *scheduler) add(t *task) {
 // insert keeps each queue in the order of age. Only promoted tasks are older
 // than the last of the queue.
 func (s *scheduler) insert(t *task) {
-	q := s.queue[t.class]
+	q := s.queue[t.priority]
 	i := len(q)
 	for i > 0 && q[i-1].since.After(t.since) {
 		i--
 	}
-	s.queue[t.class] = slices.Insert(q, i, t)
+	s.queue[t.priority] = slices.Insert(q, i, t)
 	s.wake.Signal()
 }
 
-// promote gives a task that still waits another class. It ignores one that runs
-// or has run.
-func (s *scheduler) promote(t *task, c class) {
+// promote gives a task that still waits another priority. It ignores one that
+// runs or has run.
+func (s *scheduler) promote(t *task, c priority) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.remove(t) {
-		t.class = c
+		t.priority = c
 		s.insert(t)
 	}
 }
@@ -95,19 +95,19 @@ func (s *scheduler) withdraw(t *task) bool {
 }
 
 func (s *scheduler) remove(t *task) bool {
-	i := slices.Index(s.queue[t.class], t)
+	i := slices.Index(s.queue[t.priority], t)
 	if i < 0 {
 		return false
 	}
-	s.queue[t.class] = slices.Delete(s.queue[t.class], i, i+1)
+	s.queue[t.priority] = slices.Delete(s.queue[t.priority], i, i+1)
 	return true
 }
 
-func (s *scheduler) work() {
+func (s *scheduler) runTasks() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		t := s.next()
+		t := s.nextTask()
 		if t == nil {
 			if s.closed {
 				return
@@ -115,15 +115,15 @@ func (s *scheduler) work() {
 			s.wake.Wait()
 			continue
 		}
-		s.account(+1)
+		s.countBusy(+1)
 		s.mu.Unlock()
-		t.try()
+		t.runRecovering()
 		s.mu.Lock()
-		s.account(-1)
+		s.countBusy(-1)
 	}
 }
 
-func (t *task) try() {
+func (t *task) runRecovering() {
 	defer func() {
 		if v := recover(); v != nil {
 			t.failed(v)
@@ -132,7 +132,7 @@ func (t *task) try() {
 	t.run()
 }
 
-func (s *scheduler) next() *task {
+func (s *scheduler) nextTask() *task {
 	for c := range s.queue {
 		if q := s.queue[c]; len(q) > 0 && !s.closed {
 			t := q[0]
@@ -144,16 +144,16 @@ func (s *scheduler) next() *task {
 	return nil
 }
 
-// account updates the average of how many cores are in use, over about four
+// countBusy updates the average of how many cores are in use, over about four
 // seconds.
-func (s *scheduler) account(change int) {
+func (s *scheduler) countBusy(change int) {
 	now := s.now()
-	s.load = s.averaged(now)
+	s.load = s.averageLoad(now)
 	s.loadAt = now
 	s.busy += change
 }
 
-func (s *scheduler) averaged(now time.Time) float64 {
+func (s *scheduler) averageLoad(now time.Time) float64 {
 	const memory = 4.0
 	share := min(now.Sub(s.loadAt).Seconds()/memory, 1)
 	return s.load + (float64(s.busy)/float64(s.cores)-s.load)*share
@@ -168,7 +168,7 @@ func (s *scheduler) pressure() (load float64, wait time.Duration) {
 	if q := s.queue[finalTask]; len(q) > 0 {
 		wait = now.Sub(q[0].since)
 	}
-	return s.averaged(now), wait
+	return s.averageLoad(now), wait
 }
 
 // close drops what waits, and returns when nothing runs any more or ctx ends.

@@ -13,7 +13,7 @@ import (
 func blocked(t *testing.T) (s *scheduler, release func()) {
 	s = newScheduler(1)
 	gate, running := make(chan struct{}), make(chan struct{})
-	s.add(&task{class: finalTask, run: func() { close(running); <-gate }})
+	s.add(&task{priority: finalTask, run: func() { close(running); <-gate }})
 	<-running
 	return s, sync.OnceFunc(func() { close(gate) })
 }
@@ -22,8 +22,8 @@ func TestScheduler_Order(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, release := blocked(t)
 		var order []string
-		add := func(name string, c class) *task {
-			k := &task{class: c, run: func() { order = append(order, name) }}
+		add := func(name string, c priority) *task {
+			k := &task{priority: c, run: func() { order = append(order, name) }}
 			s.add(k)
 			<-time.After(time.Millisecond) // of the bubble's own time: ages differ
 			return k
@@ -56,7 +56,7 @@ func TestScheduler_OneInferenceForEachCore(t *testing.T) {
 		var mu sync.Mutex
 		now, most, ran := 0, 0, 0
 		for range 50 {
-			s.add(&task{class: partialTask, run: func() {
+			s.add(&task{priority: partialTask, run: func() {
 				mu.Lock()
 				now++
 				most = max(most, now)
@@ -89,7 +89,7 @@ func TestScheduler_OneInferenceForEachCore(t *testing.T) {
 
 func TestScheduler_CloseDropsWhatWaits(t *testing.T) {
 	s, release := blocked(t)
-	s.add(&task{class: finalTask, run: func() { t.Error("ran after close") }})
+	s.add(&task{priority: finalTask, run: func() { t.Error("ran after close") }})
 	done := make(chan error)
 	go func() { done <- s.close(t.Context()) }()
 	for closed := false; !closed; {

@@ -111,7 +111,7 @@ func (s *stream) Write(f hearken.Frame) error {
 		pcm = pcm[min(int64(len(pcm)), -gap):]
 	}
 	for len(pcm) > 0 {
-		n := min(len(pcm), int(s.nextWindow()+window-s.buffer.End()))
+		n := min(len(pcm), int(s.processedUntil()+window-s.buffer.End()))
 		for _, x := range pcm[:n] {
 			s.buffer.Append(s.filter.next(x))
 		}
@@ -139,7 +139,7 @@ func (s *stream) Finalize() error {
 	if sp := s.cutter.End(); sp != nil {
 		var rest int64
 		if sp.Last == s.cutter.Seen() {
-			rest = end - s.nextWindow()
+			rest = end - s.processedUntil()
 		}
 		s.endUtterance(sp, rest)
 	} else {
@@ -149,7 +149,7 @@ func (s *stream) Finalize() error {
 		s.pending[n-1].finalUntil = end
 		return nil
 	}
-	s.advance(end)
+	s.advanceFinal(end)
 	s.reportProgress()
 	return nil
 }
@@ -172,33 +172,33 @@ func (s *stream) Close() error {
 	return nil
 }
 
-func (s *stream) nextWindow() int64 { return s.position(s.cutter.Seen()) }
+func (s *stream) processedUntil() int64 { return s.position(s.cutter.Seen()) }
 
 func (s *stream) position(windows int) int64 { return s.origin + int64(windows)*window }
 
 // processWindows detects and cuts all whole windows in the buffer. If wait is
 // set, it blocks while too many utterances are pending.
 func (s *stream) processWindows(wait bool) error {
-	for s.buffer.End()-s.nextWindow() >= window {
+	for s.buffer.End()-s.processedUntil() >= window {
 		for wait && len(s.pending) >= s.maxPending && s.err == nil {
 			s.changed.Wait()
 		}
 		if s.err != nil {
 			return s.err
 		}
-		at := s.nextWindow() - s.buffer.Base
+		at := s.processedUntil() - s.buffer.Base
 		prob, rms, err := s.detect(s.buffer.PCM[at : at+window])
 		if err != nil {
 			s.fail(err)
 			return s.err
 		}
-		s.apply(s.cutter.Push(prob, math.Log10(float64(rms)+1e-5)))
+		s.applyChanges(s.cutter.Push(prob, math.Log10(float64(rms)+1e-5)))
 	}
 	return nil
 }
 
 func (s *stream) detect(pcm []float32) (prob, rms float32, err error) {
-	rms, peak := level(pcm)
+	rms, peak := rmsAndPeak(pcm)
 	if peak > quiet {
 		s.quietWindows = 0
 	} else if s.quietWindows++; s.quietWindows > quietEnough {
@@ -208,8 +208,8 @@ func (s *stream) detect(pcm []float32) (prob, rms float32, err error) {
 	return prob, rms, err
 }
 
-// apply acts on what a window changed.
-func (s *stream) apply(c utterance.Changes) {
+// applyChanges acts on what a window changed.
+func (s *stream) applyChanges(c utterance.Changes) {
 	if s.over { // while the cutter waited for a guess
 		return
 	}
@@ -230,23 +230,23 @@ func (s *stream) apply(c utterance.Changes) {
 	if s.cutter.Speaking() {
 		s.schedulePartial()
 	}
-	now := s.nextWindow()
+	now := s.processedUntil()
 	if !s.cutter.Speaking() && len(s.pending) == 0 && now-s.entriesUntil >= stt.MaxSilence {
-		s.silence(now, s.finalPosition())
+		s.emitSilence(now, s.finalPosition())
 	}
 	if now-s.reportedAt >= progressEvery {
 		s.reportProgress()
 	}
-	s.buffer.Forget(s.needed())
+	s.buffer.Forget(s.neededFrom())
 }
 
-// needed is the position of the first audio that may still be decoded.
-func (s *stream) needed() int64 {
+// neededFrom is the position of the first audio that may still be decoded.
+func (s *stream) neededFrom() int64 {
 	pos := s.position(s.cutter.Needed())
 	// The end of an utterance is known only after the pause, and one that is
 	// too long is cut further back.
 	slack := 2*hearken.SampleRate + int64(s.mode.rules.CutWindow)*window
-	if p := s.lastEnded; p != nil && s.nextWindow()-p.passage <= s.transcriber.maxPassage()+slack && pos-p.last <= maxPause {
+	if p := s.lastEnded; p != nil && s.processedUntil()-p.passage <= s.transcriber.maxPassage()+slack && pos-p.last <= maxPause {
 		return min(pos, p.passage)
 	}
 	return pos
@@ -271,7 +271,7 @@ func (s *stream) restart(pos int64) {
 	s.origin, s.cutter, s.filter, s.quietWindows = pos, utterance.NewCutter(s.mode.rules), highpass{}, 0
 	s.buffer = utterance.Buffer[float32]{Base: pos}
 	if s.mode.live && s.mode.rules.Pause < utterance.Never {
-		s.cutter.Complete = s.complete
+		s.cutter.Complete = s.isComplete
 	}
 }
 
@@ -280,7 +280,7 @@ func (s *stream) restart(pos int64) {
 func (s *stream) flush() {
 	s.cutter.Complete = nil // nothing more comes that could complete it
 	end := s.buffer.End()
-	if short := end - s.nextWindow(); short > 0 {
+	if short := end - s.processedUntil(); short > 0 {
 		s.buffer.Append(make([]float32, window-short)...)
 		if s.processWindows(false) != nil {
 			return
@@ -297,14 +297,14 @@ func (s *stream) flush() {
 // finalPosition is the position before which all audio is done.
 func (s *stream) finalPosition() int64 {
 	if len(s.pending) > 0 {
-		return s.advance(s.pending[0].pos)
+		return s.advanceFinal(s.pending[0].pos)
 	}
-	return s.advance(min(s.position(s.cutter.Needed()), s.buffer.End()))
+	return s.advanceFinal(min(s.position(s.cutter.Needed()), s.buffer.End()))
 }
 
-// advance notes that all audio before a position is done. It never goes back,
+// advanceFinal notes that all audio before a position is done. It never goes back,
 // although the next utterance may begin a little earlier.
-func (s *stream) advance(pos int64) int64 {
+func (s *stream) advanceFinal(pos int64) int64 {
 	s.finalUntil = max(s.finalUntil, pos)
 	return s.finalUntil
 }
@@ -312,7 +312,7 @@ func (s *stream) advance(pos int64) int64 {
 // reportProgress reports how far the stream has come and its lag: how much
 // audio was written since the oldest pending utterance ended.
 func (s *stream) reportProgress() {
-	s.reportedAt = s.nextWindow()
+	s.reportedAt = s.processedUntil()
 	e := hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.finalPosition()}
 	if len(s.pending) > 0 {
 		e.Lag = max(0, stt.Seconds(s.reportedAt-s.pending[0].due))
@@ -320,18 +320,18 @@ func (s *stream) reportProgress() {
 	s.out.Put(e)
 }
 
-// silence adds an entry for a stretch without speech that ends at end.
-func (s *stream) silence(end, through int64) {
-	s.out.Put(stt.Silence(s.entriesUntil, end, s.advance(through), s.cfg.Language))
+// emitSilence adds an entry for a stretch without speech that ends at end.
+func (s *stream) emitSilence(end, through int64) {
+	s.out.Put(stt.SilenceEvent(s.entriesUntil, end, s.advanceFinal(through), s.cfg.Language))
 	s.entriesUntil = end
 }
 
-// failWith makes the stream fail when the engine ends before it does.
-func (s *stream) failWith(engine context.Context) {
+// failWithEngine makes the stream fail when the engine ends before it does.
+func (s *stream) failWithEngine(engine context.Context) {
 	stop := context.AfterFunc(engine, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.fail(errEnded())
+		s.fail(errEngineEnded())
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -342,7 +342,6 @@ func (s *stream) failWith(engine context.Context) {
 	}
 }
 
-// fail ends the stream with an error.
 func (s *stream) fail(err error) {
 	if s.over {
 		return
@@ -355,9 +354,9 @@ func (s *stream) fail(err error) {
 	s.finish()
 }
 
-// panicked ends the stream after an inference panicked. The panic's value may
+// failAfterPanic ends the stream after an inference panicked. The panic's value may
 // hold words that were said, so only its type is logged.
-func (s *stream) panicked(v any) {
+func (s *stream) failAfterPanic(v any) {
 	s.log.Error("inference panicked", "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
 	s.mu.Lock()
 	defer s.mu.Unlock()

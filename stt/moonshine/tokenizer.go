@@ -40,18 +40,18 @@ func readVocab(dir string) (*vocab, error) {
 			continue
 		}
 		if err != nil {
-			return nil, unreadable(path, err)
+			return nil, unreadableError(path, err)
 		}
 		pieces, err := f.parse(data)
 		if err == nil && len(pieces) < 1000 {
 			err = fmt.Errorf("it holds only %d tokens", len(pieces))
 		}
 		if err != nil {
-			return nil, damaged(path, err)
+			return nil, damagedError(path, err)
 		}
 		return newVocab(pieces), nil
 	}
-	return nil, unreadable(filepath.Join(dir, "tokenizer.txt"), fs.ErrNotExist)
+	return nil, unreadableError(filepath.Join(dir, "tokenizer.txt"), fs.ErrNotExist)
 }
 
 // newVocab prepares pieces for [vocab.text].
@@ -60,15 +60,15 @@ func newVocab(pieces []string) *vocab {
 	for i, p := range pieces {
 		if b, ok := bytePiece(p); ok {
 			v.pieces[i] = string([]byte{b})
-		} else if !special(i, p) {
+		} else if !isSpecial(i, p) {
 			v.pieces[i] = strings.ReplaceAll(p, "▁", " ")
 		}
 	}
 	return v
 }
 
-// special reports whether a token controls the model and stands for no text.
-func special(i int, piece string) bool {
+// isSpecial reports whether a token controls the model and stands for no text.
+func isSpecial(i int, piece string) bool {
 	return i <= endToken || strings.HasPrefix(piece, "<<") && strings.HasSuffix(piece, ">>")
 }
 

@@ -39,12 +39,11 @@ type transcript struct {
 	unintelligible bool // speech, but the text is made up
 }
 
-// speech reports whether there was speech at all.
-func (r *transcript) speech() bool { return r.unintelligible || r.text != "" }
+func (r *transcript) hasSpeech() bool { return r.unintelligible || r.text != "" }
 
-// sure reports whether the text can stand without waiting for more.
-func (r *transcript) sure() bool {
-	return !r.speech() || r.features.sure >= surely && !r.unintelligible
+// isSure reports whether the text can stand without waiting for more.
+func (r *transcript) isSure() bool {
+	return !r.hasSpeech() || r.features.sure >= surely && !r.unintelligible
 }
 
 // shortLead is how much silence before the speech is left for a model that
@@ -79,9 +78,9 @@ func (t *transcriber) maxPassage() int64 {
 // singleModel reports whether one model does everything.
 func (t *transcriber) singleModel() bool { return t.good == t.quick }
 
-// transcribe decodes the utterance that begins at a sample of pcm, after the
+// continueOrTranscribe decodes the utterance that begins at a sample of pcm, after the
 // tokens before it. If continuing from there fails, it is decoded alone.
-func (t *transcriber) transcribe(ctx context.Context, pcm []float32, begin int, before []int32) (Result, error) {
+func (t *transcriber) continueOrTranscribe(ctx context.Context, pcm []float32, begin int, before []int32) (Result, error) {
 	if len(before) > 0 {
 		r, err := t.good.Continue(ctx, pcm, before)
 		if err != nil || (r.Text != "" && !r.Looped && !r.Capped) {
@@ -91,11 +90,11 @@ func (t *transcriber) transcribe(ctx context.Context, pcm []float32, begin int, 
 	return t.good.Transcribe(ctx, pcm[begin:], nil)
 }
 
-// final decodes a whole utterance, given the audio of its passage. If the
+// transcribeFinal decodes a whole utterance, given the audio of its passage. If the
 // numbers leave a doubt, there is a second opinion: that of the quick model or,
 // if there is only one and time to spare, its own on another cut of the audio.
-func (t *transcriber) final(ctx context.Context, u *transcription, pcm []float32, before []int32, spare bool) (transcript, error) {
-	r, err := t.transcribe(ctx, pcm, int(u.pos-u.passage), before)
+func (t *transcriber) transcribeFinal(ctx context.Context, u *transcription, pcm []float32, before []int32, spare bool) (transcript, error) {
+	r, err := t.continueOrTranscribe(ctx, pcm, int(u.pos-u.passage), before)
 	if err != nil {
 		return transcript{}, err
 	}
@@ -104,14 +103,14 @@ func (t *transcriber) final(ctx context.Context, u *transcription, pcm []float32
 	if text == "" {
 		return t.retryEmpty(ctx, own[max(0, u.first-u.pos-shortLead):])
 	}
-	f := measure(r)
+	f := measureFeatures(r)
 	switch {
 	case t.singleModel() && spare && f.sure < almostSure:
 		retried, err := t.retryTrimmed(ctx, u, pcm, before)
 		if err != nil {
 			return transcript{}, err
 		}
-		if g := measure(retried); retried.Text != "" && !g.broken && (f.broken || g.sure > f.sure) {
+		if g := measureFeatures(retried); retried.Text != "" && !g.broken && (f.broken || g.sure > f.sure) {
 			text, r, f = strings.TrimSpace(retried.Text), retried, g
 		}
 	case !t.singleModel() && t.plausible.needsSecondOpinion(f):
@@ -150,7 +149,7 @@ func (t *transcriber) retryEmpty(ctx context.Context, pcm []float32) (transcript
 			return transcript{}, err
 		}
 		if text := strings.TrimSpace(r.Text); text != "" {
-			return t.assess(text, r.Tokens, measure(r)), nil
+			return t.assess(text, r.Tokens, measureFeatures(r)), nil
 		}
 	}
 	return transcript{}, nil
@@ -170,14 +169,13 @@ func (t *transcriber) assess(text string, tokens []int32, f features) transcript
 	return r
 }
 
-// partial decodes an utterance so far.
-func (t *transcriber) partial(ctx context.Context, pcm []float32, draft []int32) (transcript, error) {
+func (t *transcriber) transcribePartial(ctx context.Context, pcm []float32, draft []int32) (transcript, error) {
 	r, err := t.quick.Transcribe(ctx, pcm, draft)
 	if err != nil {
 		return transcript{}, err
 	}
 	p := transcript{tokens: r.Tokens}
-	if text := strings.TrimSpace(r.Text); text != "" && !t.plausible.implausible(measure(r)) {
+	if text := strings.TrimSpace(r.Text); text != "" && !t.plausible.implausible(measureFeatures(r)) {
 		p.text = t.vocab.correct(text)
 	}
 	return p, nil
@@ -194,7 +192,7 @@ func (u *transcription) segment(cfg hearken.StreamConfig) hearken.Segment {
 		return s
 	}
 	s.Text, s.Original = u.result.text, u.result.original
-	s.Words, s.Estimated = u.words(s.Text), true
+	s.Words, s.Estimated = u.estimateWords(s.Text), true
 	s.Confidence = &u.result.confidence
 	return s
 }
@@ -202,7 +200,7 @@ func (u *transcription) segment(cfg hearken.StreamConfig) hearken.Segment {
 // unconfirmed is the entry that is shown while somebody speaks.
 func (u *transcription) unconfirmed(text string, cfg hearken.StreamConfig) hearken.Segment {
 	return hearken.Segment{
-		Status: hearken.Unconfirmed, Text: text, Words: u.words(text), Estimated: true, Language: cfg.Language,
+		Status: hearken.Unconfirmed, Text: text, Words: u.estimateWords(text), Estimated: true, Language: cfg.Language,
 		StartTime: stt.Seconds(u.first), EndTime: stt.Seconds(u.last),
 	}
 }

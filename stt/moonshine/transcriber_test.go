@@ -43,7 +43,7 @@ func TestTranscriber_RetriesEmpty(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := &transcriber{good: &impatientModel{patience: tt.good}, quick: &impatientModel{patience: tt.quick}, vocab: newVocabulary(nil, nil)}
-			h, err := e.final(t.Context(), u, pcm, nil, true)
+			h, err := e.transcribeFinal(t.Context(), u, pcm, nil, true)
 			if err != nil || h.text != tt.want {
 				t.Errorf("heard %q: %v", h.text, err)
 			}
@@ -83,7 +83,7 @@ func TestTranscriber_RetriesTrimmed(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := &transcriber{good: one, quick: tt.quick, vocab: newVocabulary(nil, nil)}
-			h, err := e.final(t.Context(), u, pcm, nil, tt.spare)
+			h, err := e.transcribeFinal(t.Context(), u, pcm, nil, tt.spare)
 			if err != nil || h.text != tt.want {
 				t.Errorf("heard %q: %v", h.text, err)
 			}

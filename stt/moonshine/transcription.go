@@ -50,14 +50,14 @@ type transcription struct {
 	result transcript
 }
 
-// words spreads the words of a text over the speech; their times are estimates.
-func (u *transcription) words(text string) []hearken.Word {
+// estimateWords spreads the words of a text over the speech; their times are estimates.
+func (u *transcription) estimateWords(text string) []hearken.Word {
 	return utterance.EstimateWords(text, u.pos, u.speech, stt.Seconds(u.first), stt.Seconds(u.last))
 }
 
-// transcription makes one for the audio of a span and the rest samples after
+// newTranscription makes one for the audio of a span and the rest samples after
 // it. If it follows closely on the last utterance, it joins its passage.
-func (s *stream) transcription(sp *utterance.Span, rest int64) *transcription {
+func (s *stream) newTranscription(sp *utterance.Span, rest int64) *transcription {
 	u := &transcription{
 		pos: s.position(sp.Start), end: s.position(sp.End) + rest,
 		first: s.position(sp.First), last: s.position(sp.Last), speech: sp.Speech,
@@ -70,13 +70,13 @@ func (s *stream) transcription(sp *utterance.Span, rest int64) *transcription {
 	return u
 }
 
-// decode queues a transcription, or has it wait for the one that it follows.
-func (s *stream) decode(u *transcription, c class) {
+// queueDecoding queues a transcription, or has it wait for the one that it follows.
+func (s *stream) queueDecoding(u *transcription, c priority) {
 	pcm := s.buffer.Copy(u.passage, u.end)
 	if !s.mode.live {
 		c = partialTask
 	}
-	u.task = &task{class: c, run: func() { s.decoded(u, pcm) }, failed: s.panicked}
+	u.task = &task{priority: c, run: func() { s.decodeFinal(u, pcm) }, failed: s.failAfterPanic}
 	if u.follows != nil && !u.follows.done {
 		u.follows.followedBy = u
 		return
@@ -84,15 +84,15 @@ func (s *stream) decode(u *transcription, c class) {
 	s.sched.add(u.task)
 }
 
-// decoded runs on a worker.
-func (s *stream) decoded(u *transcription, pcm []float32) {
+// decodeFinal decodes an utterance or a guess. It runs on a worker.
+func (s *stream) decodeFinal(u *transcription, pcm []float32) {
 	var before []int32
 	if u.follows != nil {
 		before = u.follows.passageTokens
 	}
 	_, wait := s.sched.pressure()
 	spare := s.mode.live && wait == 0 // nobody else waits; recordings are decoded well enough
-	h, err := s.transcriber.final(s.ctx, u, pcm, before, spare)
+	h, err := s.transcriber.transcribeFinal(s.ctx, u, pcm, before, spare)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
@@ -123,13 +123,13 @@ func (s *stream) decoded(u *transcription, pcm []float32) {
 // startGuess decodes what would be the utterance if the pause that has just
 // begun ends it, so that its words are ready when the pause is long enough.
 func (s *stream) startGuess(sp *utterance.Span) {
-	s.guess = s.transcription(sp, 0)
-	s.decode(s.guess, likelyTask)
+	s.guess = s.newTranscription(sp, 0)
+	s.queueDecoding(s.guess, likelyTask)
 }
 
-// complete waits for the guess and reports whether it can stand alone. Text
+// isComplete waits for the guess and reports whether it can stand alone. Text
 // that the model is unsure of is mostly the first half of a sentence.
-func (s *stream) complete() bool {
+func (s *stream) isComplete() bool {
 	u := s.guess
 	if u == nil {
 		return true
@@ -138,7 +138,7 @@ func (s *stream) complete() bool {
 	for !u.done && s.err == nil {
 		s.changed.Wait()
 	}
-	if s.err != nil || u.result.sure() {
+	if s.err != nil || u.result.isSure() {
 		return true
 	}
 	s.showPartial(u.result, u)
@@ -163,18 +163,18 @@ func (s *stream) dropGuess() {
 
 // endUtterance makes a span final, with the guess's result if it was right.
 func (s *stream) endUtterance(sp *utterance.Span, rest int64) {
-	u := s.transcription(sp, rest)
+	u := s.newTranscription(sp, rest)
 	if g := s.guess; g != nil && g.pos == u.pos && g.end == u.end {
 		u = g
 		s.guess = nil
 		s.sched.promote(u.task, finalTask)
 	} else {
 		s.dropGuess()
-		s.decode(u, finalTask)
+		s.queueDecoding(u, finalTask)
 	}
 	u.ended, u.paused = true, sp.Paused
 	s.lastEnded = u
-	u.due = s.nextWindow()
+	u.due = s.processedUntil()
 	u.finalUntil = u.end
 	s.turn++
 	s.draft, s.heldPartial = nil, nil
@@ -205,9 +205,9 @@ func (s *stream) emitFinals() {
 	if s.closing && len(s.pending) == 0 && !s.over {
 		end := s.buffer.Base
 		if end-s.entriesUntil >= stt.MinSilence {
-			s.silence(end, end)
+			s.emitSilence(end, end)
 		}
-		s.out.Put(hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.advance(end)})
+		s.out.Put(hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.advanceFinal(end)})
 		s.finish()
 		return
 	}
@@ -220,32 +220,32 @@ func (s *stream) emitFinals() {
 func (s *stream) emitFinal(u *transcription) {
 	if u.gap {
 		s.entriesUntil = u.pos
-		s.advance(u.finalUntil)
+		s.advanceFinal(u.finalUntil)
 		return
 	}
 	if s.observe != nil {
 		s.observe(u)
 	}
-	if !u.result.speech() {
-		s.advance(u.finalUntil)
+	if !u.result.hasSpeech() {
+		s.advanceFinal(u.finalUntil)
 		return // not speech after all: it is part of the silence around it
 	}
 	if u.first-s.entriesUntil >= stt.MinSilence {
-		s.silence(u.first, u.pos)
+		s.emitSilence(u.first, u.pos)
 	}
 	s.entriesUntil = u.last
 	s.out.Put(hearken.StreamEvent{
-		Kind: hearken.Final, FinalUntil: s.advance(u.finalUntil), Endpoint: u.paused, Segment: u.segment(s.cfg),
+		Kind: hearken.Final, FinalUntil: s.advanceFinal(u.finalUntil), Endpoint: u.paused, Segment: u.segment(s.cfg),
 	})
 }
 
 // schedulePartial decodes the current utterance so far if it is time to.
 func (s *stream) schedulePartial() {
-	if !s.cfg.Interim || s.partial != nil || s.guess != nil || s.nextWindow() < s.nextPartial {
+	if !s.cfg.Interim || s.partial != nil || s.guess != nil || s.processedUntil() < s.nextPartial {
 		return
 	}
 	turn := s.turn
-	s.partial = &task{class: partialTask, run: func() { s.decodePartial(turn) }, failed: s.panicked}
+	s.partial = &task{priority: partialTask, run: func() { s.decodePartial(turn) }, failed: s.failAfterPanic}
 	s.sched.add(s.partial)
 }
 
@@ -256,7 +256,7 @@ func (s *stream) decodePartial(turn int) {
 	if u == nil {
 		return
 	}
-	p, err := s.transcriber.partial(s.ctx, pcm, draft)
+	p, err := s.transcriber.transcribePartial(s.ctx, pcm, draft)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -276,7 +276,7 @@ func (s *stream) partialInput(turn int) (u *transcription, pcm []float32, draft 
 		s.partial = nil
 		return nil, nil, nil
 	}
-	u = s.transcription(s.cutter.Current(), 0)
+	u = s.newTranscription(s.cutter.Current(), 0)
 	return u, s.buffer.Copy(max(u.pos, u.first-shortLead), u.end), s.draft
 }
 

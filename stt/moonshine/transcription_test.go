@@ -14,7 +14,7 @@ func TestWords(t *testing.T) {
 	for i := range 3 * n {
 		u.speech = append(u.speech, i < n || i >= 2*n)
 	}
-	got := u.words("abc def")
+	got := u.estimateWords("abc def")
 	second := float64(n) * window / hearken.SampleRate
 	want := []hearken.Word{
 		{Word: "abc", StartTime: 1, EndTime: 1 + second},
@@ -28,10 +28,10 @@ func TestWords(t *testing.T) {
 			t.Errorf("word %d is %+v, not %+v", i, got[i], want[i])
 		}
 	}
-	if got := u.words(""); got != nil {
+	if got := u.estimateWords(""); got != nil {
 		t.Errorf("words of nothing: %v", got)
 	}
-	if got := (&transcription{pos: 0, first: 0, last: 16000}).words("one two"); got[1].EndTime != 1 {
+	if got := (&transcription{pos: 0, first: 0, last: 16000}).estimateWords("one two"); got[1].EndTime != 1 {
 		t.Errorf("without any window: %v", got)
 	}
 }

@@ -18,7 +18,7 @@ func Verify(ctx context.Context, rt *onnx.Runtime, dir string, recordings [][]fl
 	if len(recordings) == 0 {
 		recordings = testRecordings()
 	}
-	d, err := compare(ctx, rt, dir, recordings)
+	d, err := compareModels(ctx, rt, dir, recordings)
 	if err == nil && d.tooMuch() {
 		err = fmt.Errorf("verify rewritten model: %w", d)
 	}
@@ -53,7 +53,7 @@ func (d disagreement) Error() string {
 		d.wrong, d.sure, d.drift/float64(max(d.tokens, 1)), d.tokens)
 }
 
-func compare(ctx context.Context, rt *onnx.Runtime, dir string, recordings [][]float32) (disagreement, error) {
+func compareModels(ctx context.Context, rt *onnx.Runtime, dir string, recordings [][]float32) (disagreement, error) {
 	var d disagreement
 	fast, err := LoadModel(rt, dir, ModelOptions{})
 	if err != nil {
@@ -73,22 +73,22 @@ func compare(ctx context.Context, rt *onnx.Runtime, dir string, recordings [][]f
 		if err != nil {
 			return d, err
 		}
-		if err := d.follow(ctx, fast, pcm, want); err != nil {
+		if err := d.compareText(ctx, fast, pcm, want); err != nil {
 			return d, err
 		}
 	}
 	return d, nil
 }
 
-// follow gives a model the text that another one found and counts where it
+// compareText gives a model the text that another one found and counts where it
 // would have chosen differently: in one pass, as for a draft, and step by step.
-func (d *disagreement) follow(ctx context.Context, m *Model, pcm []float32, want Result) error {
+func (d *disagreement) compareText(ctx context.Context, m *Model, pcm []float32, want Result) error {
 	encoded, err := m.encode(pcm)
 	if err != nil {
 		return err
 	}
 	defer closeAll(encoded)
-	tokens := afterBegin(want.Tokens)
+	tokens := textTokens(want.Tokens)
 	whole, choices, err := m.network.begin(encoded, tokens, len(tokens))
 	if err != nil {
 		return err
@@ -101,8 +101,8 @@ func (d *disagreement) follow(ctx context.Context, m *Model, pcm []float32, want
 	defer steps.close()
 	next := first[0]
 	for i, t := range want.Tokens {
-		d.count(want, i, choices[i])
-		d.count(want, i, next)
+		d.countToken(want, i, choices[i])
+		d.countToken(want, i, next)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (d *disagreement) follow(ctx context.Context, m *Model, pcm []float32, want
 	return nil
 }
 
-func (d *disagreement) count(want Result, i int, c choice) {
+func (d *disagreement) countToken(want Result, i int, c choice) {
 	d.tokens++
 	if want.Margins[i] >= sure {
 		d.sure++

@@ -34,7 +34,7 @@ func newVocabulary(terms []string, common func(string) bool) *vocabulary {
 	v := &vocabulary{common: common}
 	for _, t := range terms {
 		t = strings.Join(strings.Fields(t), " ")
-		if letters := fold(t); letters != "" {
+		if letters := foldLetters(t); letters != "" {
 			v.terms = append(v.terms, term{text: t, words: len(strings.Fields(t)), letters: letters, key: phoneticKey(letters)})
 		}
 	}
@@ -57,12 +57,12 @@ func (v *vocabulary) correct(text string) string {
 	}
 	var pieces []piece
 	for f := range strings.FieldsSeq(text) {
-		pieces = append(pieces, split(f))
+		pieces = append(pieces, splitPunctuation(f))
 	}
 	changed := false
 	for _, t := range v.terms {
 		for i := 0; i < len(pieces); i++ {
-			if n := v.match(t, pieces[i:]); n > 0 {
+			if n := v.matchTerm(t, pieces[i:]); n > 0 {
 				rest := pieces[i+n-1].after
 				p := piece{before: pieces[i].before, word: t.text, after: rest, fixed: true}
 				changed = changed || n > 1 || pieces[i].word != t.text
@@ -80,9 +80,9 @@ func (v *vocabulary) correct(text string) string {
 	return strings.Join(out, " ")
 }
 
-// match returns how many of the first pieces are the term, or nearly so; 0 if
+// matchTerm returns how many of the first pieces are the term, or nearly so; 0 if
 // none. The closest number of words wins.
-func (v *vocabulary) match(t term, pieces []piece) int {
+func (v *vocabulary) matchTerm(t term, pieces []piece) int {
 	best, words := 0.0, 0
 	joined, allCommon := "", true
 	for n := 1; n <= min(t.words+2, len(pieces)); n++ {
@@ -124,8 +124,8 @@ func closeness(t term, letters string, words int, common bool) float64 {
 	return 0
 }
 
-// split takes the punctuation and a possessive ending off a word.
-func split(field string) piece {
+// splitPunctuation takes the punctuation and a possessive ending off a word.
+func splitPunctuation(field string) piece {
 	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 	from := strings.IndexFunc(field, isWord)
 	if from < 0 {
@@ -140,13 +140,13 @@ func split(field string) piece {
 		}
 	}
 	p := piece{before: field[:from], word: field[from:to], after: field[to:]}
-	p.folded = fold(p.word)
+	p.folded = foldLetters(p.word)
 	return p
 }
 
-// fold reduces a text to its letters and digits in lower case, without accents
+// foldLetters reduces a text to its letters and digits in lower case, without accents
 // and spaces.
-func fold(text string) string {
+func foldLetters(text string) string {
 	var b strings.Builder
 	for _, r := range unicodenorm.NFD.String(text) {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) {

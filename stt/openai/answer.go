@@ -58,17 +58,16 @@ func (n *number) UnmarshalJSON(b []byte) error {
 // readAnswer reads an answer. It refuses one that is longer than anybody can
 // have said.
 func (p *Provider) readAnswer(resp *http.Response, key string, show func(text string)) (*answer, error) {
-	a, err := p.readFormats(resp, key, show)
+	a, err := p.readAnyFormat(resp, key, show)
 	if err == nil && len(a.text) > maxText {
 		return nil, p.protocolError()
 	}
 	return a, err
 }
 
-// readFormats reads an answer in any format.
-func (p *Provider) readFormats(resp *http.Response, key string, show func(text string)) (*answer, error) {
+func (p *Provider) readAnyFormat(resp *http.Response, key string, show func(text string)) (*answer, error) {
 	if resp.StatusCode != http.StatusOK {
-		return nil, p.explain(readRefusal(resp, key))
+		return nil, p.refusalError(readRefusal(resp, key))
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	body := io.LimitReader(resp.Body, maxAnswer+1)
@@ -178,7 +177,7 @@ func (p *Provider) readEvents(body io.Reader, key string, show func(text string)
 func (p *Provider) serverError(b []byte, key string) error {
 	r := &stt.Refusal{Status: http.StatusInternalServerError}
 	parseRefusal(r, b, key)
-	return p.explain(r)
+	return p.refusalError(r)
 }
 
 func (p *Provider) protocolError() error {

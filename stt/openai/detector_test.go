@@ -11,7 +11,7 @@ import (
 // cutLevel cuts sound by its level alone.
 func cutLevel(t *testing.T, pcm []float32) []*utterance.Span {
 	t.Helper()
-	d, c := newLevelDetector(), utterance.NewCutter(rules(0))
+	d, c := newLevelDetector(), utterance.NewCutter(cuttingRules(0))
 	var spans []*utterance.Span
 	for len(pcm) >= window {
 		prob, err := d.Feed(pcm[:window])

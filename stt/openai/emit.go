@@ -33,7 +33,7 @@ func (s *stream) emitFinals() {
 	switch {
 	case len(s.pending) == 0 && s.closing && !s.over:
 		if s.written-s.entriesUntil >= stt.MinSilence {
-			s.silence(s.written, s.written)
+			s.emitSilence(s.written, s.written)
 		}
 		s.out.Put(hearken.StreamEvent{Kind: hearken.Progress, FinalUntil: s.written})
 		s.finish()
@@ -42,7 +42,6 @@ func (s *stream) emitFinals() {
 	}
 }
 
-// emitFinal emits the result for an utterance.
 func (s *stream) emitFinal(u *transcription) {
 	before := max(s.finalUntil, u.pos)
 	s.finalUntil = max(s.finalUntil, u.finalUntil)
@@ -51,18 +50,17 @@ func (s *stream) emitFinal(u *transcription) {
 		return
 	}
 	if u.result.text == "" { // no speech, or it was not understood
-		s.silence(u.last, s.finalUntil)
+		s.emitSilence(u.last, s.finalUntil)
 		return
 	}
 	seg := u.segment()
 	if start := stt.Position(seg.StartTime); start-s.entriesUntil >= stt.MinSilence {
-		s.silence(start, min(before, s.finalUntil))
+		s.emitSilence(start, min(before, s.finalUntil))
 	}
 	s.entriesUntil = stt.Position(seg.EndTime)
 	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, FinalUntil: s.finalUntil, Endpoint: u.paused})
 }
 
-// segment is the confirmed entry.
 func (u *transcription) segment() hearken.Segment {
 	h := &u.result
 	seg := hearken.Segment{
@@ -80,7 +78,6 @@ func (u *transcription) segment() hearken.Segment {
 	return seg
 }
 
-// emitTranslation emits the English translation of an utterance.
 func (s *stream) emitTranslation(u *transcription) {
 	seg := u.segment()
 	seg.Status, seg.Text, seg.Language, seg.Confidence = hearken.Translated, u.english, "en", nil
@@ -88,9 +85,9 @@ func (s *stream) emitTranslation(u *transcription) {
 	s.out.Put(hearken.StreamEvent{Kind: hearken.Final, Segment: seg, FinalUntil: s.finalUntil})
 }
 
-// silence emits an entry for a stretch without speech that ends at end.
-func (s *stream) silence(end, finalUntil int64) {
-	s.out.Put(stt.Silence(min(s.entriesUntil, end), end, finalUntil, s.options.sessionLanguage))
+// emitSilence emits an entry for a stretch without speech that ends at end.
+func (s *stream) emitSilence(end, finalUntil int64) {
+	s.out.Put(stt.SilenceEvent(min(s.entriesUntil, end), end, finalUntil, s.options.sessionLanguage))
 	s.entriesUntil = end
 }
 

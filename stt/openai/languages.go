@@ -9,15 +9,15 @@ import (
 	"github.com/hearken-dev/hearken/stt/language"
 )
 
-// undecided reports whether the server should detect the language.
-func undecided(tag string) bool {
+// detectsLanguage reports whether the server should detect the language.
+func detectsLanguage(tag string) bool {
 	return slices.Contains([]string{"", "auto", "multi", "und"}, strings.ToLower(tag))
 }
 
 // serverLanguage is what the server calls a language; empty if it should detect
 // it. Only the languages of known models are checked.
 func serverLanguage(model, tag string) (string, error) {
-	if undecided(tag) {
+	if detectsLanguage(tag) {
 		return "", nil
 	}
 	name := strings.ToLower(model)

@@ -81,7 +81,7 @@ func New(cfg Config) *Provider {
 		cfg.Detector = func() (Detector, error) { return newLevelDetector(), nil }
 	}
 	p := &Provider{cfg: cfg, client: newClient(cfg.Client), log: cfg.Log}
-	p.base, p.server, p.public = address(cmp.Or(strings.TrimSpace(cfg.BaseURL), defaultBaseURL))
+	p.base, p.server, p.public = parseBaseURL(cmp.Or(strings.TrimSpace(cfg.BaseURL), defaultBaseURL))
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
@@ -91,10 +91,10 @@ func New(cfg Config) *Provider {
 // version is the API version at the end of a path.
 var version = regexp.MustCompile(`/v\d+$`)
 
-// address finds the API's base address in what people configure: with or
+// parseBaseURL finds the API's base address in what people configure: with or
 // without the version, or with the whole address of an endpoint. It also
 // returns what to call the server, and whether it is OpenAI's own.
-func address(s string) (base, server string, public bool) {
+func parseBaseURL(s string) (base, server string, public bool) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return "", "", false
@@ -190,17 +190,17 @@ func (p *Provider) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.
 		return nil, err
 	}
 	var dropped int
-	if o.terms, dropped = stt.FitVocabulary(cfg.Vocabulary, math.MaxInt, maxTokens, tokens); dropped > 0 {
+	if o.terms, dropped = stt.FitVocabulary(cfg.Vocabulary, math.MaxInt, maxTokens, countTokens); dropped > 0 {
 		p.log.Warn("vocabulary too long for the server", "session", cfg.Session, "terms_left_out", dropped)
 	}
 	d, err := p.cfg.Detector()
 	if err != nil {
-		return nil, noDetector(err)
+		return nil, detectorError(err)
 	}
 	p.log.Debug("stream opened", "provider", p.Name(), "session", cfg.Session, "origin", cfg.Origin, "model", o.model, "language", o.language)
 	return newStream(ctx, p, cfg, o, d), nil
 }
 
-func noDetector(err error) error {
+func detectorError(err error) error {
 	return hearken.Errorf(hearken.ProviderConnectionFailed, "The voice detector failed: %w.", err)
 }

@@ -87,22 +87,22 @@ func rejectsAudio(r *stt.Refusal) bool {
 		func(word string) bool { return strings.Contains(about, word) })
 }
 
-// unpaid reports whether the account has no money left. OpenAI says so with
+// isUnpaid reports whether the account has no money left. OpenAI says so with
 // the status for too many requests.
-func unpaid(r *stt.Refusal) bool {
+func isUnpaid(r *stt.Refusal) bool {
 	return r.Status == http.StatusPaymentRequired || strings.Contains(r.Code, "insufficient_quota") || strings.Contains(r.Code, "billing")
 }
 
-// explain makes the error that a person reads of a refusal. Its code tells the
+// refusalError makes the error that a person reads of a refusal. Its code tells the
 // hub whether to retry.
-func (p *Provider) explain(r *stt.Refusal) error {
+func (p *Provider) refusalError(r *stt.Refusal) error {
 	explain := func(code hearken.Code, message, try string) error {
 		return r.Explain(code, p.server+" "+message, try)
 	}
 	switch s := r.Status; {
 	case s == http.StatusUnauthorized:
 		return explain(hearken.Unauthorized, "refused the key", "another key in OPENAI_API_KEY")
-	case unpaid(r):
+	case isUnpaid(r):
 		return explain(hearken.Forbidden, "refused because its account is unpaid", "the account's billing, or another provider")
 	case s == http.StatusForbidden:
 		return explain(hearken.Forbidden, "does not allow this key to use the model or the service", "a key with more rights, or another model")

@@ -90,7 +90,7 @@ func (o *streamOptions) fields(format requestFormat) [][2]string {
 		for _, term := range o.terms {
 			add("keywords[]", term)
 		}
-	} else if text := prompt(o.terms); text != "" {
+	} else if text := vocabularyPrompt(o.terms); text != "" {
 		add("prompt", text)
 	}
 	if format.verbose {
@@ -112,10 +112,10 @@ func (o *streamOptions) fields(format requestFormat) [][2]string {
 // tokens of a prompt.
 const maxTokens = 200
 
-// tokens is about how many tokens a term has, and rarely less: names are split
+// countTokens is about how many tokens a term has, and rarely less: names are split
 // into pieces of two letters or more, and in other scripts a letter is mostly
 // one.
-func tokens(term string) int {
+func countTokens(term string) int {
 	plain, other := 0, 0
 	for _, r := range term {
 		if r < utf8.RuneSelf {
@@ -127,9 +127,9 @@ func tokens(term string) int {
 	return 2 + plain/3 + other
 }
 
-// prompt gives a vocabulary to a model that takes none: as words that might
+// vocabularyPrompt gives a vocabulary to a model that takes none: as words that might
 // have come before, which it then spells the same way.
-func prompt(terms []string) string {
+func vocabularyPrompt(terms []string) string {
 	if len(terms) == 0 {
 		return ""
 	}
@@ -174,7 +174,7 @@ func (p *Provider) translate(ctx context.Context, o *streamOptions, wav []byte) 
 func (p *Provider) post(ctx context.Context, endpoint string, o *streamOptions, fields [][2]string, wav []byte, show func(text string)) (*answer, error) {
 	within, cancel := context.WithTimeout(ctx, p.cfg.Timeout)
 	defer cancel()
-	head, tail, boundary, err := form(fields)
+	head, tail, boundary, err := multipartForm(fields)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (p *Provider) post(ctx context.Context, endpoint string, o *streamOptions, 
 	req.GetBody = body
 	req.ContentLength = int64(len(head) + len(wav) + len(tail))
 	req.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
-	resp, err := p.do(req, o.key)
+	resp, err := p.sendWithKey(req, o.key)
 	if err == nil {
 		defer resp.Body.Close()
 		var a *answer
@@ -200,8 +200,8 @@ func (p *Provider) post(ctx context.Context, endpoint string, o *streamOptions, 
 	return nil, p.requestError(ctx, within, p.cfg.Timeout, err)
 }
 
-// form is the body of a request up to the file's bytes, and after them.
-func form(fields [][2]string) (head, tail []byte, boundary string, err error) {
+// multipartForm is the body of a request up to the file's bytes, and after them.
+func multipartForm(fields [][2]string) (head, tail []byte, boundary string, err error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	for _, f := range fields {
@@ -223,8 +223,7 @@ func form(fields [][2]string) (head, tail []byte, boundary string, err error) {
 	return b.Bytes()[:n], b.Bytes()[n:], w.Boundary(), nil
 }
 
-// do sends a request with the key.
-func (p *Provider) do(req *http.Request, key string) (*http.Response, error) {
+func (p *Provider) sendWithKey(req *http.Request, key string) (*http.Response, error) {
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
@@ -262,14 +261,14 @@ func (p *Provider) probe(ctx context.Context, cfg hearken.StreamConfig) error {
 	if err != nil {
 		return err
 	}
-	resp, err := p.do(req, o.key)
+	resp, err := p.sendWithKey(req, o.key)
 	if err != nil {
 		return p.requestError(ctx, within, probeWithin, err)
 	}
 	defer resp.Body.Close()
 	switch s := resp.StatusCode; {
 	case s >= 500, s == http.StatusUnauthorized, s == http.StatusPaymentRequired, s == http.StatusForbidden, s == http.StatusTooManyRequests:
-		return p.explain(readRefusal(resp, o.key))
+		return p.refusalError(readRefusal(resp, o.key))
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func TestRules(t *testing.T) {
 			return r
 		}), 1, 30).Draw(t, "runs")
 		endpointing := time.Duration(rapid.SampledFrom([]int{0, 0, -1, 100, 300, 2000}).Draw(t, "endpointing")) * time.Millisecond
-		spans := pushAll(utterance.NewCutter(rules(endpointing)), runs)
+		spans := pushAll(utterance.NewCutter(cuttingRules(endpointing)), runs)
 
 		n := 0
 		for _, r := range runs {
@@ -60,10 +60,10 @@ func TestRules(t *testing.T) {
 			if s.Start < end || s.First < s.Start || s.Last <= s.First || s.End < s.Last || s.End > n || len(s.Speech) != s.End-s.Start {
 				t.Fatalf("span %+v after %d of %d", s, end, n)
 			}
-			if s.End-s.Start > rules(0).Max {
+			if s.End-s.Start > cuttingRules(0).Max {
 				t.Fatalf("a span of %d windows", s.End-s.Start)
 			}
-			if s.Start > end && s.First-s.Start < rules(0).PreRoll && s.Start > 0 {
+			if s.Start > end && s.First-s.Start < cuttingRules(0).PreRoll && s.Start > 0 {
 				t.Fatalf("only %d windows before the speech of %+v", s.First-s.Start, s)
 			}
 			if s.Paused && endpointing < 0 {
@@ -102,10 +102,10 @@ func TestRules_TooLong(t *testing.T) {
 			for _, r := range c.end {
 				n += r.n
 			}
-			runs := append([]run{talk(rules(0).Max - n)}, c.end...)
-			spans := pushAll(utterance.NewCutter(rules(0)), append(runs, talk(50)))
-			if len(spans) != 2 || spans[0].End != rules(0).Max-c.want || spans[1].Start != spans[0].End || spans[0].Paused {
-				t.Errorf("%d spans, the first ends %d before the end, want %d", len(spans), rules(0).Max-spans[0].End, c.want)
+			runs := append([]run{talk(cuttingRules(0).Max - n)}, c.end...)
+			spans := pushAll(utterance.NewCutter(cuttingRules(0)), append(runs, talk(50)))
+			if len(spans) != 2 || spans[0].End != cuttingRules(0).Max-c.want || spans[1].Start != spans[0].End || spans[0].Paused {
+				t.Errorf("%d spans, the first ends %d before the end, want %d", len(spans), cuttingRules(0).Max-spans[0].End, c.want)
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func TestRules_Click(t *testing.T) {
 	for range 50 {
 		runs = append(runs, run{utterance.MinSpeech - 1, 0.9, -20}, run{usualPause, 0.1, -60})
 	}
-	if spans := pushAll(utterance.NewCutter(rules(0)), runs); len(spans) != 0 {
+	if spans := pushAll(utterance.NewCutter(cuttingRules(0)), runs); len(spans) != 0 {
 		t.Errorf("%d spans", len(spans))
 	}
 }

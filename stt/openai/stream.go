@@ -75,7 +75,7 @@ func newStream(ctx context.Context, p *Provider, cfg hearken.StreamConfig, o str
 
 // restart begins anew at a position.
 func (s *stream) restart(pos int64) {
-	s.origin, s.cutter, s.written = pos, utterance.NewCutter(rules(s.cfg.Endpointing)), pos
+	s.origin, s.cutter, s.written = pos, utterance.NewCutter(cuttingRules(s.cfg.Endpointing)), pos
 	s.buffer = utterance.Buffer[int16]{Base: pos}
 }
 
@@ -169,7 +169,7 @@ func (s *stream) processWindows(wait bool) error {
 		}
 		prob, err := s.detector.Feed(s.scratch[:])
 		if err != nil {
-			s.fail(noDetector(err))
+			s.fail(detectorError(err))
 			return s.err
 		}
 		c := s.cutter.Push(prob, loudness(s.scratch[:])/20)
@@ -188,7 +188,7 @@ func (s *stream) processWindows(wait bool) error {
 func (s *stream) afterWindow() {
 	now := s.processedUntil()
 	if !s.cutter.Speaking() && len(s.pending) == 0 && now-s.entriesUntil >= stt.MaxSilence {
-		s.silence(s.finalPosition(), s.finalPosition())
+		s.emitSilence(s.finalPosition(), s.finalPosition())
 	}
 	if now-s.reportedAt >= progressEvery {
 		s.reportProgress()
@@ -207,7 +207,7 @@ func (s *stream) skipTo(to int64) error {
 	d, err := s.p.cfg.Detector()
 	if err != nil {
 		s.detector = nil
-		s.fail(noDetector(err))
+		s.fail(detectorError(err))
 		return s.err
 	}
 	s.detector = d

@@ -38,12 +38,12 @@ type transcript struct {
 
 // transcript makes the result for an utterance of a server's answer.
 func (a *answer) transcript(u *transcription, o *streamOptions) transcript {
-	kept := slices.DeleteFunc(slices.Clone(a.segments), segment.madeUp)
+	kept := slices.DeleteFunc(slices.Clone(a.segments), segment.isMadeUp)
 	h := transcript{text: singleLine(a.text), language: detectedLanguage(a.language, o.sessionLanguage)}
 	if len(kept) < len(a.segments) {
 		h.text = textOf(kept)
 	}
-	if !hasSpeech(h.text) || h.text == prompt(o.terms) {
+	if !hasSpeech(h.text) || h.text == vocabularyPrompt(o.terms) {
 		return transcript{}
 	}
 	h.confidence = confidence(kept)
@@ -51,7 +51,6 @@ func (a *answer) transcript(u *transcription, o *streamOptions) transcript {
 	return h
 }
 
-// textOf is the text of segments.
 func textOf(segments []segment) string {
 	texts := make([]string, len(segments))
 	for i, s := range segments {
@@ -60,16 +59,15 @@ func textOf(segments []segment) string {
 	return singleLine(strings.Join(texts, " "))
 }
 
-// singleLine puts a text on one line.
 func singleLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // hasSpeech reports whether a text holds words that somebody said.
 func hasSpeech(text string) bool {
-	return strings.ContainsFunc(remark.ReplaceAllString(text, ""), spoken)
+	return strings.ContainsFunc(remark.ReplaceAllString(text, ""), isSpoken)
 }
 
-// madeUp reports whether nobody said the text of a segment.
-func (s segment) madeUp() bool {
+// isMadeUp reports whether nobody said the text of a segment.
+func (s segment) isMadeUp() bool {
 	return !s.withoutNumbers() && s.NoSpeechProb != nil && *s.NoSpeechProb > noSpeech && s.AvgLogprob != nil && *s.AvgLogprob < badLogprob
 }
 
@@ -96,11 +94,11 @@ func confidence(segments []segment) *float64 {
 	case total == 0 && !loop:
 		return nil
 	case total == 0:
-		return share(loopingSure)
+		return asProbability(loopingSure)
 	case loop:
-		return share(min(loopingSure, sum/total))
+		return asProbability(min(loopingSure, sum/total))
 	}
-	return share(sum / total)
+	return asProbability(sum / total)
 }
 
 // wordTimes finds when the words of a text were said: by the server's times, or
@@ -108,12 +106,12 @@ func confidence(segments []segment) *float64 {
 func (a *answer) wordTimes(text string, kept []segment, u *transcription) (words []hearken.Word, estimated bool) {
 	origin := stt.Seconds(u.pos)
 	lo, hi := stt.Seconds(max(u.pos, u.first-slack)), stt.Seconds(min(u.end, u.last+slack))
-	if times := a.timedWords(kept); len(times) > 0 && !slices.ContainsFunc(times, timedWord.broken) {
-		words = align(text, times)
+	if times := a.timedWords(kept); len(times) > 0 && !slices.ContainsFunc(times, timedWord.isBroken) {
+		words = alignWords(text, times)
 		if words == nil {
-			words = asGiven(times)
+			words = wordsAsGiven(times)
 		}
-		if fit(words, origin, lo, hi) {
+		if fitIntoTime(words, origin, lo, hi) {
 			return words, false
 		}
 	}
@@ -123,13 +121,13 @@ func (a *answer) wordTimes(text string, kept []segment, u *transcription) (words
 	for _, s := range kept {
 		to := min(max(float64(s.End)+origin, from), hi)
 		from = min(max(float64(s.Start)+origin, from), to)
-		words = append(words, u.estimate(s.Text, from, to)...)
+		words = append(words, u.estimateWords(s.Text, from, to)...)
 		from = to
 	}
-	if textOf(kept) == text && fit(words, 0, lo, hi) {
+	if textOf(kept) == text && fitIntoTime(words, 0, lo, hi) {
 		return words, true
 	}
-	return u.estimate(text, lo, hi), true
+	return u.estimateWords(text, lo, hi), true
 }
 
 // timedWords are the server's words of the segments that are kept.

@@ -46,7 +46,6 @@ type transcription struct {
 	english     string
 }
 
-// enqueue queues an utterance.
 func (s *stream) enqueue(sp *utterance.Span) {
 	at := func(windows int) int64 { return min(s.position(windows), s.written) }
 	u := &transcription{
@@ -59,8 +58,8 @@ func (s *stream) enqueue(sp *utterance.Span) {
 	s.sendNext()
 }
 
-// estimate spreads the words of a text over the speech between two moments.
-func (u *transcription) estimate(text string, from, to float64) []hearken.Word {
+// estimateWords spreads the words of a text over the speech between two moments.
+func (u *transcription) estimateWords(text string, from, to float64) []hearken.Word {
 	return utterance.EstimateWords(text, u.pos, u.speech, from, to)
 }
 
@@ -120,7 +119,7 @@ func (s *stream) transcribe(u *transcription, wav []byte) (transcript, error) {
 			return transcript{}, nil
 		}
 		wait := backoff(attempt, err)
-		if attempt == attempts || !temporary(err) || wait > maxWait {
+		if attempt == attempts || !isTemporary(err) || wait > maxWait {
 			return transcript{}, err
 		}
 		s.log.Info("retrying the request", "attempt", attempt+1, "err", err)
@@ -134,9 +133,9 @@ func (s *stream) transcribe(u *transcription, wav []byte) (transcript, error) {
 	}
 }
 
-// temporary reports whether a retry could help soon. A server that did not
+// isTemporary reports whether a retry could help soon. A server that did not
 // answer in time gets no second chance.
-func temporary(err error) bool {
+func isTemporary(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
@@ -171,7 +170,7 @@ func (s *stream) emitPartial(u *transcription, text string) {
 		return
 	}
 	s.out.Put(hearken.StreamEvent{Kind: hearken.Partial, Segment: hearken.Segment{
-		Status: hearken.Unconfirmed, Text: text, Words: u.estimate(text, stt.Seconds(u.first), stt.Seconds(u.last)), Estimated: true,
+		Status: hearken.Unconfirmed, Text: text, Words: u.estimateWords(text, stt.Seconds(u.first), stt.Seconds(u.last)), Estimated: true,
 		Language: s.options.sessionLanguage, StartTime: stt.Seconds(u.first), EndTime: stt.Seconds(u.last),
 	}})
 }
@@ -194,7 +193,7 @@ func (s *stream) translate(wav []byte) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.over && !s.noTranslation {
-		s.noTranslation = !temporary(err)
+		s.noTranslation = !isTemporary(err)
 		s.log.Warn("translation failed", "retry", !s.noTranslation, "err", err)
 	}
 	return ""

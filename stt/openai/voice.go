@@ -14,9 +14,9 @@ const window = utterance.Window
 // usualPause ends an utterance if the session does not say which one does.
 var usualPause = utterance.Windows(600)
 
-// rules say how audio is cut, with pauses of this length: zero for the usual
+// cuttingRules say how audio is cut, with pauses of this length: zero for the usual
 // one, negative for none.
-func rules(endpointing time.Duration) utterance.Rules {
+func cuttingRules(endpointing time.Duration) utterance.Rules {
 	r := utterance.Rules{
 		PreRoll: 16, Tail: 8, Pause: usualPause, ClickPause: usualPause,
 		Max: utterance.Windows(25_000), CutWindow: utterance.Windows(5_000),

@@ -8,19 +8,19 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// broken reports whether a word is half a letter: whisper.cpp sends tokens, and
+// isBroken reports whether a word is half a letter: whisper.cpp sends tokens, and
 // a letter of some scripts has several.
-func (t timedWord) broken() bool { return strings.ContainsRune(t.Word, utf8.RuneError) }
+func (t timedWord) isBroken() bool { return strings.ContainsRune(t.Word, utf8.RuneError) }
 
-// align gives the words of a text the times of the server's words, which come
+// alignWords gives the words of a text the times of the server's words, which come
 // without punctuation, or in parts of words, or in another case. It returns nil
 // if the two differ.
-func align(text string, times []timedWord) []hearken.Word {
+func alignWords(text string, times []timedWord) []hearken.Word {
 	var letters []rune
 	var owner []int // the index in times of each letter's word
 	for i, t := range times {
 		for _, r := range t.Word {
-			if spoken(r) {
+			if isSpoken(r) {
 				letters = append(letters, unicode.ToLower(r))
 				owner = append(owner, i)
 			}
@@ -31,7 +31,7 @@ func align(text string, times []timedWord) []hearken.Word {
 	for field := range strings.FieldsSeq(text) {
 		begin := at
 		for _, r := range field {
-			if !spoken(r) {
+			if !isSpoken(r) {
 				continue
 			}
 			if at == len(letters) || letters[at] != unicode.ToLower(r) {
@@ -45,7 +45,7 @@ func align(text string, times []timedWord) []hearken.Word {
 			}
 			continue
 		}
-		words = append(words, pieces(field, times, owner[begin:at])...)
+		words = append(words, splitUnspaced(field, times, owner[begin:at])...)
 	}
 	if at < len(letters) {
 		return nil
@@ -53,20 +53,20 @@ func align(text string, times []timedWord) []hearken.Word {
 	return words
 }
 
-// spoken reports whether a rune of a text is pronounced.
-func spoken(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
+// isSpoken reports whether a rune of a text is pronounced.
+func isSpoken(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
 
 // unspaced are the scripts that are written without spaces between words.
 var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// pieces makes a word of a field, or several if the script has no spaces: then
+// splitUnspaced makes a word of a field, or several if the script has no spaces: then
 // the server knows where words begin. Owner is the index in times of each
 // letter's word.
-func pieces(field string, times []timedWord, owner []int) []hearken.Word {
+func splitUnspaced(field string, times []timedWord, owner []int) []hearken.Word {
 	word := func(text string, first, last int) hearken.Word {
 		w := hearken.Word{Word: text, StartTime: float64(times[first].Start), EndTime: float64(times[last].End)}
 		if p := times[first].Probability; p != nil && first == last {
-			w.Confidence = share(float64(*p))
+			w.Confidence = asProbability(float64(*p))
 		}
 		return w
 	}
@@ -76,7 +76,7 @@ func pieces(field string, times []timedWord, owner []int) []hearken.Word {
 	var words []hearken.Word
 	begin, letter := 0, 0
 	for i, r := range field {
-		if !spoken(r) {
+		if !isSpoken(r) {
 			continue
 		}
 		if letter > 0 && owner[letter] != owner[letter-1] {
@@ -89,9 +89,9 @@ func pieces(field string, times []timedWord, owner []int) []hearken.Word {
 	return append(words, word(field[begin:], last, last))
 }
 
-// asGiven takes the server's words if they are not those of its text. If words
+// wordsAsGiven takes the server's words if they are not those of its text. If words
 // begin with a space, a piece that does not belongs to the one before.
-func asGiven(times []timedWord) []hearken.Word {
+func wordsAsGiven(times []timedWord) []hearken.Word {
 	var words []hearken.Word
 	spaced := strings.HasPrefix(times[0].Word, " ")
 	for _, t := range times {
@@ -106,24 +106,24 @@ func asGiven(times []timedWord) []hearken.Word {
 		}
 		w := hearken.Word{Word: text, StartTime: float64(t.Start), EndTime: float64(t.End)}
 		if t.Probability != nil {
-			w.Confidence = share(float64(*t.Probability))
+			w.Confidence = asProbability(float64(*t.Probability))
 		}
 		words = append(words, w)
 	}
 	return words
 }
 
-// share is p if it can be a probability.
-func share(p float64) *float64 {
+// asProbability is p if it can be a probability.
+func asProbability(p float64) *float64 {
 	if p >= 0 && p <= 1 {
 		return &p
 	}
 	return nil
 }
 
-// fit moves words onto the session's clock and into the time from lo to hi. It
+// fitIntoTime moves words onto the session's clock and into the time from lo to hi. It
 // returns false if they have hardly any duration.
-func fit(words []hearken.Word, origin, lo, hi float64) bool {
+func fitIntoTime(words []hearken.Word, origin, lo, hi float64) bool {
 	const tooShort = 0.01
 	if len(words) == 0 {
 		return false

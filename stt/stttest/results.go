@@ -48,7 +48,6 @@ func (r *results) add(e hearken.StreamEvent) {
 	}
 }
 
-// wait waits until the stream's events have ended.
 func (r *results) wait(t *testing.T, timeout time.Duration) {
 	t.Helper()
 	timer := time.NewTimer(timeout)

@@ -139,7 +139,6 @@ func (p *Scripted) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.
 	return s, nil
 }
 
-// waitWhileStalled waits while the provider is stalled.
 func (p *Scripted) waitWhileStalled(ctx context.Context) error {
 	p.mu.Lock()
 	stalled := p.stalled

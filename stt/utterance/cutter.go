@@ -106,7 +106,7 @@ func (c *Cutter) Onset() int { return c.onset }
 func (c *Cutter) Speaking() bool { return c.speaking }
 
 // Current is the utterance that has begun, as far as it has come.
-func (c *Cutter) Current() *Span { return c.span(c.seen) }
+func (c *Cutter) Current() *Span { return c.spanUntil(c.seen) }
 
 // Needed is the first window that may still become part of an utterance.
 func (c *Cutter) Needed() int {
@@ -150,21 +150,21 @@ func (c *Cutter) Push(prob float32, level float64) Changes {
 		if silence >= c.rules.ClickPause || c.seen-c.start >= c.rules.Max {
 			c.Discard()
 		}
-	case c.ends(silence):
-		ch.Ended = c.finish()
+	case c.endsUtterance(silence):
+		ch.Ended = c.finishUtterance()
 		ch.Ended.Paused = true
 	case silence >= c.rules.Tail && !c.paused && c.Complete != nil:
 		c.paused = true
-		ch.Paused = c.span(min(c.last+c.rules.Tail, c.seen))
+		ch.Paused = c.spanUntil(min(c.last+c.rules.Tail, c.seen))
 		ch.Paused.Paused = true
 	case c.seen-c.start >= c.rules.Max:
-		ch.Ended = c.cut()
+		ch.Ended = c.cutLongest()
 	}
 	return ch
 }
 
-// ends reports whether a pause of so many windows ends the utterance.
-func (c *Cutter) ends(silence int) bool {
+// endsUtterance reports whether a pause of so many windows ends the utterance.
+func (c *Cutter) endsUtterance(silence int) bool {
 	long := c.last-c.start >= c.rules.Long
 	switch {
 	case silence >= c.rules.Pause:
@@ -189,7 +189,7 @@ func (c *Cutter) End() *Span {
 	if c.onset < 0 || !c.speaking && c.voiced < MinSpeech/2 {
 		return nil
 	}
-	return c.finish()
+	return c.finishUtterance()
 }
 
 // Discard forgets speech that is too short for an utterance.
@@ -200,15 +200,15 @@ func (c *Cutter) Discard() {
 	}
 }
 
-func (c *Cutter) finish() *Span {
-	s := c.span(min(c.last+c.rules.Tail, c.seen))
+func (c *Cutter) finishUtterance() *Span {
+	s := c.spanUntil(min(c.last+c.rules.Tail, c.seen))
 	c.floor = s.End
 	c.onset, c.speaking, c.paused, c.waiting = -1, false, false, false
 	c.trim()
 	return s
 }
 
-func (c *Cutter) span(end int) *Span {
+func (c *Cutter) spanUntil(end int) *Span {
 	s := &Span{Start: c.start, End: end, First: c.onset, Last: min(c.last, end), Speech: make([]bool, end-c.start)}
 	for i := range s.Speech {
 		s.Speech[i] = c.probs[c.start+i-c.base] >= silenceProb
@@ -216,12 +216,12 @@ func (c *Cutter) span(end int) *Span {
 	return s
 }
 
-// cut ends an utterance without a pause that is long enough: in its longest
+// cutLongest ends an utterance without a pause that is long enough: in its longest
 // pause near the end, or at the quietest window there. What follows begins the
 // next utterance.
-func (c *Cutter) cut() *Span {
+func (c *Cutter) cutLongest() *Span {
 	at := c.cutPoint()
-	s := c.span(at)
+	s := c.spanUntil(at)
 	for s.Last = at; s.Last > s.First+1 && c.probs[s.Last-1-c.base] < silenceProb; {
 		s.Last--
 	}

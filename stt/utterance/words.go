@@ -29,9 +29,9 @@ func EstimateWords(text string, start int64, speech []bool, from, to float64) []
 	words := make([]hearken.Word, len(fields))
 	done := 0
 	for i, f := range fields {
-		words[i] = hearken.Word{Word: f, StartTime: clock.at(float64(done)/float64(total), true)}
+		words[i] = hearken.Word{Word: f, StartTime: clock.timeOf(float64(done)/float64(total), true)}
 		done += weight(f)
-		words[i].EndTime = clock.at(float64(done)/float64(total), false)
+		words[i].EndTime = clock.timeOf(float64(done)/float64(total), false)
 	}
 	return words
 }
@@ -45,10 +45,10 @@ type speechClock struct {
 	windows  []float64 // when each window of speech starts
 }
 
-// at is the moment when a share of the speech is over. At the edge of a pause a
+// timeOf is the moment when a share of the speech is over. At the edge of a pause a
 // word that starts there starts after it, and one that ends there ends before
 // it.
-func (c *speechClock) at(share float64, starts bool) float64 {
+func (c *speechClock) timeOf(share float64, starts bool) float64 {
 	n := len(c.windows)
 	if n == 0 {
 		return c.from + share*(c.to-c.from)
