@@ -66,12 +66,12 @@ var rpcNumbers = map[Code]int64{
 func (c Code) RPC() int64 { return cmp.Or(rpcNumbers[c], -32000) }
 
 // An Error is a failure that a person or an agent sees: a code, a plain
-// sentence, and optionally what to try.
+// sentence, and optionally what to try. Its JSON is what programs get.
 type Error struct {
-	Code    Code
-	Message string
-	Try     string // a command or a step, without the word "Try"
-	Err     error  // the cause; not shown, but found by errors.Is and As
+	Code    Code   `json:"code,omitempty"`
+	Message string `json:"message"`
+	Try     string `json:"try,omitempty"` // a command or a step, without the word "Try"
+	Err     error  `json:"-"`             // the cause; not shown, but found by errors.Is and As
 }
 
 // Errorf returns an [Error]. A %w in the format keeps the cause.

@@ -122,15 +122,9 @@ func (w *response) refuse(status int, err *hearken.Error) {
 		w.refuser(w, status, err)
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", "application/json")
 	w.header(status)
-	type body struct {
-		Code    hearken.Code `json:"code,omitempty"`
-		Message string       `json:"message"`
-		Try     string       `json:"try,omitempty"`
-	}
-	b, _ := json.Marshal(map[string]body{"error": {err.Code, err.Message, err.Try}})
+	b, _ := json.Marshal(map[string]*hearken.Error{"error": err})
 	_, _ = w.ResponseWriter.Write(append(b, '\n')) // the client may have gone
 }
 

@@ -15,14 +15,6 @@ import (
 // programs find its parts.
 const ErrorMeta = "hearken/error"
 
-// failureData holds the parts of an error for programs. It is the data of a
-// JSON-RPC error, and the [ErrorMeta] of a failed tool result.
-type failureData struct {
-	Code    hearken.Code `json:"code"`
-	Try     string       `json:"try,omitempty"`
-	Message string       `json:"message,omitempty"`
-}
-
 // failure is the answer to a failed call.
 //
 // What the domain refuses (no such session, no key for the engine) is a
@@ -47,12 +39,12 @@ func (tc *toolContext) failure(ctx context.Context, tool string, err error) (*mc
 }
 
 func errorMeta(e *hearken.Error) mcp.Meta {
-	return mcp.Meta{ErrorMeta: failureData{e.Code, e.Try, e.Message}}
+	return mcp.Meta{ErrorMeta: e}
 }
 
 // rpcFailure is a failure as a JSON-RPC error.
 func rpcFailure(e *hearken.Error) *jsonrpc.Error {
-	data, err := json.Marshal(failureData{e.Code, e.Try, e.Message})
+	data, err := json.Marshal(e)
 	if err != nil {
 		return internalError()
 	}

@@ -196,7 +196,7 @@ func TestErrors(t *testing.T) {
 
 	h.engine.Refuse(hearken.Errorf(hearken.APIKeyMissing, "The engine wants a key.").WithTry("set KEY"))
 	msg, data := h.fails("start_transcription", object{}, -32004)
-	if want := `{"code":"api_key_missing","try":"set KEY","message":"The engine wants a key."}`; data != want || !strings.Contains(msg, "wants a key") {
+	if want := `{"code":"api_key_missing","message":"The engine wants a key.","try":"set KEY"}`; data != want || !strings.Contains(msg, "wants a key") {
 		t.Errorf("a missing key: %s, %s", msg, data)
 	}
 }

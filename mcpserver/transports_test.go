@@ -254,7 +254,7 @@ func (s *apiServer) post(body, secret string) (status int, answer string) {
 func TestTransports_HTTP(t *testing.T) {
 	s := newAPIServer(t)
 	_, secret := s.key("")
-	if _, answer := s.post(example(), ""); !strings.HasPrefix(answer, `{"jsonrpc":"2.0","id":"req_123","error":{"code":401,"message":"Invalid API key","data":{"code":"unauthorized","try":"hearken keys create`) {
+	if _, answer := s.post(example(), ""); !strings.HasPrefix(answer, `{"jsonrpc":"2.0","id":"req_123","error":{"code":401,"message":"Invalid API key","data":{"code":"unauthorized","message":"Invalid API key","try":"hearken keys create`) {
 		t.Errorf("without a key: %s", answer)
 	}
 	if _, answer := s.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, ""); strings.Contains(answer, "calendar_create") || !strings.Contains(answer, "list_sessions") {

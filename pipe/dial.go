@@ -70,14 +70,17 @@ func Reachable(ctx context.Context, dir string) bool {
 
 // Handshake sends hello on a new connection and reads the hub's answer. It
 // closes conn if that fails. ctx bounds only the handshake.
-func Handshake(ctx context.Context, conn net.Conn, hello Hello) (net.Conn, Welcome, error) {
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
+func Handshake(ctx context.Context, conn net.Conn, hello Hello) (_ net.Conn, w Welcome, err error) {
+	defer func() {
+		if err != nil {
+			conn.Close()
+		}
+	}()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	hello.Hearken = Version
 	line, err := json.Marshal(hello)
 	if err != nil {
-		conn.Close()
-		return nil, Welcome{}, err
+		return nil, w, err
 	}
 	conn.SetDeadline(time.Now().Add(welcomeTimeout))
 	r := bufio.NewReaderSize(conn, maxHello)
@@ -86,18 +89,14 @@ func Handshake(ctx context.Context, conn net.Conn, hello Hello) (net.Conn, Welco
 	}
 	if err != nil {
 		// A hub that stops accepts the connection and closes it.
-		conn.Close()
-		return nil, Welcome{}, fmt.Errorf("%w: hello: %w", ErrNoHub, err)
+		return nil, w, fmt.Errorf("%w: hello: %w", ErrNoHub, err)
 	}
 	conn.SetDeadline(time.Time{})
-	var w Welcome
 	if err := json.Unmarshal(line, &w); err != nil {
-		conn.Close()
-		return nil, Welcome{}, fmt.Errorf("welcome: %w", err)
+		return nil, w, fmt.Errorf("welcome: %w", err)
 	}
 	if w.Error != nil {
-		conn.Close()
-		return nil, Welcome{}, w.Error.Err()
+		return nil, w, w.Error
 	}
 	return &bufferedConn{Conn: conn, r: r}, w, nil
 }

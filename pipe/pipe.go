@@ -39,29 +39,17 @@ type Hello struct {
 // A Welcome is the hub's answer, one line as well: OK and where the hub is, or
 // why it refused.
 type Welcome struct {
-	OK      bool       `json:"ok"`
-	Version string     `json:"version,omitempty"`
-	PID     int        `json:"pid,omitempty"`
-	HTTP    string     `json:"http,omitempty"`
-	Error   *WireError `json:"error,omitempty"`
+	OK      bool           `json:"ok"`
+	Version string         `json:"version,omitempty"`
+	PID     int            `json:"pid,omitempty"`
+	HTTP    string         `json:"http,omitempty"`
+	Error   *hearken.Error `json:"error,omitempty"`
 }
 
-// A WireError is a [hearken.Error] on the wire.
-type WireError struct {
-	Code    hearken.Code `json:"code"`
-	Message string       `json:"message"`
-	Try     string       `json:"try,omitempty"`
-}
-
-// NewWireError makes err ready to be sent.
-func NewWireError(err error) *WireError {
+// SendableError returns err as an error that has JSON.
+func SendableError(err error) *hearken.Error {
 	if e, ok := errors.AsType[*hearken.Error](err); ok {
-		return &WireError{Code: e.Code, Message: e.Message, Try: e.Try}
+		return e
 	}
-	return &WireError{Code: hearken.Invalid, Message: err.Error()}
-}
-
-// Err returns the error that was sent.
-func (e *WireError) Err() error {
-	return &hearken.Error{Code: e.Code, Message: e.Message, Try: e.Try}
+	return &hearken.Error{Code: hearken.Invalid, Message: err.Error()}
 }

@@ -5,11 +5,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,11 +39,11 @@ type Relay struct {
 	Log  *slog.Logger
 
 	mu           sync.Mutex
-	change       sync.Cond           // pending or conn changed
-	conn         net.Conn            // nil while there is no hub
-	eof          bool                // the client's input has ended
-	pending      map[string]struct{} // ids of requests without an answer
-	handshake    [][]byte            // initialize and the messages that belong to it
+	change       sync.Cond       // pending or conn changed
+	conn         net.Conn        // nil while there is no hub
+	eof          bool            // the client's input has ended
+	pending      map[string]bool // ids of requests without an answer
+	handshake    [][]byte        // initialize and the messages that belong to it
 	initializeID string
 	subs         map[string][]byte // resources/subscribe by URI
 }
@@ -52,9 +53,9 @@ type Relay struct {
 func (r *Relay) Run(ctx context.Context, conn net.Conn, stdin io.Reader, stdout io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r.pending, r.subs = map[string]struct{}{}, map[string][]byte{}
+	r.pending, r.subs = map[string]bool{}, map[string][]byte{}
 	r.change.L = &r.mu
-	r.set(conn)
+	r.setHub(conn)
 	defer func() { r.current().Close() }()
 	defer context.AfterFunc(ctx, func() {
 		r.current().Close()
@@ -66,15 +67,15 @@ func (r *Relay) Run(ctx context.Context, conn net.Conn, stdin io.Reader, stdout 
 
 	var rejoins []time.Time
 	for {
-		err := r.downstream(bufio.NewReader(r.current()), stdout)
+		clientErr := r.downstream(bufio.NewReader(r.current()), stdout)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if r.inputEnded() { // so the hub closed the connection as it should
 			return nil
 		}
-		if we, ok := errors.AsType[*writeError](err); ok {
-			return we.err
+		if clientErr != nil {
+			return clientErr
 		}
 		now := time.Now()
 		rejoins = append(rejoins, now)
@@ -154,24 +155,20 @@ func hangUp(conn net.Conn) {
 	conn.SetReadDeadline(time.Now().Add(drainTimeout))
 }
 
-// downstream carries one hub's messages to the client until the hub is gone.
+// downstream carries one hub's messages to the client until the hub is gone. It
+// fails only if the client cannot be reached.
 func (r *Relay) downstream(in *bufio.Reader, stdout io.Writer) error {
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
-			return err
+			return nil
 		}
 		r.markAnswered(line)
 		if _, err := stdout.Write(line); err != nil {
-			return &writeError{err}
+			return err
 		}
 	}
 }
-
-// A writeError is a failure on the client's side of the relay, not the hub's.
-type writeError struct{ err error }
-
-func (e *writeError) Error() string { return fmt.Sprintf("write to client: %v", e.err) }
 
 // track remembers what to repeat to the next hub and what to answer if this one
 // dies, and finds the hub to send the line to.
@@ -180,7 +177,7 @@ func (r *Relay) track(ctx context.Context, line []byte) (net.Conn, bool) {
 	_ = json.Unmarshal(line, &m) // the hub refuses what cannot be read
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.wait(ctx, func() bool { return r.conn != nil && !r.isPending(r.initializeID) })
+	r.wait(ctx, func() bool { return r.conn != nil && !r.pending[r.initializeID] })
 	if ctx.Err() != nil {
 		return nil, false
 	}
@@ -196,7 +193,7 @@ func (r *Relay) track(ctx context.Context, line []byte) (net.Conn, bool) {
 		delete(r.subs, m.Params.URI)
 	}
 	if m.Method != "" && len(m.ID) > 0 {
-		r.pending[string(m.ID)] = struct{}{}
+		r.pending[string(m.ID)] = true
 	}
 	return r.conn, true
 }
@@ -212,10 +209,8 @@ func (r *Relay) markAnswered(line []byte) {
 	r.change.Broadcast()
 }
 
-func (r *Relay) isPending(id string) bool {
-	_, ok := r.pending[id]
-	return ok
-}
+// errHubEnded answers the requests that a hub left open.
+var errHubEnded = hearken.Errorf(hearken.Busy, "The hub ended during this call.").WithTry("the same call again")
 
 // rejoin answers the requests that the old hub left open, connects to the next
 // hub and repeats the client's handshake there.
@@ -224,15 +219,17 @@ func (r *Relay) rejoin(ctx context.Context, stdout io.Writer) error {
 	r.conn.Close()
 	r.conn = nil
 	open := r.pending
-	r.pending = map[string]struct{}{}
-	repeat := append([][]byte{}, r.handshake...)
-	for _, line := range r.subs {
-		repeat = append(repeat, line)
-	}
+	r.pending = map[string]bool{}
+	repeat := slices.AppendSeq(slices.Clone(r.handshake), maps.Values(r.subs))
 	r.mu.Unlock()
 
+	data, err := json.Marshal(errHubEnded)
+	if err != nil {
+		return err
+	}
 	for id := range open {
-		_, err := fmt.Fprintf(stdout, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"The hub ended during this call. Try: the same call again"}}`+"\n", id)
+		_, err := fmt.Fprintf(stdout, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q,"data":%s}}`+"\n",
+			id, errHubEnded.Code.RPC(), errHubEnded.Error(), data)
 		if err != nil {
 			return err
 		}
@@ -248,7 +245,7 @@ func (r *Relay) rejoin(ctx context.Context, stdout io.Writer) error {
 			break // downstream meets the same error and tries again
 		}
 	}
-	r.set(&bufferedConn{Conn: conn, r: in})
+	r.setHub(&bufferedConn{Conn: conn, r: in})
 	return nil
 }
 
@@ -276,7 +273,7 @@ func replay(conn net.Conn, in *bufio.Reader, stdout io.Writer, line []byte) erro
 	return nil
 }
 
-func (r *Relay) set(conn net.Conn) {
+func (r *Relay) setHub(conn net.Conn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.conn = conn

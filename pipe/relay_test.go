@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/hearken-dev/hearken"
 )
 
 // relayTest is a relay between a client and hubs that the test plays.
@@ -125,10 +127,17 @@ func TestRelay_OutlivesTheHub(t *testing.T) {
 	}
 	var answer struct {
 		ID    int
-		Error struct{ Code int }
+		Error struct {
+			Code int
+			Data hearken.Error
+		}
 	}
 	if err := json.Unmarshal(rt.out.Bytes(), &answer); err != nil || answer.ID != 4 || answer.Error.Code != -32000 {
 		t.Fatalf("got %s, %v", rt.out.Text(), err)
+	}
+	want := hearken.Error{Code: hearken.Busy, Message: "The hub ended during this call.", Try: "the same call again"}
+	if diff := cmp.Diff(want, answer.Error.Data); diff != "" {
+		t.Error(diff)
 	}
 
 	hub = rt.next()

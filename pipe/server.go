@@ -51,16 +51,14 @@ type Server struct {
 	// conn afterwards.
 	Handle func(ctx context.Context, h Hello, conn net.Conn)
 	Log    *slog.Logger
-
-	wg sync.WaitGroup
 }
 
 // Serve answers connections until ctx ends or the listener is closed, and
 // returns when all of them have ended. It closes the listener.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	stop := context.AfterFunc(ctx, func() { l.Close() })
-	defer stop()
-	defer s.wg.Wait()
+	defer context.AfterFunc(ctx, func() { l.Close() })()
+	var serving sync.WaitGroup
+	defer serving.Wait()
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -70,7 +68,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			}
 			return fmt.Errorf("accept: %w", err)
 		}
-		s.wg.Go(func() {
+		serving.Go(func() {
 			defer conn.Close()
 			if err := checkPeer(conn); err != nil {
 				s.Log.Warn("local connection refused", "error", err)
@@ -87,8 +85,7 @@ func (s *Server) ServeConn(ctx context.Context, conn net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
 
 	conn.SetReadDeadline(time.Now().Add(helloTimeout))
 	r := bufio.NewReaderSize(conn, maxHello)
@@ -111,7 +108,7 @@ func (s *Server) ServeConn(ctx context.Context, conn net.Conn) {
 		return // no refusal: the client should look for the next hub
 	}
 	if err != nil {
-		welcome = Welcome{Error: NewWireError(err)}
+		welcome = Welcome{Error: SendableError(err)}
 	}
 	answer, _ := json.Marshal(welcome)
 	if _, werr := conn.Write(append(answer, '\n')); werr != nil || err != nil {

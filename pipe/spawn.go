@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/hearken-dev/hearken"
 )
 
 // LogName is the file in the data directory that a detached hub logs to.
@@ -46,8 +48,7 @@ func Spawn(ctx context.Context, dir, path string, args, env []string) error {
 	}
 	go func() { _ = cmd.Wait() }() // reaps it if it ends before this process does
 
-	stop := context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Now()) })
-	defer stop()
+	defer context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Now()) })()
 	line, err := bufio.NewReader(r).ReadBytes('\n')
 	if err != nil {
 		if ctx.Err() != nil {
@@ -55,12 +56,12 @@ func Spawn(ctx context.Context, dir, path string, args, env []string) error {
 		}
 		return fmt.Errorf("the hub ended before it was ready; see %s", log.Name())
 	}
-	var failure WireError
+	var failure hearken.Error
 	if err := json.Unmarshal(line, &failure); err != nil {
 		return fmt.Errorf("hub's report: %w", err)
 	}
 	if failure.Message != "" {
-		return failure.Err()
+		return &failure
 	}
 	return nil
 }
@@ -68,9 +69,9 @@ func Spawn(ctx context.Context, dir, path string, args, env []string) error {
 // Report tells the process that spawned this hub whether it started; err is nil
 // if it did. It is called once. out is this process's standard output.
 func Report(out io.WriteCloser, err error) {
-	failure := &WireError{}
+	failure := &hearken.Error{}
 	if err != nil {
-		failure = NewWireError(err)
+		failure = SendableError(err)
 	}
 	line, _ := json.Marshal(failure)
 	_, _ = out.Write(append(line, '\n')) // the process that spawned it may be gone

@@ -35,7 +35,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 		case ctx.Err() != nil:
 		case err != nil:
 			h.log.Error("cannot read the queue", "error", err)
-			err = st.send("trouble", failureOf(err))
+			err = st.send("trouble", errorForPage(err))
 		default:
 			err = st.inbox(h.cfg.Now(), in)
 		}

@@ -13,11 +13,11 @@ const maxRecent = 30
 
 // An inbox is everything that the page shows.
 type inbox struct {
-	Paused  bool     `json:"paused"`
-	Problem *failure `json:"problem"` // why no action can run now, other than a pause
-	Pending []card   `json:"pending"` // newest first
-	Recent  []card   `json:"recent"`  // latest first
-	Grants  []grant  `json:"grants"`  // valid ones, newest first
+	Paused  bool           `json:"paused"`
+	Problem *hearken.Error `json:"problem"` // why no action can run now, other than a pause
+	Pending []card         `json:"pending"` // newest first
+	Recent  []card         `json:"recent"`  // latest first
+	Grants  []grant        `json:"grants"`  // valid ones, newest first
 }
 
 // A grant is a grant with the name of its key.
@@ -48,7 +48,7 @@ func (h *Handler) keyNames(ctx context.Context) keyNames {
 func (h *Handler) inbox(ctx context.Context) (*inbox, error) {
 	in := &inbox{Paused: h.cfg.Queue.Paused(), Pending: []card{}, Recent: []card{}, Grants: []grant{}}
 	if err := h.cfg.Queue.Problem(); err != nil && hearken.CodeOf(err) != hearken.ActionsPaused {
-		in.Problem = failureOf(err)
+		in.Problem = errorForPage(err)
 	}
 	names := h.keyNames(ctx)
 	pending, err := h.cfg.Queue.Actions(ctx, hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}})

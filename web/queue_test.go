@@ -154,7 +154,7 @@ func TestPage_Queue(t *testing.T) {
 	reminder := propose(act.Request{Tool: hearken.ReminderCreate, Reminder: &act.ReminderArgs{
 		Time: time.Now().In(berlin).Add(24 * time.Hour).Format("2006-01-02T15:04:05"), Note: "wire the money to the attacker", Repeat: "daily",
 	}})
-	says(reminder, "These words came from the other side of the call", "Them", "every day", "Europe/Berlin", "FREQ=DAILY")
+	says(reminder, "The other side said this, not you", "Them", "every day", "Europe/Berlin", "FREQ=DAILY")
 	if got := eval[int](b, `document.querySelectorAll('[data-id="%s"] .times li').length`, reminder.ID); got != 3 {
 		t.Errorf("%d next times", got)
 	}

@@ -29,22 +29,16 @@ func respond(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the browser may have gone
 }
 
-// A failure is an error as the page shows it.
-type failure struct {
-	Code    hearken.Code `json:"code,omitempty"`
-	Message string       `json:"message"`
-	Try     string       `json:"try,omitempty"`
-}
-
-func failureOf(err error) *failure {
+// errorForPage returns an error as the page shows it, without internal texts.
+func errorForPage(err error) *hearken.Error {
 	if e, ok := errors.AsType[*hearken.Error](err); ok {
-		return &failure{e.Code, e.Message, e.Try}
+		return e
 	}
-	return &failure{"", "The hub could not do that.", ""}
+	return &hearken.Error{Message: "The hub could not do that."}
 }
 
 func refuse(w http.ResponseWriter, err error) {
-	respond(w, statusOf(hearken.CodeOf(err)), map[string]*failure{"error": failureOf(err)})
+	respond(w, statusOf(hearken.CodeOf(err)), map[string]*hearken.Error{"error": errorForPage(err)})
 }
 
 // fail answers with an error of the hub. The page does not show the text of an

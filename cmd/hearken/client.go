@@ -131,11 +131,11 @@ func call[Out any](ctx context.Context, c *client, tool string, args map[string]
 // resultError returns the error of a failed tool result. Hubs of earlier
 // versions send only its text.
 func resultError(res *mcp.CallToolResult, text string) error {
-	e := pipe.WireError{Code: hearken.Invalid, Message: text}
+	e := hearken.Error{Code: hearken.Invalid, Message: text}
 	if meta, err := json.Marshal(res.Meta[mcpserver.ErrorMeta]); err == nil {
 		_ = json.Unmarshal(meta, &e) // otherwise the text remains
 	}
-	return adviseUser(e.Err())
+	return adviseUser(&e)
 }
 
 // toolError returns the error of a call that failed as a whole.
@@ -144,9 +144,9 @@ func toolError(err error) error {
 	if !errors.As(err, &rpc) {
 		return err
 	}
-	e := pipe.WireError{Message: rpc.Message}
+	e := hearken.Error{Message: rpc.Message}
 	_ = json.Unmarshal(rpc.Data, &e) // otherwise the message remains
-	return adviseUser(e.Err())
+	return adviseUser(&e)
 }
 
 // adviseUser replaces the tools that an error tells agents to try by the
@@ -201,7 +201,7 @@ func sendControl[Out any](ctx context.Context, conn net.Conn, req controlRequest
 	case err != nil:
 		return out, fmt.Errorf("ask hub: %w", err)
 	case res.Error != nil:
-		return out, res.Error.Err()
+		return out, res.Error
 	}
 	return out, json.Unmarshal(res.Result, &out)
 }

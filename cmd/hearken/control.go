@@ -36,7 +36,7 @@ type controlRequest struct {
 
 type controlResult struct {
 	Result json.RawMessage `json:"result,omitempty"`
-	Error  *pipe.WireError `json:"error,omitempty"`
+	Error  *hearken.Error  `json:"error,omitempty"`
 }
 
 // maxControlBytes is the longest request: a contact book.
@@ -58,14 +58,14 @@ func (a *App) serveControl(ctx context.Context, conn net.Conn) {
 			res.Result, err = json.Marshal(result)
 		}
 		if err != nil {
-			res.Error = pipe.NewWireError(err)
+			res.Error = pipe.SendableError(err)
 		}
 		if out.Encode(res) != nil {
 			return
 		}
 	}
 	if errors.Is(in.Err(), bufio.ErrTooLong) {
-		_ = out.Encode(controlResult{Error: pipe.NewWireError(hearken.Errorf(hearken.Invalid, "The request is longer than %d MB.", maxControlBytes>>20))})
+		_ = out.Encode(controlResult{Error: pipe.SendableError(hearken.Errorf(hearken.Invalid, "The request is longer than %d MB.", maxControlBytes>>20))})
 	}
 }
 

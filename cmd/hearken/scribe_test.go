@@ -152,7 +152,7 @@ func TestRemoteScribe(t *testing.T) {
 				res.Result, err = json.Marshal(out)
 			}
 			if err != nil {
-				res.Error = pipe.NewWireError(err)
+				res.Error = pipe.SendableError(err)
 			}
 			if enc.Encode(res) != nil {
 				return

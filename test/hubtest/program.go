@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/pipe"
 )
 
@@ -194,13 +195,13 @@ func Control(ctx context.Context, dir string, request, result any) error {
 	}
 	var answer struct {
 		Result json.RawMessage
-		Error  *pipe.WireError
+		Error  *hearken.Error
 	}
 	if err := json.NewDecoder(conn).Decode(&answer); err != nil {
 		return fmt.Errorf("hub's answer: %w", err)
 	}
 	if answer.Error != nil {
-		return answer.Error.Err()
+		return answer.Error
 	}
 	if result == nil {
 		return nil

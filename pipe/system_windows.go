@@ -31,3 +31,6 @@ func Alive(pid int) bool {
 	var code uint32
 	return windows.GetExitCodeProcess(h, &code) == nil && code == stillActive
 }
+
+// checkPrivate relies on the access list of the user's temporary directory.
+func checkPrivate(string) error { return nil }
