@@ -23,46 +23,42 @@ type sessionKey struct{}
 func sessionFrom(ctx context.Context) *session { return ctx.Value(sessionKey{}).(*session) }
 
 // requireSession lets signed-in browsers read.
-func (h *Handler) requireSession(next http.HandlerFunc) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) requireSession(next handlerFunc) handlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		s := h.sessions.find(r)
 		if s == nil {
-			refuse(w, errSignedOut)
-			return
+			return nil, errSignedOut
 		}
-		next(w, r.WithContext(context.WithValue(r.Context(), sessionKey{}, s)))
-	})
+		return next(w, r.WithContext(context.WithValue(r.Context(), sessionKey{}, s)))
+	}
 }
 
 // requireToken lets signed-in pages that hold the token make changes.
-func (h *Handler) requireToken(next http.HandlerFunc) http.Handler {
-	return h.samePage(h.requireSession(func(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) requireToken(next handlerFunc) handlerFunc {
+	return h.samePage(h.requireSession(func(w http.ResponseWriter, r *http.Request) (any, error) {
 		token := r.Header.Get(tokenHeader)
 		if subtle.ConstantTimeCompare([]byte(token), []byte(sessionFrom(r.Context()).token)) != 1 {
-			refuse(w, hearken.Errorf(hearken.Forbidden, "This page needs your PIN again."))
-			return
+			return nil, hearken.Errorf(hearken.Forbidden, "This page needs your PIN again.")
 		}
 		// A decision counts even if the tab is closed at once.
-		next(w, r.WithContext(context.WithoutCancel(r.Context())))
-	}).ServeHTTP)
+		return next(w, r.WithContext(context.WithoutCancel(r.Context())))
+	}))
 }
 
 // samePage lets in only what this page's own code sends. The owner may let pages
 // of other origins use the hub, but not this page.
-func (h *Handler) samePage(next http.HandlerFunc) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) samePage(next handlerFunc) handlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		site := r.Header.Get("Sec-Fetch-Site")
 		origins := r.Header["Origin"]
 		if (site != "" && site != "same-origin") || len(origins) != 1 || !h.isOwnOrigin(origins[0], r) {
-			refuse(w, hearken.Errorf(hearken.Forbidden, "Only the page itself may do this."))
-			return
+			return nil, hearken.Errorf(hearken.Forbidden, "Only the page itself may do this.")
 		}
 		if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(kind), "application/json") {
-			refuse(w, hearken.Errorf(hearken.Invalid, "Content-Type must be application/json."))
-			return
+			return nil, hearken.Errorf(hearken.Invalid, "Content-Type must be application/json.")
 		}
-		next(w, r)
-	})
+		return next(w, r)
+	}
 }
 
 // isOwnOrigin reports whether the page was served from an origin.
@@ -79,8 +75,8 @@ func (h *Handler) isOwnOrigin(origin string, r *http.Request) bool {
 
 // requirePrivate accepts a PIN only over connections that others cannot read:
 // with TLS, or within this computer.
-func (h *Handler) requirePrivate(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) requirePrivate(next handlerFunc) handlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		name := r.Host
 		if host, _, err := net.SplitHostPort(r.Host); err == nil {
 			name = host
@@ -88,11 +84,10 @@ func (h *Handler) requirePrivate(next http.HandlerFunc) http.HandlerFunc {
 		addr, err := netip.ParseAddr(strings.Trim(name, "[]"))
 		local := strings.EqualFold(name, "localhost") || (err == nil && addr.Unmap().IsLoopback())
 		if !local && !h.overTLS(r) {
-			refuse(w, hearken.Errorf(hearken.Forbidden, "Others could read your PIN on this connection.").
-				WithTry("https, or open this page on the hub's own computer"))
-			return
+			return nil, hearken.Errorf(hearken.Forbidden, "Others could read your PIN on this connection.").
+				WithTry("https, or open this page on the hub's own computer")
 		}
-		next(w, r)
+		return next(w, r)
 	}
 }
 

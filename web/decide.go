@@ -30,69 +30,58 @@ type decisionResponse struct {
 }
 
 // decide allows or denies the action that the page showed.
-func (h *Handler) decide(w http.ResponseWriter, r *http.Request) {
-	var in decisionRequest
-	if !decode(w, r, &in) {
-		return
+func (h *Handler) decide(w http.ResponseWriter, r *http.Request) (any, error) {
+	in, err := decode[decisionRequest](w, r)
+	if err != nil {
+		return nil, err
 	}
 	v := act.DecisionRequest{ID: r.PathValue("id"), Digest: in.Digest, Allow: in.Allow, By: "owner", From: fromPage, Reason: in.Reason}
 	switch {
 	case in.Digest == "":
-		refuse(w, hearken.Errorf(hearken.ApprovalMismatch, "The decision lacks the digest of the action."))
-		return
+		return nil, hearken.Errorf(hearken.ApprovalMismatch, "The decision lacks the digest of the action.")
 	case len(in.Reason) > maxReason:
-		refuse(w, hearken.Errorf(hearken.Invalid, "The reason is longer than %d bytes.", maxReason))
-		return
+		return nil, hearken.Errorf(hearken.Invalid, "The reason is longer than %d bytes.", maxReason)
 	case in.Grant != nil && !in.Allow:
-		refuse(w, hearken.Errorf(hearken.Invalid, "A denial cannot come with a grant."))
-		return
+		return nil, hearken.Errorf(hearken.Invalid, "A denial cannot come with a grant.")
 	case in.Grant != nil && (in.Grant.Hours < 1 || in.Grant.Hours > 30*24 || in.Grant.PerDay < 1 || in.Grant.PerDay > 1000):
-		refuse(w, hearken.Errorf(hearken.Invalid, "A grant lasts 1 hour to 30 days and covers 1 to 1000 actions a day."))
-		return
+		return nil, hearken.Errorf(hearken.Invalid, "A grant lasts 1 hour to 30 days and covers 1 to 1000 actions a day.")
 	case in.Grant != nil:
 		v.Grant = &act.GrantBounds{For: time.Duration(in.Grant.Hours) * time.Hour, PerDay: in.Grant.PerDay}
 	}
 	a, ok, err := h.cfg.Queue.Decide(r.Context(), v)
 	if err != nil {
-		h.fail(w, r, err)
-		return
+		return nil, err
 	}
-	respond(w, http.StatusOK, decisionResponse{Action: h.card(a, h.keyNames(r.Context())), Decided: ok})
+	return decisionResponse{Action: h.card(a, h.keyNames(r.Context())), Decided: ok}, nil
 }
 
 // cancel stops an action that has not run yet, or undoes it.
-func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) cancel(_ http.ResponseWriter, r *http.Request) (any, error) {
 	a, err := h.cfg.Queue.Cancel(r.Context(), "", r.PathValue("id"))
 	if err != nil {
-		h.fail(w, r, err)
-		return
+		return nil, err
 	}
-	respond(w, http.StatusOK, decisionResponse{Action: h.card(a, h.keyNames(r.Context())), Decided: true})
+	return decisionResponse{Action: h.card(a, h.keyNames(r.Context())), Decided: true}, nil
 }
 
 // revoke ends a grant.
-func (h *Handler) revoke(w http.ResponseWriter, r *http.Request) {
-	g, err := h.cfg.Queue.RevokeGrant(r.Context(), r.PathValue("id"))
-	if err != nil {
-		h.fail(w, r, err)
-		return
-	}
-	respond(w, http.StatusOK, g)
+func (h *Handler) revoke(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return h.cfg.Queue.RevokeGrant(r.Context(), r.PathValue("id"))
+}
+
+// A pauseSetting says whether all actions are paused.
+type pauseSetting struct {
+	Paused bool `json:"paused"`
 }
 
 // pause pauses or resumes all actions.
-func (h *Handler) pause(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Paused bool `json:"paused"`
-	}
-	if !decode(w, r, &in) {
-		return
+func (h *Handler) pause(w http.ResponseWriter, r *http.Request) (any, error) {
+	in, err := decode[pauseSetting](w, r)
+	if err != nil {
+		return nil, err
 	}
 	if err := h.cfg.Queue.Pause(r.Context(), in.Paused, fromPage); err != nil {
-		h.fail(w, r, err)
-		return
+		return nil, err
 	}
-	respond(w, http.StatusOK, struct {
-		Paused bool `json:"paused"`
-	}{h.cfg.Queue.Paused()})
+	return pauseSetting{h.cfg.Queue.Paused()}, nil
 }

@@ -20,7 +20,7 @@ const (
 
 // events sends the inbox now and after every change, until the owner signs out
 // or the hub stops.
-func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) events(w http.ResponseWriter, r *http.Request) (any, error) {
 	s := sessionFrom(r.Context())
 	ctx, cancel := context.WithDeadlineCause(r.Context(), time.Now().Add(s.expires.Sub(h.cfg.Now())), errSignedOut)
 	defer cancel()
@@ -44,10 +44,10 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 		}
 		if s.ended.Err() != nil || !h.cfg.Now().Before(s.expires) {
 			_ = st.send("signedout", struct{}{}) // the browser may have gone
-			return
+			return nil, nil
 		}
 		if err != nil || ctx.Err() != nil {
-			return
+			return nil, nil
 		}
 	}
 }

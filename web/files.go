@@ -3,7 +3,6 @@ package web
 import (
 	"embed"
 	"io/fs"
-	"mime"
 	"net/http"
 	"path"
 )
@@ -28,7 +27,7 @@ func (h *Handler) serveFiles() {
 		if file.Name() == "index.html" {
 			at = "/approvals"
 		}
-		kind := contentType(file.Name())
+		kind := contentTypes[path.Ext(file.Name())]
 		h.mux.HandleFunc("GET "+at, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", kind)
 			_, _ = w.Write(content) // the browser may have gone
@@ -37,20 +36,13 @@ func (h *Handler) serveFiles() {
 	h.mux.Handle("GET /approvals/{$}", http.RedirectHandler("/approvals", http.StatusMovedPermanently))
 }
 
-// contentType does not use the system's tables, which may be wrong: browsers run
-// a script only if its type is right.
-func contentType(name string) string {
-	switch path.Ext(name) {
-	case ".html":
-		return "text/html; charset=utf-8"
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".js":
-		return "text/javascript; charset=utf-8"
-	case ".svg":
-		return "image/svg+xml"
-	}
-	return mime.TypeByExtension(path.Ext(name))
+// contentTypes replaces the system's tables, which may be wrong: browsers run a
+// script only if its type is right.
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
 }
 
 // policy lets the page load its own files and talk to its own hub. Trusted Types

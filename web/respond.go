@@ -12,21 +12,39 @@ import (
 // maxBody bounds what the page sends, such as a PIN or a reason.
 const maxBody = 16 << 10
 
-// decode reads a request's JSON body, or answers that it cannot.
-func decode(w http.ResponseWriter, r *http.Request, into any) bool {
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		refuse(w, hearken.Errorf(hearken.Invalid, "Cannot read the request: %w.", err))
-		return false
-	}
-	return true
+// A handlerFunc returns what to answer as JSON. Both results are nil if it has
+// answered.
+type handlerFunc func(w http.ResponseWriter, r *http.Request) (any, error)
+
+// handle registers a handler. The page does not show the text of an internal
+// error, so handle logs it.
+func (h *Handler) handle(pattern string, run handlerFunc) {
+	h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		answer, err := run(w, r)
+		status := http.StatusOK
+		switch code := hearken.CodeOf(err); {
+		case err != nil:
+			if code == "" && !errors.Is(err, context.Canceled) {
+				h.log.Error("page request failed", "path", r.URL.Path, "error", err)
+			}
+			status, answer = statusOf(code), map[string]*hearken.Error{"error": errorForPage(err)}
+		case answer == nil:
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(answer) // the browser may have gone
+	})
 }
 
-func respond(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the browser may have gone
+// decode reads a request's JSON body.
+func decode[T any](w http.ResponseWriter, r *http.Request) (in T, err error) {
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return in, hearken.Errorf(hearken.Invalid, "Cannot read the request: %w.", err)
+	}
+	return in, nil
 }
 
 // errorForPage returns an error as the page shows it, without internal texts.
@@ -35,19 +53,6 @@ func errorForPage(err error) *hearken.Error {
 		return e
 	}
 	return &hearken.Error{Message: "The hub could not do that."}
-}
-
-func refuse(w http.ResponseWriter, err error) {
-	respond(w, statusOf(hearken.CodeOf(err)), map[string]*hearken.Error{"error": errorForPage(err)})
-}
-
-// fail answers with an error of the hub. The page does not show the text of an
-// internal error, so fail logs it.
-func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if hearken.CodeOf(err) == "" && !errors.Is(err, context.Canceled) {
-		h.log.Error("page request failed", "path", r.URL.Path, "error", err)
-	}
-	refuse(w, err)
 }
 
 func statusOf(code hearken.Code) int {

@@ -22,21 +22,18 @@ type transcriptLine struct {
 }
 
 // transcript shows what was said around the words behind an action.
-func (h *Handler) transcript(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) transcript(_ http.ResponseWriter, r *http.Request) (any, error) {
 	id := r.PathValue("id")
 	line, err := strconv.Atoi(r.URL.Query().Get("line"))
 	if err != nil || line < 1 {
-		refuse(w, hearken.Errorf(hearken.Invalid, "line must be a number of at least 1."))
-		return
+		return nil, hearken.Errorf(hearken.Invalid, "line must be a number of at least 1.")
 	}
 	if h.cfg.Transcripts == nil || !hearken.ValidID(id) {
-		refuse(w, hearken.Errorf(hearken.SessionNotFound, "There is no such session."))
-		return
+		return nil, hearken.Errorf(hearken.SessionNotFound, "There is no such session.")
 	}
 	page, err := h.cfg.Transcripts.Read(r.Context(), live.ReadRequest{Session: id, From: max(0, line-1-contextLines), Limit: 2*contextLines + 1})
 	if err != nil {
-		h.fail(w, r, err)
-		return
+		return nil, err
 	}
 	out := struct {
 		Title     string           `json:"title"`
@@ -48,5 +45,5 @@ func (h *Handler) transcript(w http.ResponseWriter, r *http.Request) {
 			out.Lines = append(out.Lines, transcriptLine{s.Line, s.Origin, s.Echo, s.Text, s.Timestamp})
 		}
 	}
-	respond(w, http.StatusOK, out)
+	return out, nil
 }

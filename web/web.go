@@ -101,16 +101,16 @@ func New(cfg Config) *Handler {
 	h.sessions.now = cfg.Now
 	h.audit = pageAudit{audit: cfg.Audit, log: cfg.Log, now: cfg.Now}
 	h.serveFiles()
-	h.mux.HandleFunc("GET /approvals/api/me", h.me)
-	h.mux.Handle("POST /approvals/api/login", h.samePage(h.requirePrivate(h.login)))
-	h.mux.Handle("POST /approvals/api/setup", h.samePage(h.requirePrivate(h.setPIN)))
-	h.mux.Handle("POST /approvals/api/logout", h.requireToken(h.logout))
-	h.mux.Handle("GET /approvals/api/events", h.requireSession(h.events))
-	h.mux.Handle("GET /approvals/api/sessions/{id}", h.requireSession(h.transcript))
-	h.mux.Handle("POST /approvals/api/actions/{id}/decision", h.requireToken(h.decide))
-	h.mux.Handle("POST /approvals/api/actions/{id}/cancel", h.requireToken(h.cancel))
-	h.mux.Handle("POST /approvals/api/grants/{id}/revoke", h.requireToken(h.revoke))
-	h.mux.Handle("POST /approvals/api/pause", h.requireToken(h.pause))
+	h.handle("GET /approvals/api/me", h.me)
+	h.handle("POST /approvals/api/login", h.samePage(h.requirePrivate(h.login)))
+	h.handle("POST /approvals/api/setup", h.samePage(h.requirePrivate(h.setPIN)))
+	h.handle("POST /approvals/api/logout", h.requireToken(h.logout))
+	h.handle("GET /approvals/api/events", h.requireSession(h.events))
+	h.handle("GET /approvals/api/sessions/{id}", h.requireSession(h.transcript))
+	h.handle("POST /approvals/api/actions/{id}/decision", h.requireToken(h.decide))
+	h.handle("POST /approvals/api/actions/{id}/cancel", h.requireToken(h.cancel))
+	h.handle("POST /approvals/api/grants/{id}/revoke", h.requireToken(h.revoke))
+	h.handle("POST /approvals/api/pause", h.requireToken(h.pause))
 	return h
 }
 
