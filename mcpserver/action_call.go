@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -63,7 +62,7 @@ func (tc *toolContext) requestAction(ctx context.Context, c *actionCall) (*mcp.C
 	}
 	a, err := tc.actions.queue.Propose(ctx, c.request)
 	if err != nil {
-		return tc.actionError(ctx, c.tool, "", err)
+		return nil, err
 	}
 	callStateOf(ctx).action = a.ID
 	if tc.canAskClient(c.call, a) {
@@ -111,13 +110,9 @@ func actionResult(a *hearken.Action) *mcp.CallToolResult {
 // tools demands, that is a result with the status "error". Only a caller that
 // is not allowed in, or no longer, gets a JSON-RPC error.
 func (tc *toolContext) actionError(ctx context.Context, tool, id string, err error) (*mcp.CallToolResult, error) {
-	e, ok := errors.AsType[*hearken.Error](err)
-	switch {
-	case ok && (e.Code == hearken.Unauthorized || e.Code == hearken.RateLimited), !ok && ctx.Err() != nil:
-		return tc.failure(ctx, tool, err)
-	case !ok:
-		tc.log.Error("tool failed", "tool", tool, "error", err)
-		e = hearken.Errorf("internal", "%s", internalMessage)
+	e := tc.errorForCaller(ctx, tool, err)
+	if e.Code == hearken.Unauthorized || e.Code == hearken.RateLimited || e == errCancelled {
+		return nil, rpcFailure(e)
 	}
 	return outcomeResult(outcome{Status: statusError, ID: id, Error: errorText(e)}, correctable(e.Code)), nil
 }
@@ -130,7 +125,7 @@ func errorText(e *hearken.Error) string { return string(e.Code) + ": " + e.Error
 func correctable(code hearken.Code) bool {
 	return slices.Contains([]hearken.Code{
 		hearken.Invalid, hearken.NotFound, hearken.AmbiguousRecipient, hearken.UnknownRecipient, hearken.InvalidRecipient,
-		hearken.InvalidTime, hearken.InvalidRepeat, hearken.DurationOutOfRange, hearken.TimeInPast, "internal",
+		hearken.InvalidTime, hearken.InvalidRepeat, hearken.DurationOutOfRange, hearken.TimeInPast, internal,
 	}, code) || strings.HasPrefix(string(code), "no_") && strings.HasSuffix(string(code), "_address")
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hearken-dev/hearken"
@@ -104,7 +105,7 @@ func getActionStatus() *tool {
 		func(ctx context.Context, tc *toolContext, _ *mcp.CallToolRequest, in actionIn) (*mcp.CallToolResult, error) {
 			a, err := tc.ownAction(ctx, in.ID)
 			if err != nil {
-				return tc.actionError(ctx, actionStatus, "", err)
+				return nil, err
 			}
 			return actionResult(a), nil
 		})
@@ -153,15 +154,13 @@ func defineRequest[In any](name, title, description string, read func(In) (act.R
 			var claim *evidenceIn
 			c.request, claim, c.request.IdempotencyKey = read(in)
 			if len(c.request.IdempotencyKey) > 200 {
-				return tc.actionError(ctx, name, "", invalid("idempotency_key must be at most 200 bytes long, got %d.", len(c.request.IdempotencyKey)))
+				return nil, invalid("idempotency_key must be at most 200 bytes long, got %d.", len(c.request.IdempotencyKey))
 			}
 			if err := claim.check(); err != nil {
-				return tc.actionError(ctx, name, "", err)
+				return nil, err
 			}
 			c.request.Principal, c.request.Client, c.request.Tool = tc.caller.Principal, clientName(call), name
-			if claim != nil {
-				c.request.Claim = &act.Claim{Session: claim.Session, Segments: claim.Segments, Quote: claim.Quote}
-			}
+			c.request.Claim = (*act.Claim)(claim)
 			return tc.requestAction(ctx, c)
 		})
 }
@@ -191,30 +190,21 @@ func clientName(call *mcp.CallToolRequest) string {
 // are results too: see [toolContext.actionError].
 func defineAction[In any](dotted, title, description string, e effect,
 	run func(ctx context.Context, tc *toolContext, call *mcp.CallToolRequest, in In) (*mcp.CallToolResult, error)) *tool {
-	in := newArguments[In](underscored(dotted))
-	t := newTool(underscored(dotted), title, description, e, in.schema)
+	fail := func(tc *toolContext, ctx context.Context, tool string, err error) (*mcp.CallToolResult, error) {
+		return tc.actionError(ctx, tool, "", err)
+	}
+	t := newTool(strings.ReplaceAll(dotted, ".", "_"), title, description, e, fail, run)
 	t.set, t.dotted = Actions, dotted
 	t.output = schemaOf[outcome]()
 	// All of these tools return the same. The first one says what; repeating it
 	// would only cost tokens.
 	if dotted == hearken.CalendarCreate {
 		t.OutputSchema = outlineOf(t.output)
-	} else if evidence := in.schema.Properties["evidence"]; evidence != nil {
-		evidence.Properties, evidence.PropertyOrder, evidence.Description = nil, nil, "As in calendar_create"
-	}
-	t.bindAction = func(arguments json.RawMessage) (mcpHandler, error) {
-		args, err := in.read(arguments)
-		if err != nil {
-			return nil, err
-		}
-		return func(ctx context.Context, tc *toolContext, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return run(ctx, tc, call, args)
-		}, nil
+	} else if evidence := t.input.Properties["evidence"]; evidence != nil {
+		*evidence = jsonschema.Schema{Type: "object", Description: "As in calendar_create"}
 	}
 	return t
 }
-
-func underscored(dotted string) string { return strings.ReplaceAll(dotted, ".", "_") }
 
 // actionTools finds the action tools by either name.
 var actionTools = sync.OnceValue(func() map[string]*tool {

@@ -42,13 +42,16 @@ type check struct {
 
 func newArguments[T any](tool string) *arguments[T] {
 	a := &arguments[T]{tool: tool, schema: schemaOf[T]()}
-	a.schema.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}} // none
+	a.schema.AdditionalProperties = noSchema()
 	defaults := reflect.ValueOf(&a.defaults).Elem()
 	for i := range defaults.NumField() {
 		f := defaults.Type().Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		c := check{name: name, field: i, required: options == "", min: parseLimit(f.Tag.Get("min")), max: parseLimit(f.Tag.Get("max"))}
 		s := a.schema.Properties[name]
+		if s.Type == "object" {
+			s.AdditionalProperties = noSchema()
+		}
 		switch f.Type.Kind() {
 		case reflect.String:
 			s.MaxLength = toInt(c.max)
@@ -79,6 +82,9 @@ func newArguments[T any](tool string) *arguments[T] {
 	}
 	return a
 }
+
+// noSchema is a schema that no value has: decoding refuses unknown fields.
+func noSchema() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
 
 // read decodes and checks the arguments of a call. A null argument counts as
 // left out.

@@ -34,16 +34,13 @@ func exportSession() *tool {
 }
 
 func exportDocument(ctx context.Context, tc *toolContext, in exportIn) (*exportOut, error) {
-	id, err := parseSessionID(in.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	out := &exportOut{SessionID: id, Format: in.Format}
+	out := &exportOut{SessionID: in.SessionID, Format: in.Format}
 	words := in.Format == "json" || in.Format == "srt" || in.Format == "vtt"
 	var segments []hearken.Segment
 	var page *live.Page
+	var err error
 	for from, size := in.FromSegment, 0; ; from = page.Next {
-		if page, err = tc.hub.Read(ctx, live.ReadRequest{Session: id, From: from, Limit: 500, Words: words}); err != nil {
+		if page, err = tc.hub.Read(ctx, live.ReadRequest{Session: in.SessionID, From: from, Limit: 500, Words: words}); err != nil {
 			return nil, err
 		}
 		for _, s := range roundSegments(page.Segments) {
@@ -58,7 +55,7 @@ func exportDocument(ctx context.Context, tc *toolContext, in exportIn) (*exportO
 		}
 	}
 	// Without a note, or if the store fails, the transcript is still exported.
-	note, err := tc.hub.Note(ctx, id)
+	note, err := tc.hub.Note(ctx, in.SessionID)
 	if err != nil {
 		note = nil
 	}

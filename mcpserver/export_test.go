@@ -47,10 +47,6 @@ func Tokens(text string) int {
 
 // read checks the arguments of a call that is not made.
 func (t *tool) read(arguments []byte) (err error) {
-	if t.bindAction != nil {
-		_, err = t.bindAction(arguments)
-		return err
-	}
 	_, err = t.bind(arguments)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,6 +16,27 @@ import (
 // programs find its parts.
 const ErrorMeta = "hearken/error"
 
+// internal is the code of failures that no caller can do anything about.
+const (
+	internal        hearken.Code = "internal"
+	internalMessage              = "Something went wrong inside the hub; its log says what."
+)
+
+var errCancelled = hearken.Errorf(hearken.Busy, "The call was cancelled.")
+
+// errorForCaller returns an error as callers may see it. It logs an internal
+// one, unless the call was cancelled, which explains it.
+func (tc *toolContext) errorForCaller(ctx context.Context, tool string, err error) *hearken.Error {
+	if e, ok := errors.AsType[*hearken.Error](err); ok {
+		return e
+	}
+	if ctx.Err() != nil {
+		return errCancelled
+	}
+	tc.log.Error("tool failed", "tool", tool, "error", err)
+	return hearken.Errorf(internal, "%s", internalMessage)
+}
+
 // failure is the answer to a failed call.
 //
 // What the domain refuses (no such session, no key for the engine) is a
@@ -23,19 +45,13 @@ const ErrorMeta = "hearken/error"
 // results to the model, which can then correct itself, but not JSON-RPC's
 // -32602.
 func (tc *toolContext) failure(ctx context.Context, tool string, err error) (*mcp.CallToolResult, error) {
-	e, ok := errors.AsType[*hearken.Error](err)
-	switch {
-	case ok && e.Code == hearken.Invalid:
-		res := &mcp.CallToolResult{Meta: errorMeta(e)}
-		res.SetError(e)
-		return res, nil
-	case ok:
+	e := tc.errorForCaller(ctx, tool, err)
+	if e.Code != hearken.Invalid {
 		return nil, rpcFailure(e)
-	case ctx.Err() != nil: // nobody is waiting for the answer
-		return nil, &jsonrpc.Error{Code: hearken.Code("").RPC(), Message: "The call was cancelled."}
 	}
-	tc.log.Error("tool failed", "tool", tool, "error", err)
-	return nil, internalError()
+	res := &mcp.CallToolResult{Meta: errorMeta(e)}
+	res.SetError(e)
+	return res, nil
 }
 
 func errorMeta(e *hearken.Error) mcp.Meta {
@@ -45,7 +61,7 @@ func errorMeta(e *hearken.Error) mcp.Meta {
 // rpcFailure is a failure as a JSON-RPC error.
 func rpcFailure(e *hearken.Error) *jsonrpc.Error {
 	data, err := json.Marshal(e)
-	if err != nil {
+	if err != nil || e.Code == internal {
 		return internalError()
 	}
 	message := e.Error()
@@ -55,9 +71,30 @@ func rpcFailure(e *hearken.Error) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: e.Code.RPC(), Message: message, Data: data}
 }
 
-// internalMessage is about a failure that no caller can do anything about.
-const internalMessage = "Something went wrong inside the hub; its log says what."
-
 func internalError() *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: internalMessage}
+}
+
+// scribeCodes are the names that agents know from the pscribe server.
+var scribeCodes = map[hearken.Code]string{
+	hearken.Invalid:                  "INVALID_PARAMS",
+	hearken.SessionNotFound:          "NO_SESSION",
+	hearken.SessionAlreadyStopped:    "NOT_RUNNING",
+	hearken.ProviderConnectionFailed: "COMMAND_FAILED",
+	hearken.Forbidden:                "PERMISSION_DENIED",
+}
+
+// scribeFailure is the result of a failed call of a scribe tool: text that the
+// model reads, with a code in front and what to try at the end.
+func (tc *toolContext) scribeFailure(ctx context.Context, tool string, err error) (*mcp.CallToolResult, error) {
+	e := tc.errorForCaller(ctx, tool, err)
+	code, known := scribeCodes[e.Code]
+	if !known {
+		code = strings.ToUpper(string(e.Code))
+	}
+	return &mcp.CallToolResult{
+		Meta:    errorMeta(e),
+		Content: []mcp.Content{&mcp.TextContent{Text: "[" + code + "] " + e.Error()}},
+		IsError: true,
+	}, nil
 }

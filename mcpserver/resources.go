@@ -46,7 +46,7 @@ func (tc *toolContext) readCurrent(ctx context.Context, req *mcp.ReadResourceReq
 		page, err = &hearken.ScribePage{Next: 1}, nil // no session yet: an empty transcript
 	}
 	if err != nil {
-		return nil, tc.readError(ctx, req.Params.URI, err)
+		return nil, rpcFailure(tc.errorForCaller(ctx, req.Params.URI, err))
 	}
 	return transcript(req.Params.URI, pageObject(page, "toon")), nil
 }
@@ -61,7 +61,7 @@ func (tc *toolContext) readSession(ctx context.Context, req *mcp.ReadResourceReq
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}
 	if err != nil {
-		return nil, tc.readError(ctx, req.Params.URI, err)
+		return nil, rpcFailure(tc.errorForCaller(ctx, req.Params.URI, err))
 	}
 	shown := &hearken.ScribePage{Session: id, Next: page.Total + 1}
 	for _, seg := range page.Segments {
@@ -70,15 +70,6 @@ func (tc *toolContext) readSession(ctx context.Context, req *mcp.ReadResourceReq
 		}
 	}
 	return transcript(req.Params.URI, pageObject(shown, "toon")), nil
-}
-
-// readError is the error of a resource that could not be read.
-func (tc *toolContext) readError(ctx context.Context, uri string, err error) error {
-	_, failed := tc.failure(ctx, uri, err)
-	if failed == nil { // a tool would return it as a result
-		return err
-	}
-	return failed
 }
 
 // sessionOf is the session whose transcript a resource is.
@@ -93,4 +84,35 @@ func transcript(uri string, o toon.Object) *mcp.ReadResourceResult {
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{
 		URI: uri, MIMEType: transcriptType, Text: string(toon.Encode(o)),
 	}}}
+}
+
+// completions is how many sessions are offered; the protocol allows 100.
+const completions = 20
+
+// complete offers the newest sessions wherever a session's id is wanted, and
+// nothing elsewhere.
+func (tc *toolContext) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
+	switch req.Params.Argument.Name {
+	case "sessionId", "session_id", "id":
+	default:
+		return res, nil
+	}
+	sessions, err := tc.hub.Sessions(ctx, hearken.SessionFilter{Limit: 10 * completions})
+	if err != nil {
+		tc.log.Warn("completion failed", "error", err)
+		return res, nil
+	}
+	prefix := strings.ToLower(req.Params.Argument.Value)
+	for i := range sessions {
+		if !strings.HasPrefix(sessions[i].ID, prefix) {
+			continue
+		}
+		if len(res.Completion.Values) == completions {
+			res.Completion.HasMore = true
+			break
+		}
+		res.Completion.Values = append(res.Completion.Values, sessions[i].ID)
+	}
+	return res, nil
 }

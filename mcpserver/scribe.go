@@ -6,23 +6,23 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/safetext"
 	"github.com/hearken-dev/hearken/toon"
 )
 
-// toonText is a result in TOON: text alone, because clients that also get
-// structured content show the model only that.
-type toonText string
-
-// defineScribe makes a tool of the scribe toolset. It returns an object in
-// TOON, and the model sees what went wrong.
+// defineScribe makes a tool of the scribe toolset. Its result is an object in
+// TOON, as text alone: clients that also get structured content show the model
+// only that. The model sees what went wrong.
 func defineScribe[In any](name, title, description string, e effect, run func(context.Context, *toolContext, In) (toon.Object, error)) *tool {
-	t := define(name, title, description, e, func(ctx context.Context, tc *toolContext, in In) (toonText, error) {
-		o, err := run(ctx, tc, in)
-		return toonText(toon.Encode(o)), err
-	})
-	t.set, t.output, t.OutputSchema = Scribe, nil, nil
+	t := newTool(name, title, description, e, (*toolContext).scribeFailure,
+		func(ctx context.Context, tc *toolContext, call *mcp.CallToolRequest, in In) (*mcp.CallToolResult, error) {
+			o, err := run(withProgress(ctx, call), tc, in)
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(toon.Encode(o))}}}, err
+		})
+	t.set = Scribe
 	return t
 }
 

@@ -100,11 +100,7 @@ func getSessionStatus() *tool {
 		"Reports a session's health (last audio, last word, lag, lost audio, storage) and its note. Use it when text is late or missing.",
 		effect{readOnly: true},
 		func(ctx context.Context, tc *toolContext, in statusIn) (*statusOut, error) {
-			id, err := parseSessionID(in.SessionID)
-			if err != nil {
-				return nil, err
-			}
-			st, err := tc.hub.Status(ctx, id)
+			st, err := tc.hub.Status(ctx, in.SessionID)
 			if err != nil {
 				return nil, err
 			}
@@ -117,7 +113,7 @@ func getSessionStatus() *tool {
 			// Without the store there is no note, but the rest is still known.
 			brief, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
-			if note, err := tc.hub.Note(brief, id); err == nil {
+			if note, err := tc.hub.Note(brief, in.SessionID); err == nil {
 				out.Note = &attachedNote{SavedAt: note.SavedAt, By: note.By}
 				if in.IncludeNote {
 					out.Note.Text = note.Text

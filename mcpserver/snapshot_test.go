@@ -99,6 +99,11 @@ func TestTools_SchemasArePlain(t *testing.T) {
 				t.Errorf("%s: the input schema allows unknown arguments, which the tool refuses", tool.Name)
 			}
 		}
+		for name, p := range tool.input.Properties {
+			if p.Properties != nil && p.AdditionalProperties == nil {
+				t.Errorf("%s: the schema of %s allows unknown fields, which the tool refuses", tool.Name, name)
+			}
+		}
 		if tool.Description == "" || tool.Title == "" {
 			t.Errorf("%s has no title or no description", tool.Name)
 		}

@@ -4,18 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/live"
-	"github.com/hearken-dev/hearken/safetext"
 )
 
 // A toolContext is what the tools of one caller's server work with.
@@ -37,14 +37,15 @@ type tool struct {
 	input  *jsonschema.Schema
 	output *jsonschema.Schema // of all that a result holds; nil for text alone
 	// bind reads the arguments of a call and returns what it does.
-	bind func(arguments json.RawMessage) (func(context.Context, *toolContext) (any, error), error)
-	// bindAction replaces bind for action tools, which read the whole call and
-	// make the whole result.
-	bindAction func(arguments json.RawMessage) (mcpHandler, error)
+	bind func(arguments json.RawMessage) (mcpHandler, error)
+	fail failFunc // answers a failed call
 }
 
 // An mcpHandler deals with a whole call.
 type mcpHandler func(context.Context, *toolContext, *mcp.CallToolRequest) (*mcp.CallToolResult, error)
+
+// A failFunc answers a call of a tool that failed with an error.
+type failFunc func(tc *toolContext, ctx context.Context, tool string, err error) (*mcp.CallToolResult, error)
 
 // tools lists every tool. They are the same for all servers of a process.
 var tools = sync.OnceValue(func() []*tool {
@@ -83,31 +84,48 @@ type effect struct {
 }
 
 // define makes a tool of a function. In and Out give the schemas. The function
-// gets arguments that comply with In's schema.
+// gets arguments that comply with In's schema, and a valid SessionID if In has
+// one.
 func define[In, Out any](name, title, description string, e effect, run func(context.Context, *toolContext, In) (Out, error)) *tool {
-	in := newArguments[In](name)
-	t := newTool(name, title, description, e, in.schema)
+	t := newTool(name, title, description, e, (*toolContext).failure,
+		func(ctx context.Context, tc *toolContext, call *mcp.CallToolRequest, in In) (*mcp.CallToolResult, error) {
+			if err := normalizeSessionID(&in); err != nil {
+				return nil, err
+			}
+			out, err := run(withProgress(ctx, call), tc, in)
+			if err != nil {
+				return nil, err
+			}
+			data, err := compactJSON(out)
+			if err != nil {
+				return nil, fmt.Errorf("encode result: %w", err)
+			}
+			return &mcp.CallToolResult{StructuredContent: json.RawMessage(data)}, nil
+		})
 	t.output = schemaOf[Out]()
 	t.OutputSchema = outlineOf(t.output)
-	t.bind = func(arguments json.RawMessage) (func(context.Context, *toolContext) (any, error), error) {
-		args, err := in.read(arguments)
-		if err != nil {
-			return nil, err
-		}
-		return func(ctx context.Context, tc *toolContext) (any, error) { return run(ctx, tc, args) }, nil
-	}
 	return t
 }
 
-func newTool(name, title, description string, e effect, input *jsonschema.Schema) *tool {
+// newTool makes a tool of a function that answers whole calls.
+func newTool[In any](name, title, description string, e effect, fail failFunc,
+	run func(context.Context, *toolContext, *mcp.CallToolRequest, In) (*mcp.CallToolResult, error)) *tool {
+	in := newArguments[In](name)
 	annotations := &mcp.ToolAnnotations{ReadOnlyHint: e.readOnly, IdempotentHint: e.idempotent || e.readOnly, OpenWorldHint: &e.openWorld}
 	if !e.readOnly { // a tool that only reads destroys nothing
 		annotations.DestructiveHint = &e.destructive
 	}
 	return &tool{
-		Tool:  &mcp.Tool{Name: name, Title: title, Description: description, InputSchema: input, Annotations: annotations},
+		Tool:  &mcp.Tool{Name: name, Title: title, Description: description, InputSchema: in.schema, Annotations: annotations},
 		set:   Transcription,
-		input: input,
+		input: in.schema,
+		bind: func(arguments json.RawMessage) (mcpHandler, error) {
+			args, err := in.read(arguments)
+			return func(ctx context.Context, tc *toolContext, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return run(ctx, tc, call, args)
+			}, err
+		},
+		fail: fail,
 	}
 }
 
@@ -121,33 +139,14 @@ func (t *tool) handler(tc *toolContext) mcp.ToolHandler {
 				res, err = nil, internalError()
 			}
 		}()
-		if t.bindAction != nil {
-			call, err := t.bindAction(req.Params.Arguments)
-			if err != nil {
-				return tc.actionError(ctx, t.Name, "", err)
-			}
-			return call(ctx, tc, req)
-		}
-		failure := tc.failure
-		if t.set == Scribe {
-			failure = tc.scribeFailure
-		}
 		call, err := t.bind(req.Params.Arguments)
-		if err != nil {
-			return failure(ctx, t.Name, err)
+		if err == nil {
+			res, err = call(ctx, tc, req)
 		}
-		out, err := call(withProgress(ctx, req), tc)
-		if err != nil {
-			return failure(ctx, t.Name, err)
+		if _, final := errors.AsType[*jsonrpc.Error](err); err == nil || final {
+			return res, err
 		}
-		if text, ok := out.(toonText); ok {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, nil
-		}
-		data, err := compactJSON(out)
-		if err != nil {
-			return tc.failure(ctx, t.Name, fmt.Errorf("encode result: %w", err))
-		}
-		return &mcp.CallToolResult{StructuredContent: json.RawMessage(data)}, nil
+		return t.fail(tc, ctx, t.Name, err)
 	}
 }
 
@@ -160,12 +159,25 @@ func compactJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }
 
-// parseSessionID checks a session's id as a caller wrote it. Some systems write
-// UUIDs in upper case.
-func parseSessionID(id string) (string, error) {
-	lower := strings.ToLower(id)
-	if !hearken.ValidID(lower) {
-		return "", hearken.Errorf(hearken.SessionNotFound, "%q is not a session ID.", safetext.Clip(id, 64)).WithTry("list_sessions")
+type progressKey struct{}
+
+// withProgress lets a call report progress to its client, if the client asked
+// for it.
+func withProgress(ctx context.Context, req *mcp.CallToolRequest) context.Context {
+	if req.Session == nil || req.Params.GetProgressToken() == nil {
+		return ctx
 	}
-	return lower, nil
+	return context.WithValue(ctx, progressKey{}, req)
+}
+
+// reportProgress tells a waiting client how far its call is.
+func reportProgress(ctx context.Context, done, total float64, message string) {
+	req, ok := ctx.Value(progressKey{}).(*mcp.CallToolRequest)
+	if !ok {
+		return
+	}
+	// A client that cannot be reached notices when the call returns.
+	_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+		ProgressToken: req.Params.GetProgressToken(), Progress: done, Total: total, Message: message,
+	})
 }

@@ -38,12 +38,8 @@ func getTranscription() *tool {
 }
 
 func read(ctx context.Context, tc *toolContext, in readIn) (*readOut, error) {
-	id, err := parseSessionID(in.SessionID)
-	if err != nil {
-		return nil, err
-	}
 	req := live.ReadRequest{
-		Session: id,
+		Session: in.SessionID,
 		From:    in.FromSegment,
 		Limit:   in.Limit,
 		Words:   in.IncludeWords,
@@ -52,11 +48,11 @@ func read(ctx context.Context, tc *toolContext, in readIn) (*readOut, error) {
 	}
 	var resync bool
 	if in.Cursor != "" {
-		c, err := parseCursor(in.Cursor, id)
+		c, err := parseCursor(in.Cursor, in.SessionID)
 		if err != nil {
 			return nil, err
 		}
-		if resync, err = tc.isCursorLost(ctx, id, c); err != nil {
+		if resync, err = tc.isCursorLost(ctx, c); err != nil {
 			return nil, err
 		}
 		req.From = c.line
@@ -69,7 +65,7 @@ func read(ctx context.Context, tc *toolContext, in readIn) (*readOut, error) {
 		return nil, err
 	}
 	out := &readOut{
-		SessionID:     id,
+		SessionID:     in.SessionID,
 		Status:        page.Session.Status,
 		Segments:      roundSegments(page.Segments),
 		TotalSegments: page.Total,
@@ -83,14 +79,14 @@ func read(ctx context.Context, tc *toolContext, in readIn) (*readOut, error) {
 		out.Segments = out.Segments[:n]
 		out.NextSegment, out.More = out.Segments[n-1].Line, true
 	}
-	out.Cursor = cursor{id, page.Session.Epoch, out.NextSegment}.String()
+	out.Cursor = cursor{in.SessionID, page.Session.Epoch, out.NextSegment}.String()
 	return out, nil
 }
 
 // isCursorLost reports whether a session no longer reaches a cursor: a crash lost
 // segments that could not be made durable, or segments were forgotten.
-func (tc *toolContext) isCursorLost(ctx context.Context, id string, c cursor) (bool, error) {
-	s, err := tc.hub.Session(ctx, id)
+func (tc *toolContext) isCursorLost(ctx context.Context, c cursor) (bool, error) {
+	s, err := tc.hub.Session(ctx, c.session)
 	if err != nil {
 		return false, err
 	}
