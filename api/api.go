@@ -11,16 +11,17 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/hearken-dev/hearken"
 )
@@ -35,10 +36,7 @@ type Config struct {
 	// CheckTicket checks a ticket for sending audio to a session, and returns
 	// the principal that owns the session.
 	CheckTicket func(session, ticket string) (principal string, ok bool)
-	// Keys lists all keys, revoked ones included.
-	Keys interface {
-		Keys(ctx context.Context) ([]hearken.Key, error)
-	}
+	Keys        Keys
 	// Ready returns why the hub cannot serve; nil if it can.
 	Ready func(ctx context.Context) error
 	// OnRefused is called for every refused request, with the client's address,
@@ -58,6 +56,51 @@ type Config struct {
 
 	Registry *prometheus.Registry // where metrics are registered, and what /metrics shows
 	Log      *slog.Logger
+}
+
+// Limits bounds what clients can use. Zero values mean the defaults.
+type Limits struct {
+	Body          int64         // bytes of one MCP message; 4 MiB
+	Header        time.Duration // to send a request's header; 10 s
+	BodyRead      time.Duration // to send its body; 30 s
+	Write         time.Duration // for each single write to get through; 30 s
+	Idle          time.Duration // a connection without a request; 2 min
+	Ping          time.Duration // between two pings on a WebSocket; 30 s
+	Connections   int           // at a time, on all listeners together; 4096
+	Sessions      int           // MCP sessions at a time; 1024
+	SessionIdle   time.Duration // an MCP session without a request; 1 h
+	InFlight      int           // calls at a time on one MCP WebSocket, and in one batch; 64
+	Rejections    int           // WebSockets without a valid key that are answered at a time; 8
+	RejectionRead time.Duration // to read the message of such a WebSocket; 10 s
+	Drain         time.Duration // to finish when the hub stops; 10 s
+}
+
+func (l Limits) withDefaults() Limits {
+	setDefault(&l.Body, 4<<20)
+	setDefault(&l.Header, 10*time.Second)
+	setDefault(&l.BodyRead, 30*time.Second)
+	setDefault(&l.Write, 30*time.Second)
+	setDefault(&l.Idle, 2*time.Minute)
+	setDefault(&l.Ping, 30*time.Second)
+	setDefault(&l.Connections, 4096)
+	setDefault(&l.Sessions, 1024)
+	setDefault(&l.SessionIdle, time.Hour)
+	setDefault(&l.InFlight, 64)
+	setDefault(&l.Rejections, 8)
+	setDefault(&l.RejectionRead, 10*time.Second)
+	setDefault(&l.Drain, 10*time.Second)
+	return l
+}
+
+func setDefault[T ~int | ~int64](v *T, def T) {
+	if *v <= 0 {
+		*v = def
+	}
+}
+
+// Keys lists all keys, revoked ones included.
+type Keys interface {
+	Keys(ctx context.Context) ([]hearken.Key, error)
 }
 
 // An API is the hub's HTTP server. [New] opens its listeners, so its addresses
@@ -104,15 +147,15 @@ func New(cfg Config) (*API, error) {
 		limits: cfg.Limits.withDefaults(),
 		mux:    http.NewServeMux(),
 		wsMux:  http.NewServeMux(),
+
+		metrics: newMetrics(cfg.Registry),
+		guesses: newGuessLimiter(),
+		tickets: newTickets(),
 	}
 	a.closing, a.close = context.WithCancelCause(context.Background())
-	a.metrics = newMetrics(cfg.Registry)
-	a.keys = newKeyring(cfg.Keys, cfg.Log)
-	a.keys.onRevoke = func(principal string) {
+	a.keys = &keyring{store: cfg.Keys, log: cfg.Log, onRevoke: func(principal string) {
 		a.handling.Go(func() { a.mcp.sessions.endAllOf(principal) })
-	}
-	a.guesses = newGuessLimiter()
-	a.tickets = newTickets()
+	}}
 	if err := a.open(); err != nil {
 		a.Close()
 		return nil, err
@@ -152,12 +195,9 @@ func (a *API) open() error {
 
 // routes registers what the package itself serves.
 func (a *API) routes() {
-	upgrade := a.route("mcp_ws", Access{Key: true, Stream: true, wsTicket: true, rejectWebSocket: a.wsmcp.reject}, a.wsmcp)
-	upgrade.rpc = true
-	call := a.route("mcp", Access{}, a.mcp)
-	call.rpc = true
-	stream := a.route("mcp_stream", Access{Stream: true}, a.mcp)
-	stream.rpc = true
+	upgrade := a.route("mcp_ws", Access{Key: true, Stream: true, rpc: true, wsTicket: true, rejectWebSocket: a.wsmcp.reject}, a.wsmcp)
+	call := a.route("mcp", Access{rpc: true}, a.mcp)
+	stream := a.route("mcp_stream", Access{Stream: true, rpc: true}, a.mcp)
 	a.mux.Handle("/mcp", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case isUpgrade(r):
@@ -168,9 +208,7 @@ func (a *API) routes() {
 			call.ServeHTTP(w, r)
 		}
 	}))
-	sse := a.route("sse", Access{Stream: true}, a.sse)
-	sse.rpc = true
-	a.mux.Handle("/sse", sse)
+	a.mux.Handle("/sse", a.route("sse", Access{Stream: true, rpc: true}, a.sse))
 	unknown := a.route("unknown", Access{}, http.HandlerFunc(notFound))
 	a.mux.Handle("/", unknown)
 	a.wsMux.Handle("/", unknown)
@@ -184,7 +222,7 @@ func (a *API) routes() {
 	}
 	a.mux.Handle("GET /healthz", a.route("healthz", Access{Open: true}, http.HandlerFunc(a.healthz)))
 	a.mux.Handle("GET /readyz", a.route("readyz", Access{Open: true}, http.HandlerFunc(a.readyz)))
-	a.mux.Handle("GET /metrics", a.route("metrics", Access{}, a.metrics.handler()))
+	a.mux.Handle("GET /metrics", a.route("metrics", Access{}, promhttp.HandlerFor(a.cfg.Registry, promhttp.HandlerOpts{})))
 }
 
 // Mount registers another handler behind the guard. The pattern is one of
@@ -266,17 +304,14 @@ func parsePublicURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// server returns the MCP server for the caller that the guard let in.
-func (a *API) server(ctx context.Context, transport hearken.Transport) (*mcp.Server, error) {
+// server returns the MCP server for the caller that the guard let in. It is nil
+// for the hub's own requests, which end sessions and need none.
+func (a *API) server(ctx context.Context, transport hearken.Transport) *mcp.Server {
 	caller := CallerFrom(ctx)
 	if caller == nil {
-		return nil, errors.New("no caller")
+		return nil
 	}
 	c := *caller
 	c.Transport = transport
-	s := a.cfg.MCP(c)
-	if s == nil {
-		return nil, fmt.Errorf("no server for %s", c.Principal)
-	}
-	return s, nil
+	return a.cfg.MCP(c)
 }

@@ -27,6 +27,7 @@ type Access struct {
 	// route imitates; nil for Hearken's own form.
 	Refuse func(w http.ResponseWriter, status int, err error)
 
+	rpc bool // speaks JSON-RPC, also in refusals
 	// wsTicket accepts a ticket of POST /v1/ws-ticket.
 	wsTicket bool
 	// rejectWebSocket answers a WebSocket request without a valid key, in place
@@ -40,7 +41,6 @@ type route struct {
 	name   string
 	access Access
 	next   http.Handler
-	rpc    bool // speaks JSON-RPC, also in refusals
 	meter  routeMeter
 }
 
@@ -61,7 +61,7 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.handling.Add(1)
 	defer a.handling.Done()
 	res := &response{ResponseWriter: w, api: a, refuser: rt.access.Refuse}
-	if rt.rpc {
+	if rt.access.rpc {
 		res.rpc = &rpcErrors{}
 	}
 	res.deadline() // replaces that of the request before

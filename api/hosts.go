@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/hearken-dev/hearken"
@@ -117,10 +118,6 @@ func origin(u *url.URL) string {
 
 // forwarded reports whether a proxy says that it forwards for somebody else.
 func forwarded(h http.Header) bool {
-	for _, name := range [...]string{"X-Forwarded-For", "Forwarded", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
-		if len(h[name]) > 0 {
-			return true
-		}
-	}
-	return false
+	headers := []string{"X-Forwarded-For", "Forwarded", "X-Forwarded-Host", "X-Real-Ip", "Via"}
+	return slices.ContainsFunc(headers, func(name string) bool { return len(h[name]) > 0 })
 }

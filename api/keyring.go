@@ -23,9 +23,7 @@ const (
 // callers with a key run, it reads the store every second, so that revoking a
 // key also ends those requests.
 type keyring struct {
-	store interface {
-		Keys(ctx context.Context) ([]hearken.Key, error)
-	}
+	store    Keys
 	log      *slog.Logger
 	onRevoke func(principal string)
 	running  atomic.Int64 // requests of callers with a key
@@ -46,12 +44,6 @@ type activeKey struct {
 	hash    [sha256.Size]byte
 	revoked context.Context // ends when the key is revoked or changed
 	revoke  context.CancelFunc
-}
-
-func newKeyring(store interface {
-	Keys(ctx context.Context) ([]hearken.Key, error)
-}, log *slog.Logger) *keyring {
-	return &keyring{store: store, log: log, onRevoke: func(string) {}}
 }
 
 // bySecret returns the key with a secret, or nil if there is none. With reread

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hearken-dev/hearken"
@@ -33,13 +35,7 @@ type mcpTransport struct {
 }
 
 func newMCPTransport(a *API) *mcpTransport {
-	server := func(r *http.Request) *mcp.Server {
-		s, err := a.server(r.Context(), hearken.TransportHTTP)
-		if err != nil {
-			a.log.Debug("no MCP server", "error", err) // a client that has just left
-		}
-		return s
-	}
+	server := func(r *http.Request) *mcp.Server { return a.server(r.Context(), hearken.TransportHTTP) }
 	options := mcp.StreamableHTTPOptions{
 		DisableLocalhostProtection:   true, // the guard has checked the host
 		MaxRequestBodyBytes:          -1,   // readBody limits it
@@ -53,7 +49,7 @@ func newMCPTransport(a *API) *mcpTransport {
 	t.events = mcp.NewStreamableHTTPHandler(server, &options)
 	options.JSONResponse = true
 	t.plain = mcp.NewStreamableHTTPHandler(server, &options)
-	t.sessions = newSessions(a, t.stateful)
+	t.sessions = &sessions{api: a, handler: t.stateful, byID: map[string]*session{}, free: a.limits.Sessions}
 	return t
 }
 
@@ -78,11 +74,11 @@ func (t *mcpTransport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		res.rpc.body = body
 		if !json.Valid(body) { // the SDK would answer the first of several messages and drop the rest
-			res.writeRPC(http.StatusBadRequest, nil, rpcParse, "Parse error: the message is not JSON.", "")
+			res.writeRPC(http.StatusBadRequest, nil, jsonrpc.CodeParseError, "Parse error: the message is not JSON.", "")
 			return
 		}
 		if err := t.checkBatch(body); err != nil {
-			res.writeRPC(http.StatusBadRequest, nil, rpcInvalidRequest, err.Message, "")
+			res.writeRPC(http.StatusBadRequest, nil, jsonrpc.CodeInvalidRequest, err.Message, "")
 			return
 		}
 	}
@@ -149,40 +145,31 @@ func (t *mcpTransport) normalise(r *http.Request) {
 
 // acceptsEvents reports whether a client accepts an event stream.
 func acceptsEvents(r *http.Request) bool {
-	for _, v := range r.Header["Accept"] {
-		if strings.Contains(v, "text/event-stream") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Header["Accept"], func(v string) bool { return strings.Contains(v, "text/event-stream") })
 }
 
 // readBody reads the whole body, within the limits of size and time, and puts it
 // back for the SDK.
 func (t *mcpTransport) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
 	limit := t.api.limits.Body
-	tooLarge := func() ([]byte, *refusal) {
-		w.Header().Set("Connection", "close")
-		return nil, &refusal{http.StatusRequestEntityTooLarge, hearken.Errorf(hearken.Invalid, "The message is larger than %d bytes.", limit)}
-	}
-	if r.ContentLength > limit {
-		return tooLarge()
-	}
 	rc := http.NewResponseController(w)
 	rc.SetReadDeadline(time.Now().Add(t.api.limits.BodyRead))
 	var body []byte
 	var err error
-	if r.ContentLength >= 0 {
+	switch {
+	case r.ContentLength > limit:
+		err = &http.MaxBytesError{Limit: limit}
+	case r.ContentLength >= 0:
 		body = make([]byte, r.ContentLength)
 		_, err = io.ReadFull(r.Body, body)
-	} else {
+	default:
 		body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	}
 	if err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return tooLarge()
-		}
 		w.Header().Set("Connection", "close")
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return nil, &refusal{http.StatusRequestEntityTooLarge, hearken.Errorf(hearken.Invalid, "The message is larger than %d bytes.", limit)}
+		}
 		return nil, &refusal{http.StatusBadRequest, hearken.Errorf(hearken.Invalid, "The message is incomplete.")}
 	}
 	rc.SetReadDeadline(time.Time{})

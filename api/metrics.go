@@ -1,6 +1,9 @@
 package api
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -8,14 +11,12 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/hearken-dev/hearken"
 )
 
 // metrics counts requests, connections and sessions.
 type metrics struct {
-	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	refusals *prometheus.CounterVec
@@ -28,7 +29,6 @@ type metrics struct {
 
 func newMetrics(reg *prometheus.Registry) *metrics {
 	m := &metrics{
-		registry: reg,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "hearken_http_requests_total", Help: "Requests answered, by route and class of status.",
 		}, []string{"route", "status"}),
@@ -56,10 +56,6 @@ func newMetrics(reg *prometheus.Registry) *metrics {
 	return m
 }
 
-func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
-}
-
 func (m *metrics) refused(code hearken.Code) {
 	if code == "" {
 		code = "internal"
@@ -75,10 +71,8 @@ type routeMeter struct {
 
 func (m *metrics) route(name string) routeMeter {
 	r := routeMeter{seconds: m.seconds.WithLabelValues(name)}
-	for i, class := range []string{"", "1xx", "2xx", "3xx", "4xx", "5xx"} {
-		if class != "" {
-			r.byClass[i] = m.requests.WithLabelValues(name, class)
-		}
+	for i, class := range []string{"1xx", "2xx", "3xx", "4xx", "5xx"} {
+		r.byClass[i+1] = m.requests.WithLabelValues(name, class)
 	}
 	return r
 }
@@ -95,12 +89,8 @@ func (r *routeMeter) count(status int, d time.Duration, stream bool) {
 	}
 }
 
-// limit counts the connections of a listener and closes those above the limit at
-// once: a queue would only hide that there are too many.
-func (m *metrics) limit(ln net.Listener, limit int) net.Listener {
-	return &limitListener{Listener: ln, metrics: m, limit: int64(limit)}
-}
-
+// A limitListener counts connections and closes those above the limit at once: a
+// queue would only hide that there are too many.
 type limitListener struct {
 	net.Listener
 	metrics *metrics
@@ -132,4 +122,48 @@ type limitConn struct {
 func (c *limitConn) Close() error {
 	c.once.Do(func() { c.metrics.open.Add(-1) })
 	return c.Conn.Close()
+}
+
+// healthz reports that the process answers, and nothing else.
+func (a *API) healthz(w http.ResponseWriter, _ *http.Request) {
+	writeText(w, http.StatusOK, "ok\n")
+}
+
+// readyz reports whether the hub can do its work. The reason goes only to the
+// log, because this route is open to everybody.
+func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+	defer cancel()
+	if a.draining.Load() {
+		writeText(w, http.StatusServiceUnavailable, "stopping\n")
+		return
+	}
+	if a.cfg.Ready != nil {
+		if err := a.cfg.Ready(ctx); err != nil {
+			a.log.Warn("not ready", "error", err)
+			writeText(w, http.StatusServiceUnavailable, "not ready\n")
+			return
+		}
+	}
+	writeText(w, http.StatusOK, "ready\n")
+}
+
+func writeText(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprint(w, text)
+}
+
+// logRequest writes the access log. It leaves the query out, which may contain a
+// ticket or a search.
+func (a *API) logRequest(rt *route, r *http.Request, res *response, start time.Time) {
+	if !a.log.Enabled(r.Context(), slog.LevelDebug) {
+		return
+	}
+	principal := ""
+	if res.caller != nil {
+		principal = res.caller.Principal
+	}
+	a.log.Debug("request", "route", rt.name, "method", r.Method, "path", r.URL.Path, "status", res.status,
+		"principal", principal, "remote", r.RemoteAddr, "duration_ms", time.Since(start).Milliseconds())
 }

@@ -4,13 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-)
 
-// JSON-RPC error codes that this package itself returns.
-const (
-	rpcParse          = -32700
-	rpcInvalidRequest = -32600
-	rpcMethodNotFound = -32601
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // rpcErrors turns the plain-text errors of the SDK's handlers into JSON-RPC
@@ -38,12 +33,12 @@ func (e *rpcErrors) finish(w *response, text string) {
 	if status == http.StatusBadRequest {
 		switch {
 		case e.body != nil && !valid:
-			code, text = rpcParse, "Parse error: the message is not JSON."
+			code, text = jsonrpc.CodeParseError, "Parse error: the message is not JSON."
 		case strings.HasPrefix(text, "JSON RPC not handled") && id != nil:
 			// The message itself was valid, so this is the answer to its call.
-			status, code, text = http.StatusOK, rpcMethodNotFound, "Method not found: "+messageMethod(e.body)
+			status, code, text = http.StatusOK, jsonrpc.CodeMethodNotFound, "Method not found: "+messageMethod(e.body)
 		default:
-			code = rpcInvalidRequest
+			code = jsonrpc.CodeInvalidRequest
 		}
 	}
 	w.writeRPC(status, id, code, text, "")
@@ -58,17 +53,9 @@ func (w *response) writeRPC(status int, id json.RawMessage, code int64, message,
 
 // rpcError encodes a JSON-RPC error. Without an id, the id is null.
 func rpcError(id json.RawMessage, code int64, message, try string) []byte {
-	type data struct {
-		Try string `json:"try"`
-	}
-	type failure struct {
-		Code    int64  `json:"code"`
-		Message string `json:"message"`
-		Data    *data  `json:"data,omitempty"`
-	}
-	e := failure{Code: code, Message: message}
+	e := jsonrpc.Error{Code: code, Message: message}
 	if try != "" {
-		e.Data = &data{try}
+		e.Data, _ = json.Marshal(map[string]string{"try": try})
 	}
 	if id == nil {
 		id = json.RawMessage("null")
@@ -76,7 +63,7 @@ func rpcError(id json.RawMessage, code int64, message, try string) []byte {
 	b, _ := json.Marshal(struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
-		Error   failure         `json:"error"`
+		Error   jsonrpc.Error   `json:"error"`
 	}{"2.0", id, e})
 	return b
 }

@@ -64,7 +64,10 @@ func (a *API) listen(host string, port, last int) (*listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &listener{Listener: a.metrics.limit(ln, a.limits.Connections), loopback: addrPort(ln.Addr()).Addr().IsLoopback()}
+	l := &listener{
+		Listener: &limitListener{Listener: ln, metrics: a.metrics, limit: int64(a.limits.Connections)},
+		loopback: addrPort(ln.Addr()).Addr().IsLoopback(),
+	}
 	if l.tls, err = a.tlsFor(l, host); err != nil {
 		ln.Close()
 		return nil, err
@@ -167,7 +170,7 @@ func (a *API) drain(running []*http.Server) {
 				a.log.Warn("a listener was not closed", "error", err)
 			}
 		}
-		a.mcp.sessions.closeAll(ctx)
+		a.mcp.sessions.endMatching(func(*session) bool { return true })
 		a.handling.Wait()
 		close(done)
 	}()

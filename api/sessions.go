@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,10 +31,6 @@ type session struct {
 	caller *hearken.Caller // as the guard let it in; another pointer after its key changed
 	busy   atomic.Int64    // running requests and streams
 	used   atomic.Int64    // when the last one ended, in Unix nanoseconds
-}
-
-func newSessions(a *API, h http.Handler) *sessions {
-	return &sessions{api: a, handler: h, byID: map[string]*session{}, free: a.limits.Sessions}
 }
 
 // serve passes a request to its session. For other callers, and after a change of
@@ -75,9 +73,7 @@ func deny(w *response) {
 
 // begin lets the SDK start a session and records who owns it.
 func (s *sessions) begin(w *response, r *http.Request) {
-	if !s.reserve() {
-		w.Header().Set("Retry-After", "10")
-		w.refuse(http.StatusServiceUnavailable, hearken.Errorf(hearken.Busy, "There are too many MCP sessions.").WithTry("again in a moment"))
+	if !s.reserve(w) {
 		return
 	}
 	sess := &session{caller: CallerFrom(r.Context())}
@@ -115,32 +111,29 @@ func (s *sessions) release() {
 }
 
 // reserve reserves one session. If there are too many it ends the one that has
-// been idle the longest.
-func (s *sessions) reserve() bool {
-	s.mu.Lock()
-	if s.free > 0 {
-		s.free--
-		s.mu.Unlock()
-		return true
-	}
-	var oldest *session
-	for _, sess := range s.byID {
-		if sess.busy.Load() == 0 && (oldest == nil || sess.used.Load() < oldest.used.Load()) {
-			oldest = sess
+// been idle the longest, and if all are busy it refuses the request.
+func (s *sessions) reserve(w *response) bool {
+	for {
+		s.mu.Lock()
+		if s.free > 0 {
+			s.free--
+			s.mu.Unlock()
+			return true
 		}
+		var oldest *session
+		for _, sess := range s.byID {
+			if sess.busy.Load() == 0 && (oldest == nil || sess.used.Load() < oldest.used.Load()) {
+				oldest = sess
+			}
+		}
+		s.mu.Unlock()
+		if oldest == nil {
+			w.Header().Set("Retry-After", "10")
+			w.refuse(http.StatusServiceUnavailable, hearken.Errorf(hearken.Busy, "There are too many MCP sessions.").WithTry("again in a moment"))
+			return false
+		}
+		s.end(oldest)
 	}
-	s.mu.Unlock()
-	if oldest == nil {
-		return false
-	}
-	s.end(oldest)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.free == 0 {
-		return false
-	}
-	s.free--
-	return true
 }
 
 func (s *sessions) remove(sess *session) {
@@ -174,50 +167,32 @@ func (s *sessions) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			s.endIdle(time.Now().Add(-s.api.limits.SessionIdle))
-		}
-	}
-}
-
-func (s *sessions) endIdle(before time.Time) {
-	for _, sess := range s.all() {
-		if sess.busy.Load() == 0 && sess.used.Load() < before.UnixNano() {
-			s.end(sess)
+			before := time.Now().Add(-s.api.limits.SessionIdle).UnixNano()
+			s.endMatching(func(sess *session) bool { return sess.busy.Load() == 0 && sess.used.Load() < before })
 		}
 	}
 }
 
 // endAllOf ends the sessions of a principal whose key was revoked.
 func (s *sessions) endAllOf(principal string) {
-	for _, sess := range s.all() {
-		if sess.caller.Principal == principal {
-			s.end(sess)
-		}
-	}
+	s.endMatching(func(sess *session) bool { return sess.caller.Principal == principal })
 }
 
-// closeAll ends every session. It waits for the busy ones until ctx ends.
-func (s *sessions) closeAll(ctx context.Context) {
+// endMatching ends the sessions that match. It waits for the busy ones.
+func (s *sessions) endMatching(match func(*session) bool) {
 	var ending sync.WaitGroup
 	for _, sess := range s.all() {
-		ending.Go(func() { s.end(sess) })
+		if match(sess) {
+			ending.Go(func() { s.end(sess) })
+		}
 	}
-	done := make(chan struct{})
-	go func() { ending.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
+	ending.Wait()
 }
 
 func (s *sessions) all() []*session {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	all := make([]*session, 0, len(s.byID))
-	for _, sess := range s.byID {
-		all = append(all, sess)
-	}
-	return all
+	return slices.Collect(maps.Values(s.byID))
 }
 
 // discard drops the answer to a request of our own.

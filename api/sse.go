@@ -45,20 +45,13 @@ func (t *sseTransport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // listen holds one session for as long as the GET stays open.
 func (t *sseTransport) listen(w *response, r *http.Request) {
-	server, err := t.api.server(r.Context(), hearken.TransportSSE)
-	if err != nil {
-		w.refuse(http.StatusInternalServerError, hearken.Errorf("", "There is no server for this caller."))
-		return
-	}
 	id := rand.Text()
 	s := &sseSession{
 		principal: CallerFrom(r.Context()).Principal,
 		transport: &mcp.SSEServerTransport{Endpoint: r.URL.Path + "?sessionid=" + id, Response: w, MaxRequestBodyBytes: t.api.limits.Body},
 		connected: make(chan struct{}),
 	}
-	if !t.api.mcp.sessions.reserve() {
-		w.Header().Set("Retry-After", "10")
-		w.refuse(http.StatusServiceUnavailable, hearken.Errorf(hearken.Busy, "There are too many MCP sessions.").WithTry("again in a moment"))
+	if !t.api.mcp.sessions.reserve(w) {
 		return
 	}
 	defer t.api.mcp.sessions.release()
@@ -75,7 +68,7 @@ func (t *sseTransport) listen(w *response, r *http.Request) {
 		t.mu.Unlock()
 	}()
 	w.Header().Set("Content-Type", "text/event-stream")
-	ss, err := server.Connect(r.Context(), s.transport, nil)
+	ss, err := t.api.server(r.Context(), hearken.TransportSSE).Connect(r.Context(), s.transport, nil)
 	close(s.connected)
 	if err != nil {
 		return

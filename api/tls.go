@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -104,22 +103,17 @@ func selfSigned(dir string, hosts []string, now time.Time) (*certificate, error)
 	if err != nil {
 		return nil, fmt.Errorf("make certificate: %w", err)
 	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
-	if err != nil {
-		return nil, fmt.Errorf("make certificate: %w", err)
-	}
 	t := &x509.Certificate{
-		SerialNumber: serial,
-		Subject:      pkix.Name{CommonName: "Hearken on " + localName()},
-		NotBefore:    now.Add(-time.Hour),
-		NotAfter:     now.AddDate(10, 0, 0),
-		KeyUsage:     x509.KeyUsageDigitalSignature,
-		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		DNSNames:     []string{"localhost"},
-		IPAddresses:  localIPs(),
+		Subject:     pkix.Name{CommonName: "Hearken on " + localName()},
+		NotBefore:   now.Add(-time.Hour),
+		NotAfter:    now.AddDate(10, 0, 0),
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames:    []string{"localhost"},
+		IPAddresses: localIPs(),
 	}
 	for _, h := range hosts {
-		if ip := net.ParseIP(h); ip == nil && h != "" && h != "localhost" {
+		if net.ParseIP(h) == nil && h != "" && h != "localhost" {
 			t.DNSNames = append(t.DNSNames, h)
 		}
 	}

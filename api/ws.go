@@ -44,11 +44,6 @@ func (t *wsTransport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.(*response).refuse(http.StatusUpgradeRequired, hearken.Errorf(hearken.Invalid, "This address speaks MCP over WebSocket.").WithTry("POST %s/mcp for MCP over HTTP", t.api.URL()))
 		return
 	}
-	server, err := t.api.server(r.Context(), hearken.TransportWebSocket)
-	if err != nil {
-		w.(*response).refuse(http.StatusInternalServerError, hearken.Errorf("", "There is no server for this caller."))
-		return
-	}
 	c, err := t.accept(w, r)
 	if err != nil {
 		return // Accept has answered
@@ -56,7 +51,7 @@ func (t *wsTransport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.api.metrics.sockets.Inc()
 	defer t.api.metrics.sockets.Dec()
 	c.SetReadLimit(t.api.limits.Body)
-	t.serve(r.Context(), c, server)
+	t.serve(r.Context(), c, t.api.server(r.Context(), hearken.TransportWebSocket))
 }
 
 // serve runs one connection until either side ends it, the key is revoked or

@@ -170,9 +170,9 @@ func (w *wsConn) forgetCalls() {
 func (w *wsConn) reject(ctx context.Context, body []byte) error {
 	id, valid := messageID(body)
 	if !valid {
-		return w.send(ctx, rpcError(nil, rpcParse, "Parse error: the message is not JSON.", ""))
+		return w.send(ctx, rpcError(nil, jsonrpc.CodeParseError, "Parse error: the message is not JSON.", ""))
 	}
-	return w.send(ctx, rpcError(id, rpcInvalidRequest, "Invalid request: not a JSON-RPC 2.0 message. Batches are not supported here.", ""))
+	return w.send(ctx, rpcError(id, jsonrpc.CodeInvalidRequest, "Invalid request: not a JSON-RPC 2.0 message. Batches are not supported here.", ""))
 }
 
 // Write implements [mcp.Connection].
