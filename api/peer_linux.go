@@ -3,11 +3,11 @@ package api
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 )
 
@@ -56,8 +56,7 @@ func tableOwner(remote, local netip.AddrPort) (int, error) {
 // the rest) has inode 0, and on older kernels user 0. It must not count as the
 // superuser's: another user could send a request and close the socket.
 func ownerIn(table []byte, remote, local []byte) (uid int, found bool, err error) {
-	pair := append(append(append([]byte(" "), remote...), ' '), append(local, ' ')...)
-	i := bytes.Index(table, pair)
+	i := bytes.Index(table, fmt.Appendf(nil, " %s %s ", remote, local))
 	if i < 0 {
 		return 0, false, nil
 	}
@@ -78,18 +77,14 @@ func ownerIn(table []byte, remote, local []byte) (uid int, found bool, err error
 // hexAddr writes an address as the kernel's tables do: each 32-bit word of it
 // in the machine's own byte order, then the port.
 func hexAddr(ap netip.AddrPort, v6 bool) []byte {
-	var raw []byte
+	raw := ap.Addr().AsSlice()
 	if v6 {
 		b := ap.Addr().As16()
 		raw = b[:]
-	} else {
-		b := ap.Addr().As4()
-		raw = b[:]
 	}
-	words := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); i += 4 {
-		words = binary.BigEndian.AppendUint32(words, binary.NativeEndian.Uint32(raw[i:]))
+	var out []byte
+	for word := range slices.Chunk(raw, 4) {
+		out = fmt.Appendf(out, "%08X", binary.NativeEndian.Uint32(word))
 	}
-	out := bytes.ToUpper(hex.AppendEncode(nil, words))
 	return fmt.Appendf(out, ":%04X", ap.Port())
 }

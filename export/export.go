@@ -47,13 +47,7 @@ func Batches(read func(yield func([]hearken.Segment) error) error) Segments {
 
 // List makes [Segments] of a slice.
 func List(segments []hearken.Segment) Segments {
-	return func(yield func(hearken.Segment, error) bool) {
-		for _, s := range segments {
-			if !yield(s, nil) {
-				return
-			}
-		}
-	}
+	return Batches(func(yield func([]hearken.Segment) error) error { return yield(segments) })
 }
 
 // Check reports an unknown format as an [*hearken.Error] with
@@ -71,19 +65,25 @@ func Write(w io.Writer, format string, s *hearken.Session, note *hearken.Note, s
 	if err := Check(format); err != nil {
 		return err
 	}
-	b := bufio.NewWriterSize(w, 16<<10)
+	var both bool
 	var err error
+	if format != "json" && format != "toon" {
+		if both, err = hasBothSides(s, segments); err != nil {
+			return err
+		}
+	}
+	b := bufio.NewWriterSize(w, 16<<10)
 	switch format {
 	case "json":
 		err = writeJSON(b, s, note, segments)
 	case "txt":
-		err = writeText(b, s, segments)
+		err = writeText(b, both, segments)
 	case "srt":
-		err = writeCues(b, srtStyle, s, segments)
+		err = writeCues(b, srtStyle, both, segments)
 	case "vtt":
-		err = writeCues(b, vttStyle, s, segments)
+		err = writeCues(b, vttStyle, both, segments)
 	case "md":
-		err = writeMarkdown(b, s, note, segments)
+		err = writeMarkdown(b, s, note, both, segments)
 	case "toon":
 		err = writeTOON(b, s, note, segments)
 	}

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -14,19 +15,13 @@ import (
 )
 
 func writeJSON(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segments Segments) error {
-	head, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("encode session: %w", err)
+	if err := writeValue(b, `{"session":`, s); err != nil {
+		return err
 	}
-	b.WriteString(`{"session":`)
-	b.Write(head)
 	if note != nil {
-		text, err := json.Marshal(note)
-		if err != nil {
-			return fmt.Errorf("encode note: %w", err)
+		if err := writeValue(b, `,"note":`, note); err != nil {
+			return err
 		}
-		b.WriteString(`,"note":`)
-		b.Write(text)
 	}
 	b.WriteString(`,"segments":[`)
 	separator := "\n"
@@ -37,23 +32,26 @@ func writeJSON(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segments
 		if seg.Words == nil {
 			seg.Words = []hearken.Word{}
 		}
-		line, err := json.Marshal(seg)
-		if err != nil {
-			return fmt.Errorf("encode segment: %w", err)
+		if err := writeValue(b, separator, seg); err != nil {
+			return err
 		}
-		b.WriteString(separator)
-		b.Write(line)
 		separator = ",\n"
 	}
 	b.WriteString("\n]}\n")
 	return nil
 }
 
-func writeText(b *bufio.Writer, s *hearken.Session, segments Segments) error {
-	both, err := hasBothSides(s, segments)
+func writeValue(b *bufio.Writer, before string, v any) error {
+	data, err := json.Marshal(v)
 	if err != nil {
-		return err
+		return fmt.Errorf("encode %T: %w", v, err)
 	}
+	b.WriteString(before)
+	b.Write(data)
+	return nil
+}
+
+func writeText(b *bufio.Writer, both bool, segments Segments) error {
 	for seg, err := range segments {
 		if err != nil {
 			return err
@@ -68,15 +66,8 @@ func writeText(b *bufio.Writer, s *hearken.Session, segments Segments) error {
 	return nil
 }
 
-func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segments Segments) error {
-	both, err := hasBothSides(s, segments)
-	if err != nil {
-		return err
-	}
-	title := safetext.Line(s.Title)
-	if title == "" {
-		title = "Session of " + s.StartedAt.Format("2 January 2006, 15:04")
-	}
+func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, both bool, segments Segments) error {
+	title := cmp.Or(safetext.Line(s.Title), "Session of "+s.StartedAt.Format("2 January 2006, 15:04"))
 	fmt.Fprintf(b, "# %s\n\n", escapeMarkdown(title))
 	fmt.Fprintf(b, "- Started: %s\n", s.StartedAt.Format(time.RFC3339))
 	fmt.Fprintf(b, "- Duration: %s\n", formatClock(s.Duration))

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/safetext"
@@ -65,7 +66,8 @@ func cueSize(pieces []piece) int {
 }
 
 func endsSentence(s string) bool {
-	return strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "。") || strings.HasSuffix(s, "？")
+	last, _ := utf8.DecodeLastRuneInString(s)
+	return strings.ContainsRune(".?!。？", last)
 }
 
 // fits reports whether pieces fit into one cue.

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,11 +42,7 @@ var (
 )
 
 // writeCues writes the speech as cues that never overlap.
-func writeCues(b *bufio.Writer, style cueStyle, s *hearken.Session, segments Segments) error {
-	both, err := hasBothSides(s, segments)
-	if err != nil {
-		return err
-	}
+func writeCues(b *bufio.Writer, style cueStyle, both bool, segments Segments) error {
 	b.WriteString(style.head)
 	w := cueWriter{b: b, style: style}
 	for seg, err := range segments {
@@ -59,7 +56,9 @@ func writeCues(b *bufio.Writer, style cueStyle, s *hearken.Session, segments Seg
 			w.add(c)
 		}
 	}
-	w.flush()
+	for len(w.pending) > 0 {
+		w.writeFirst()
+	}
 	return nil
 }
 
@@ -73,21 +72,10 @@ type cueWriter struct {
 }
 
 func (w *cueWriter) add(c cue) {
-	i, _ := slices.BinarySearchFunc(w.pending, c, func(a, b cue) int {
-		if a.start <= b.start {
-			return -1
-		}
-		return 1
-	})
-	w.pending = slices.Insert(w.pending, i, c)
+	i, _ := slices.BinarySearchFunc(w.pending, c.start+1, func(a cue, start int64) int { return cmp.Compare(a.start, start) })
+	w.pending = slices.Insert(w.pending, i, c) // after those with the same start
 	newest := w.pending[len(w.pending)-1].start
 	for len(w.pending) > 1 && w.pending[0].start < newest-lookAhead*1000 {
-		w.writeFirst()
-	}
-}
-
-func (w *cueWriter) flush() {
-	for len(w.pending) > 0 {
 		w.writeFirst()
 	}
 }

@@ -32,14 +32,8 @@ type callState struct {
 
 type callStateKey struct{}
 
-// callStateOf is the state of a call of an action tool.
-func callStateOf(ctx context.Context) *callState {
-	s, ok := ctx.Value(callStateKey{}).(*callState)
-	if !ok {
-		return &callState{}
-	}
-	return s
-}
+// callStateOf is the state of a call of an action tool, as runActionTool set it.
+func callStateOf(ctx context.Context) *callState { return ctx.Value(callStateKey{}).(*callState) }
 
 // checkAccess is middleware that enforces the rate limit, accepts action tools
 // by either of their names, and refuses callers that may not act.

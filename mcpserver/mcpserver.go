@@ -159,7 +159,7 @@ func (f *Factory) build(c hearken.Caller) *mcp.Server {
 		hub: f.opts.Hub, scribe: f.opts.Scribe, actions: f.actions, limiter: f.limiter,
 		caller: c, audioURL: f.opts.AudioURL, log: f.opts.Log,
 	}
-	subs := &subscriptions{tools: tc}
+	subs := &subscriptions{tools: tc, byURI: map[string]*subscription{}}
 	s := mcp.NewServer(&mcp.Implementation{Name: "hearken", Title: "Hearken", Version: f.opts.Version}, &mcp.ServerOptions{
 		Instructions:       tc.instructions(),
 		Logger:             slog.New(sdkLog{f.opts.Log.Handler()}),

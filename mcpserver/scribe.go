@@ -28,43 +28,40 @@ func defineScribe[In any](name, title, description string, e effect, run func(co
 
 type noArguments struct{}
 
+// scribeControl makes a tool that takes no arguments and returns the scribe's
+// status.
+func scribeControl(name, title, description string, e effect, do func(hearken.Scribe, context.Context) (*hearken.ScribeStatus, error)) *tool {
+	return defineScribe(name, title, description, e, func(ctx context.Context, tc *toolContext, _ noArguments) (toon.Object, error) {
+		status, err := do(tc.scribe, ctx)
+		if err != nil {
+			return nil, err
+		}
+		return statusObject(status), nil
+	})
+}
+
 func scribeStart() *tool {
-	return defineScribe("pscribe_start", "Start the scribe",
+	return scribeControl("pscribe_start", "Start the scribe",
 		"Starts transcribing this computer's microphone (M) and system audio (S). Remind the user to tell everyone on the call.",
-		effect{idempotent: true},
-		func(ctx context.Context, tc *toolContext, _ noArguments) (toon.Object, error) {
-			return statusObject(tc.scribe.Start(ctx))
-		})
+		effect{idempotent: true}, hearken.Scribe.Start)
 }
 
 func scribeStop() *tool {
-	return defineScribe("pscribe_stop", "Stop the scribe", "Stops the current transcription. Its last words may follow a little later.",
-		effect{},
-		func(ctx context.Context, tc *toolContext, _ noArguments) (toon.Object, error) {
-			return statusObject(tc.scribe.Stop(ctx))
-		})
+	return scribeControl("pscribe_stop", "Stop the scribe", "Stops the current transcription. Its last words may follow a little later.",
+		effect{}, hearken.Scribe.Stop)
 }
 
 func scribeNew() *tool {
-	return defineScribe("pscribe_new", "New scribe session", "Ends the current session and continues in a new one without losing audio.",
-		effect{},
-		func(ctx context.Context, tc *toolContext, _ noArguments) (toon.Object, error) {
-			return statusObject(tc.scribe.New(ctx))
-		})
+	return scribeControl("pscribe_new", "New scribe session", "Ends the current session and continues in a new one without losing audio.",
+		effect{}, hearken.Scribe.New)
 }
 
 func scribeStatus() *tool {
-	return defineScribe("pscribe_status", "Scribe status", "Reports whether transcription is running, and the session's ID and duration.",
-		effect{readOnly: true},
-		func(ctx context.Context, tc *toolContext, _ noArguments) (toon.Object, error) {
-			return statusObject(tc.scribe.Status(ctx))
-		})
+	return scribeControl("pscribe_status", "Scribe status", "Reports whether transcription is running, and the session's ID and duration.",
+		effect{readOnly: true}, hearken.Scribe.Status)
 }
 
-func statusObject(st *hearken.ScribeStatus, err error) (toon.Object, error) {
-	if err != nil {
-		return nil, err
-	}
+func statusObject(st *hearken.ScribeStatus) toon.Object {
 	o := toon.Object{{Key: "running", Value: st.Running}}
 	if st.Session != "" {
 		o = append(o, toon.Field{Key: "session", Value: st.Session})
@@ -85,7 +82,7 @@ func statusObject(st *hearken.ScribeStatus, err error) (toon.Object, error) {
 	if st.Raw != "" {
 		o = append(o, toon.Field{Key: "raw", Value: safetext.Clip(st.Raw, rawLength)})
 	}
-	return o, nil
+	return o
 }
 
 type scribeSessionsIn struct {

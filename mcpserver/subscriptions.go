@@ -51,9 +51,6 @@ func (s *subscriptions) subscribe(ctx context.Context, req *mcp.SubscribeRequest
 	if sub == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		sub = &subscription{subscribers: map[*mcp.ServerSession]bool{}, cancel: cancel}
-		if s.byURI == nil {
-			s.byURI = map[string]*subscription{}
-		}
 		s.byURI[uri] = sub
 		go s.notifyChanges(ctx, uri, poll, state, next)
 	}
