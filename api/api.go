@@ -156,7 +156,7 @@ func New(cfg Config) (*API, error) {
 	a.keys = &keyring{store: cfg.Keys, log: cfg.Log, onRevoke: func(principal string) {
 		a.handling.Go(func() { a.mcp.sessions.endAllOf(principal) })
 	}}
-	if err := a.open(); err != nil {
+	if err := a.openListeners(); err != nil {
 		a.Close()
 		return nil, err
 	}
@@ -167,8 +167,8 @@ func New(cfg Config) (*API, error) {
 	return a, nil
 }
 
-// open opens the listeners and, for those that need it, the certificate.
-func (a *API) open() error {
+// openListeners opens the listeners and, for those that need it, the certificate.
+func (a *API) openListeners() error {
 	public, err := parsePublicURL(a.cfg.PublicURL)
 	if err != nil {
 		return err

@@ -50,9 +50,9 @@ func (a *API) route(name string, access Access, next http.Handler) *route {
 
 // Why a request's context was cancelled.
 var (
-	errRevoked error = hearken.Errorf(hearken.Unauthorized, "Invalid API key") // also sent to the client
-	errClosing       = errors.New("hub stops")
-	errLeft          = errors.New("client left") // unlike a call that the client cancels
+	errRevoked      error = hearken.Errorf(hearken.Unauthorized, "Invalid API key") // also sent to the client
+	errClosing            = errors.New("hub stops")
+	errDisconnected       = errors.New("client left") // unlike a call that the client cancels
 )
 
 func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +64,7 @@ func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if rt.access.rpc {
 		res.rpc = &rpcErrors{}
 	}
-	res.deadline() // replaces that of the request before
+	res.setWriteDeadline() // replaces that of the request before
 	rt.serve(res, r)
 	if res.rpc != nil && res.rpc.status != 0 {
 		res.rpc.finish(res, http.StatusText(res.rpc.status))
@@ -112,7 +112,7 @@ func (rt *route) serve(w *response, r *http.Request) {
 			defer a.keys.running.Add(-1)
 			defer context.AfterFunc(key.revoked, func() {
 				cancel(errRevoked)
-				w.cut()
+				w.closeHijackedSoon()
 			})()
 		}
 		if rt.access.Stream {

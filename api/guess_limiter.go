@@ -59,7 +59,7 @@ func (l *guessLimiter) bucket(addr netip.Addr, now time.Time) *bucket {
 	b := l.addrs[addr]
 	if b == nil {
 		if len(l.addrs) >= guessAddrs {
-			l.sweep(now)
+			l.removeFull(now)
 		}
 		b = &bucket{left: guessBurst, at: now}
 		l.addrs[addr] = b
@@ -73,9 +73,9 @@ func (b *bucket) refill(now time.Time) {
 	b.at = now
 }
 
-// sweep forgets the addresses whose buckets are full again, or all of them if
+// removeFull forgets the addresses whose buckets are full again, or all of them if
 // that frees nothing.
-func (l *guessLimiter) sweep(now time.Time) {
+func (l *guessLimiter) removeFull(now time.Time) {
 	for addr, b := range l.addrs {
 		if b.refill(now); b.left >= guessBurst {
 			delete(l.addrs, addr)

@@ -36,7 +36,7 @@ func newHostPolicy(cfg Config, public *url.URL) (hostPolicy, error) {
 	}
 	if public != nil {
 		add(public.Hostname())
-		n.origins[origin(public)] = true
+		n.origins[originOf(public)] = true
 	}
 	if host, err := os.Hostname(); err == nil {
 		host = strings.ToLower(host)
@@ -47,7 +47,7 @@ func newHostPolicy(cfg Config, public *url.URL) (hostPolicy, error) {
 		if err != nil || u.Scheme == "" || u.Host == "" || (u.Path != "" && u.Path != "/") {
 			return hostPolicy{}, hearken.Errorf(hearken.Invalid, "%q is not an origin.", o).WithTry("https://app.example.org")
 		}
-		n.origins[origin(u)] = true
+		n.origins[originOf(u)] = true
 	}
 	return n, nil
 }
@@ -108,7 +108,7 @@ func loopbackName(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-func origin(u *url.URL) string {
+func originOf(u *url.URL) string {
 	host := u.Host
 	if port := u.Port(); (u.Scheme == "http" && port == "80") || (u.Scheme == "https" && port == "443") {
 		host = strings.TrimSuffix(host, ":"+port)

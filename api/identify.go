@@ -38,8 +38,8 @@ func (rt *route) identify(w *response, r *http.Request, p *peer) (*hearken.Calle
 	if rt.access.Open {
 		return nil, nil, nil
 	}
-	secret, shown := takeSecret(w, r)
-	if shown && rt.access.AnyKey && !strings.HasPrefix(secret, hearken.KeyPrefix) && a.keyless(r, p) {
+	secret, shown := extractSecret(w, r)
+	if shown && rt.access.AnyKey && !strings.HasPrefix(secret, hearken.KeyPrefix) && a.needsNoKey(r, p) {
 		shown = false // a key of another service, which is ignored
 	}
 	if shown {
@@ -61,9 +61,9 @@ func (rt *route) identify(w *response, r *http.Request, p *peer) (*hearken.Calle
 		}
 		return &key.caller, key, nil
 	} else if ticket != "" {
-		return a.identifySender(w, r, p, ticket)
+		return a.identifyByTicket(w, r, p, ticket)
 	}
-	if !rt.access.Key && a.keyless(r, p) {
+	if !rt.access.Key && a.needsNoKey(r, p) {
 		return loopbackCaller, nil, nil
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="hearken"`)
@@ -71,9 +71,9 @@ func (rt *route) identify(w *response, r *http.Request, p *peer) (*hearken.Calle
 		WithTry("hearken keys create, and send the key as: Authorization: Bearer KEY")}
 }
 
-// identifySender checks the ticket of a session. A ticket is valid as long as
+// identifyByTicket checks the ticket of a session. A ticket is valid as long as
 // the key that started its session.
-func (a *API) identifySender(w *response, r *http.Request, p *peer, ticket string) (*hearken.Caller, *activeKey, *refusal) {
+func (a *API) identifyByTicket(w *response, r *http.Request, p *peer, ticket string) (*hearken.Caller, *activeKey, *refusal) {
 	principal, ok := "", false
 	if a.cfg.CheckTicket != nil {
 		principal, ok = a.cfg.CheckTicket(r.PathValue("sessionId"), ticket)
@@ -97,9 +97,9 @@ func (a *API) identifySender(w *response, r *http.Request, p *peer, ticket strin
 	return sender, key, nil
 }
 
-// keyless reports whether a request needs no key: it comes from this user's own
+// needsNoKey reports whether a request needs no key: it comes from this user's own
 // process on this computer, which is not a proxy for somebody else.
-func (a *API) keyless(r *http.Request, p *peer) bool {
+func (a *API) needsNoKey(r *http.Request, p *peer) bool {
 	return !a.cfg.AuthRequired && p.listener.loopback && p.loopback && p.checkOwner(a) == nil &&
 		!a.hosts.behindPublicProxy() && !forwarded(r.Header)
 }
@@ -122,10 +122,10 @@ func isScheme(word string) bool {
 	return strings.EqualFold(word, "bearer") || strings.EqualFold(word, "token")
 }
 
-// takeSecret finds the key that a request shows: as a bearer token, or as the
+// extractSecret finds the key that a request shows: as a bearer token, or as the
 // subprotocol after "bearer" from browsers, which cannot set headers on a
 // WebSocket. It removes the latter, so that no handler sees or echoes it.
-func takeSecret(w *response, r *http.Request) (string, bool) {
+func extractSecret(w *response, r *http.Request) (string, bool) {
 	if auth := r.Header["Authorization"]; len(auth) > 0 {
 		scheme, secret, _ := strings.Cut(auth[0], " ")
 		if len(auth) > 1 || !isScheme(scheme) {

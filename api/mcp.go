@@ -85,7 +85,7 @@ func (t *mcpTransport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	version := r.Header.Get(headerVersion)
 	switch {
 	case version >= statelessVersion:
-		r, end := withLeftCause(r)
+		r, end := withDisconnectCause(r)
 		defer end()
 		t.answer(w, r)
 	case r.Header.Get(headerSession) != "":
@@ -97,21 +97,21 @@ func (t *mcpTransport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		t.answer(w, r)
 		if errors.Is(context.Cause(r.Context()), errRevoked) {
-			deny(res)
+			answerRevoked(res)
 		}
 	}
 }
 
-// withLeftCause makes the cancellation of a lost connection carry errLeft, so
+// withDisconnectCause makes the cancellation of a lost connection carry errDisconnected, so
 // that a handler can tell it from a call that the client cancelled. Only the
 // newest clients' calls end with their connection.
-func withLeftCause(r *http.Request) (*http.Request, func()) {
+func withDisconnectCause(r *http.Request) (*http.Request, func()) {
 	gone := r.Context()
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(gone))
 	stop := context.AfterFunc(gone, func() {
 		cause := context.Cause(gone)
 		if errors.Is(cause, context.Canceled) {
-			cause = errLeft
+			cause = errDisconnected
 		}
 		cancel(cause)
 	})

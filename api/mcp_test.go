@@ -297,7 +297,7 @@ func TestMCP_CancelledByLeaving(t *testing.T) {
 	}()
 	<-h.entered
 	leave()
-	if cause := <-h.cancelled; !errors.Is(cause, errLeft) {
+	if cause := <-h.cancelled; !errors.Is(cause, errDisconnected) {
 		t.Errorf("ended because %v", cause)
 	}
 	<-left

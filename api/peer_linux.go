@@ -37,7 +37,7 @@ func tableOwner(remote, local netip.AddrPort) (int, error) {
 			unreadable++
 			continue
 		}
-		uid, found, err := ownerIn(table, hexAddr(remote, t.v6), hexAddr(local, t.v6))
+		uid, found, err := ownerInTable(table, hexAddr(remote, t.v6), hexAddr(local, t.v6))
 		if found || err != nil {
 			return uid, err
 		}
@@ -48,14 +48,14 @@ func tableOwner(remote, local netip.AddrPort) (int, error) {
 	return 0, errNoOwner
 }
 
-// ownerIn finds a connection in one table, whose lines are
+// ownerInTable finds a connection in one table, whose lines are
 //
 //	sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode ...
 //
 // A socket without a process (its process closed it and the kernel still sends
 // the rest) has inode 0, and on older kernels user 0. It must not count as the
 // superuser's: another user could send a request and close the socket.
-func ownerIn(table []byte, remote, local []byte) (uid int, found bool, err error) {
+func ownerInTable(table []byte, remote, local []byte) (uid int, found bool, err error) {
 	i := bytes.Index(table, fmt.Appendf(nil, " %s %s ", remote, local))
 	if i < 0 {
 		return 0, false, nil

@@ -174,13 +174,13 @@ func TestOwnerIn(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			remote := hexAddr(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), tt.port), false)
-			uid, found, err := ownerIn([]byte(table), remote, local)
+			uid, found, err := ownerInTable([]byte(table), remote, local)
 			if uid != tt.uid || found != tt.found || !errors.Is(err, tt.err) {
 				t.Errorf("got %d, %t, %v", uid, found, err)
 			}
 		})
 	}
-	if _, _, err := ownerIn([]byte(" 0100007F:D431 0100007F:1F90 01\n"), hexAddr(netip.MustParseAddrPort("127.0.0.1:54321"), false), local); !errors.Is(err, errOwnerUnknown) {
+	if _, _, err := ownerInTable([]byte(" 0100007F:D431 0100007F:1F90 01\n"), hexAddr(netip.MustParseAddrPort("127.0.0.1:54321"), false), local); !errors.Is(err, errOwnerUnknown) {
 		t.Errorf("a table of another form: %v", err)
 	}
 	if got := string(hexAddr(netip.MustParseAddrPort("[::1]:80"), true)); got != "00000000000000000000000001000000:0050" {

@@ -41,13 +41,13 @@ func (w *response) WriteHeader(status int) {
 	if w.status != 0 {
 		return
 	}
-	if w.rpc != nil && w.rpc.begin(w.Header(), status) {
+	if w.rpc != nil && w.rpc.deferText(w.Header(), status) {
 		return
 	}
-	w.header(status)
+	w.writeHeader(status)
 }
 
-func (w *response) header(status int) {
+func (w *response) writeHeader(status int) {
 	w.status = status
 	if w.onHeader != nil {
 		w.onHeader()
@@ -59,7 +59,7 @@ func (w *response) header(status int) {
 		h["X-Accel-Buffering"] = noBuffers
 	}
 	if status != http.StatusSwitchingProtocols {
-		w.deadline()
+		w.setWriteDeadline()
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -72,14 +72,14 @@ func (w *response) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	} else {
-		w.deadline()
+		w.setWriteDeadline()
 	}
 	return w.ResponseWriter.Write(b)
 }
 
-// deadline sets the deadline of the next write. A stream as a whole has none, but
+// setWriteDeadline sets the deadline of the next write. A stream as a whole has none, but
 // a client that does not read must not block its writer.
-func (w *response) deadline() {
+func (w *response) setWriteDeadline() {
 	http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.api.limits.Write))
 }
 
@@ -95,7 +95,7 @@ func (w *response) Flush() {
 // connection.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Hijack implements [http.Hijacker] and stores the connection for cut.
+// Hijack implements [http.Hijacker] and stores the connection for closeHijackedSoon.
 func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil {
@@ -104,8 +104,8 @@ func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return c, rw, err
 }
 
-// cut closes a hijacked connection if its handler does not do so soon.
-func (w *response) cut() {
+// closeHijackedSoon closes a hijacked connection if its handler does not do so soon.
+func (w *response) closeHijackedSoon() {
 	if c := w.conn.Load(); c != nil {
 		time.AfterFunc(cutAfter, func() { (*c).Close() })
 	}
@@ -123,7 +123,7 @@ func (w *response) refuse(status int, err *hearken.Error) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.header(status)
+	w.writeHeader(status)
 	b, _ := json.Marshal(map[string]*hearken.Error{"error": err})
 	_, _ = w.ResponseWriter.Write(append(b, '\n')) // the client may have gone
 }

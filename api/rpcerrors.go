@@ -15,8 +15,8 @@ type rpcErrors struct {
 	status int    // of the plain-text error whose text is still to come
 }
 
-// begin reports whether a header is that of a plain-text error. Its text follows.
-func (e *rpcErrors) begin(h http.Header, status int) bool {
+// deferText reports whether a header is that of a plain-text error. Its text follows.
+func (e *rpcErrors) deferText(h http.Header, status int) bool {
 	if status < 400 || !strings.HasPrefix(h.Get("Content-Type"), "text/plain") {
 		return false
 	}
@@ -47,7 +47,7 @@ func (e *rpcErrors) finish(w *response, text string) {
 // writeRPC answers with one JSON-RPC error.
 func (w *response) writeRPC(status int, id json.RawMessage, code int64, message, try string) {
 	w.Header().Set("Content-Type", "application/json")
-	w.header(status)
+	w.writeHeader(status)
 	_, _ = w.ResponseWriter.Write(rpcError(id, code, message, try)) // the client may have gone
 }
 

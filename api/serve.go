@@ -68,7 +68,7 @@ func (a *API) listen(host string, port, last int) (*listener, error) {
 		Listener: &limitListener{Listener: ln, metrics: a.metrics, limit: int64(a.limits.Connections)},
 		loopback: addrPort(ln.Addr()).Addr().IsLoopback(),
 	}
-	if l.tls, err = a.tlsFor(l, host); err != nil {
+	if l.tls, err = a.tlsConfigFor(l, host); err != nil {
 		ln.Close()
 		return nil, err
 	}

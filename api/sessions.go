@@ -48,7 +48,7 @@ func (s *sessions) serve(w *response, r *http.Request) {
 	sess.busy.Add(1)
 	s.handler.ServeHTTP(w, r)
 	if errors.Is(context.Cause(r.Context()), errRevoked) {
-		deny(w)
+		answerRevoked(w)
 	}
 	sess.used.Store(time.Now().UnixNano())
 	sess.busy.Add(-1)
@@ -57,9 +57,9 @@ func (s *sessions) serve(w *response, r *http.Request) {
 	}
 }
 
-// deny answers a call whose key was revoked meanwhile. The SDK ends the answer
+// answerRevoked answers a call whose key was revoked meanwhile. The SDK ends the answer
 // without an error, and often has begun it.
-func deny(w *response) {
+func answerRevoked(w *response) {
 	id, _ := messageID(w.rpc.body)
 	switch {
 	case id == nil:
@@ -93,7 +93,7 @@ func (s *sessions) begin(w *response, r *http.Request) {
 	sess.busy.Add(-1)
 	revoked := errors.Is(context.Cause(r.Context()), errRevoked)
 	if revoked {
-		deny(w)
+		answerRevoked(w)
 	}
 	switch {
 	case sess.id == "":

@@ -41,7 +41,7 @@ type certificate struct {
 	checked, changed  time.Time
 }
 
-func (a *API) tlsFor(l *listener, host string) (*tls.Config, error) {
+func (a *API) tlsConfigFor(l *listener, host string) (*tls.Config, error) {
 	configured := a.cfg.TLS.CertFile != "" || a.cfg.TLS.KeyFile != ""
 	if a.cfg.TLS.Off || (l.loopback && !configured) {
 		return nil, nil

@@ -61,9 +61,9 @@ func (w *wsConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			}
 			continue
 		}
-		if req, ok := m.(*jsonrpc.Request); ok && req.IsCall() && !w.begin(req) {
+		if req, ok := m.(*jsonrpc.Request); ok && req.IsCall() && !w.beginCall(req) {
 			id, _ := messageID(body)
-			if err := w.send(ctx, w.refusal(id)); err != nil {
+			if err := w.send(ctx, w.refusalOf(id)); err != nil {
 				return nil, err
 			}
 			continue
@@ -72,7 +72,7 @@ func (w *wsConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-func (w *wsConn) begin(req *jsonrpc.Request) bool {
+func (w *wsConn) beginCall(req *jsonrpc.Request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.denied || w.drained != nil || len(w.calls) >= w.limits.InFlight {
@@ -82,8 +82,8 @@ func (w *wsConn) begin(req *jsonrpc.Request) bool {
 	return true
 }
 
-// refusal is the answer to a call that is not started.
-func (w *wsConn) refusal(id json.RawMessage) []byte {
+// refusalOf is the answer to a call that is not started.
+func (w *wsConn) refusalOf(id json.RawMessage) []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.denied {
@@ -105,7 +105,7 @@ func (w *wsConn) deny() {
 		if err != nil {
 			continue // a string or a number always encodes
 		}
-		if w.send(context.Background(), w.refusal(id)) != nil {
+		if w.send(context.Background(), w.refusalOf(id)) != nil {
 			return
 		}
 	}
@@ -125,13 +125,13 @@ func (w *wsConn) answer(ctx context.Context, id jsonrpc.ID, b []byte) error {
 	err := w.send(ctx, b)
 	w.mu.Lock()
 	w.sending--
-	w.settle()
+	w.checkDrained()
 	w.mu.Unlock()
 	return err
 }
 
-// settle ends drain when no call is left. It is called with mu held.
-func (w *wsConn) settle() {
+// checkDrained ends drain when no call is left. It is called with mu held.
+func (w *wsConn) checkDrained() {
 	for _, awaited := range w.calls {
 		if awaited {
 			return
@@ -147,7 +147,7 @@ func (w *wsConn) settle() {
 func (w *wsConn) drain() {
 	w.mu.Lock()
 	w.drained = make(chan struct{})
-	w.settle()
+	w.checkDrained()
 	w.mu.Unlock()
 	timeout := time.NewTimer(w.limits.Drain)
 	defer timeout.Stop()
@@ -163,7 +163,7 @@ func (w *wsConn) forgetCalls() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.calls)
-	w.settle()
+	w.checkDrained()
 }
 
 // reject answers what is not a JSON-RPC message.

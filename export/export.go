@@ -50,20 +50,11 @@ func List(segments []hearken.Segment) Segments {
 	return Batches(func(yield func([]hearken.Segment) error) error { return yield(segments) })
 }
 
-// Check reports an unknown format as an [*hearken.Error] with
-// [hearken.Invalid].
-func Check(format string) error {
-	if slices.Contains(Formats, format) {
-		return nil
-	}
-	return hearken.Errorf(hearken.Invalid, "format %.40q is not one of %s.", format, strings.Join(Formats, ", "))
-}
-
 // Write writes a session in one of [Formats]. The note may be nil. It writes as
 // it reads, except for toon, which begins with the number of entries.
 func Write(w io.Writer, format string, s *hearken.Session, note *hearken.Note, segments Segments) error {
-	if err := Check(format); err != nil {
-		return err
+	if !slices.Contains(Formats, format) {
+		return hearken.Errorf(hearken.Invalid, "format %.40q is not one of %s.", format, strings.Join(Formats, ", "))
 	}
 	var both bool
 	var err error

@@ -60,7 +60,7 @@ func writeText(b *bufio.Writer, both bool, segments Segments) error {
 		case seg.Origin == hearken.EventOrigin && text != "":
 			b.WriteString(bracketed(text) + "\n")
 		case isFinalSpeech(&seg):
-			b.WriteString(label(&seg, both) + text + "\n")
+			b.WriteString(speakerLabel(&seg, both) + text + "\n")
 		}
 	}
 	return nil
@@ -90,7 +90,7 @@ func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, both
 		case seg.Origin == hearken.EventOrigin && text != "":
 			fmt.Fprintf(b, "\n**%s** *%s*\n", formatClock(seg.StartTime), escapeMarkdown(bracketed(text)))
 		case isFinalSpeech(&seg):
-			fmt.Fprintf(b, "\n**%s** %s\n", formatClock(seg.StartTime), escapeMarkdown(label(&seg, both)+text))
+			fmt.Fprintf(b, "\n**%s** %s\n", formatClock(seg.StartTime), escapeMarkdown(speakerLabel(&seg, both)+text))
 		}
 	}
 	return nil
@@ -123,8 +123,8 @@ func writeTOON(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segments
 	return nil
 }
 
-// label says who speaks, if that is not obvious.
-func label(s *hearken.Segment, both bool) string {
+// speakerLabel says who speaks, if that is not obvious.
+func speakerLabel(s *hearken.Segment, both bool) string {
 	switch {
 	case both && s.Speaker != nil:
 		return string(s.Origin) + strconv.Itoa(*s.Speaker+1) + ": "

@@ -53,12 +53,12 @@ func cueSize(pieces []piece) int {
 	for n := 1; n < len(pieces); n++ {
 		last, next := pieces[n-1], pieces[n]
 		switch {
-		case !fits(pieces[:n+1]),
+		case !fitInCue(pieces[:n+1]),
 			next.end-pieces[0].start > maxSeconds,
 			next.start-last.end >= pause,
 			widthOf(pieces[:n]) >= target:
 			return n
-		case widthOf(pieces[:n]) >= target/2 && endsSentence(last.text) && fits(pieces[n:]):
+		case widthOf(pieces[:n]) >= target/2 && endsSentence(last.text) && fitInCue(pieces[n:]):
 			return n
 		}
 	}
@@ -70,8 +70,8 @@ func endsSentence(s string) bool {
 	return strings.ContainsRune(".?!。？", last)
 }
 
-// fits reports whether pieces fit into one cue.
-func fits(pieces []piece) bool {
+// fitInCue reports whether pieces fit into one cue.
+func fitInCue(pieces []piece) bool {
 	for range cueLines {
 		n := lineSize(pieces)
 		if n == len(pieces) {
@@ -96,7 +96,7 @@ func lineSize(pieces []piece) int {
 // not enough.
 func breakLines(pieces []piece) []string {
 	if widthOf(pieces) <= lineWidth || len(pieces) == 1 {
-		return []string{join(pieces)}
+		return []string{joinPieces(pieces)}
 	}
 	best, narrowest := 0, math.MaxInt
 	for n := 1; n < len(pieces); n++ {
@@ -105,7 +105,7 @@ func breakLines(pieces []piece) []string {
 			best, narrowest = n, wider
 		}
 	}
-	return []string{join(pieces[:best]), join(pieces[best:])}
+	return []string{joinPieces(pieces[:best]), joinPieces(pieces[best:])}
 }
 
 func widthOf(pieces []piece) int {
@@ -119,7 +119,7 @@ func widthOf(pieces []piece) int {
 	return width
 }
 
-func join(pieces []piece) string {
+func joinPieces(pieces []piece) string {
 	var b strings.Builder
 	for i, p := range pieces {
 		if i > 0 && !p.noSpace {

@@ -52,7 +52,7 @@ func writeCues(b *bufio.Writer, style cueStyle, both bool, segments Segments) er
 		if !isFinalSpeech(&seg) || seg.Status == hearken.Translated {
 			continue
 		}
-		for _, c := range splitCues(&seg, label(&seg, both)) {
+		for _, c := range splitCues(&seg, speakerLabel(&seg, both)) {
 			w.add(c)
 		}
 	}

@@ -44,7 +44,7 @@ func (tc *toolContext) checkAccess(next mcp.MethodHandler) mcp.MethodHandler {
 		if tool != nil && params.RequestState != "" {
 			asked, ok := tc.actions.states.verify(params.RequestState)
 			if ok && asked.Principal == tc.caller.Principal {
-				state.fresh, _ = tc.actions.states.use(asked.Nonce)
+				state.fresh, _ = tc.actions.states.markUsed(asked.Nonce)
 			}
 		}
 		if tc.isLimited(method, tool) && !state.fresh {
@@ -106,7 +106,7 @@ func (tc *toolContext) checkMayCall(t *tool) *hearken.Error {
 		return hearken.Errorf(hearken.Unauthorized, "Invalid API key").
 			WithTry("hearken keys create, and send the key as: Authorization: Bearer KEY")
 	}
-	if !t.in(tc.caller.Toolsets) {
+	if !t.inToolsets(tc.caller.Toolsets) {
 		return hearken.Errorf(hearken.ScopeDenied, "This key may not use %s.", t.dotted).WithTry("a key made for it: hearken keys create --only actions")
 	}
 	return nil
@@ -114,7 +114,7 @@ func (tc *toolContext) checkMayCall(t *tool) *hearken.Error {
 
 // nameOf is the name of a tool on this caller's server.
 func (tc *toolContext) nameOf(t *tool) string {
-	if dotted(tc.caller) && t.dotted != "" {
+	if usesDottedNames(tc.caller) && t.dotted != "" {
 		return t.dotted
 	}
 	return t.Name

@@ -101,7 +101,7 @@ func (tc *toolContext) awaitAction(ctx context.Context, tool string, a *hearken.
 // actionResult is the result for an action in its present state.
 func actionResult(a *hearken.Action) *mcp.CallToolResult {
 	if e := act.Failure(a); e != nil {
-		return outcomeResult(outcome{Status: statusError, ID: a.ID, Error: errorText(e)}, correctable(e.Code))
+		return outcomeResult(outcome{Status: statusError, ID: a.ID, Error: errorText(e)}, isCorrectable(e.Code))
 	}
 	return outcomeResult(outcome{Status: statusOK, ID: a.ID}, false)
 }
@@ -114,15 +114,15 @@ func (tc *toolContext) actionError(ctx context.Context, tool, id string, err err
 	if e.Code == hearken.Unauthorized || e.Code == hearken.RateLimited || e == errCancelled {
 		return nil, rpcFailure(e)
 	}
-	return outcomeResult(outcome{Status: statusError, ID: id, Error: errorText(e)}, correctable(e.Code)), nil
+	return outcomeResult(outcome{Status: statusError, ID: id, Error: errorText(e)}, isCorrectable(e.Code)), nil
 }
 
 func errorText(e *hearken.Error) string { return string(e.Code) + ": " + e.Error() }
 
-// correctable reports whether an agent can do something about a failure. Only
+// isCorrectable reports whether an agent can do something about a failure. Only
 // then is it an error to the model. What people and their rules decide is a
 // plain result: models take errors as a reason to try another way.
-func correctable(code hearken.Code) bool {
+func isCorrectable(code hearken.Code) bool {
 	return slices.Contains([]hearken.Code{
 		hearken.Invalid, hearken.NotFound, hearken.AmbiguousRecipient, hearken.UnknownRecipient, hearken.InvalidRecipient,
 		hearken.InvalidTime, hearken.InvalidRepeat, hearken.DurationOutOfRange, hearken.TimeInPast, internal,

@@ -138,7 +138,7 @@ func (c *check) verify(v reflect.Value) error {
 
 func (c *check) verifyRange(n float64, unit string) error {
 	if c.min != nil && n < *c.min || c.max != nil && n > *c.max {
-		return invalid("%s must be%s%s, got %s.", c.name, c.bounds(), unit, digits(n))
+		return invalid("%s must be%s%s, got %s.", c.name, c.bounds(), unit, formatNumber(n))
 	}
 	return nil
 }
@@ -147,11 +147,11 @@ func (c *check) verifyRange(n float64, unit string) error {
 func (c *check) bounds() string {
 	switch {
 	case c.min != nil && c.max != nil:
-		return fmt.Sprintf(" between %s and %s", digits(*c.min), digits(*c.max))
+		return fmt.Sprintf(" between %s and %s", formatNumber(*c.min), formatNumber(*c.max))
 	case c.min != nil:
-		return " at least " + digits(*c.min)
+		return " at least " + formatNumber(*c.min)
 	case c.max != nil:
-		return " at most " + digits(*c.max)
+		return " at most " + formatNumber(*c.max)
 	}
 	return ""
 }
@@ -161,8 +161,8 @@ func invalid(format string, args ...any) error {
 	return hearken.Errorf(hearken.Invalid, format, args...)
 }
 
-// digits writes a number as people do, a million without an exponent.
-func digits(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+// formatNumber writes a number as people do, a million without an exponent.
+func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 func parseLimit(s string) *float64 {
 	if s == "" {

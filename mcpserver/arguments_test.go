@@ -213,7 +213,7 @@ func TestCursor(t *testing.T) {
 func TestToolsets(t *testing.T) {
 	count := func(names ...string) (n int) {
 		for _, tool := range tools() {
-			if tool.in(names) {
+			if tool.inToolsets(names) {
 				n++
 			}
 		}
@@ -224,10 +224,10 @@ func TestToolsets(t *testing.T) {
 		t.Errorf("not all tools: %d, %d of %d", count(), count(AllTools), all)
 	}
 	for _, tool := range tools() {
-		if tool.in([]string{ReadOnly}) != tool.Annotations.ReadOnlyHint {
+		if tool.inToolsets([]string{ReadOnly}) != tool.Annotations.ReadOnlyHint {
 			t.Errorf("%s does not belong in read, or does", tool.Name)
 		}
-		if tool.in([]string{tool.set, ReadOnly}) != tool.Annotations.ReadOnlyHint {
+		if tool.inToolsets([]string{tool.set, ReadOnly}) != tool.Annotations.ReadOnlyHint {
 			t.Errorf("%s with its set and read", tool.Name)
 		}
 	}

@@ -62,7 +62,7 @@ func (tc *toolContext) applyAnswer(ctx context.Context, c *actionCall) (*mcp.Cal
 	asked, ok := tc.actions.states.verify(c.call.Params.RequestState)
 	fresh, used := state.fresh, false
 	if ok && !fresh {
-		fresh, used = tc.actions.states.use(asked.Nonce)
+		fresh, used = tc.actions.states.markUsed(asked.Nonce)
 	}
 	switch {
 	case !ok || asked.Principal != tc.caller.Principal || asked.Tool != c.tool || asked.Arguments != c.digest || tc.caller.Approver != hearken.ApproverClient:

@@ -90,7 +90,7 @@ type Factory struct {
 	close   context.CancelFunc
 
 	mu     sync.Mutex
-	byKey  map[callerKey]*list.Element // of *entry
+	byKey  map[callerKey]*list.Element // of *cachedServer
 	recent *list.List                  // most recently used first
 }
 
@@ -101,7 +101,7 @@ type callerKey struct {
 	dotted                                                    bool
 }
 
-type entry struct {
+type cachedServer struct {
 	key    callerKey
 	server *mcp.Server
 }
@@ -131,28 +131,28 @@ func (f *Factory) Close() { f.close() }
 // Server returns the server for c. Equal callers get the same one, so it is
 // cheap enough to call for each request.
 func (f *Factory) Server(c hearken.Caller) *mcp.Server {
-	key := callerKey{c.Principal, c.Provider, c.Language, c.APIKey, strings.Join(c.Toolsets, ","), c.Approver, dotted(c)}
+	key := callerKey{c.Principal, c.Provider, c.Language, c.APIKey, strings.Join(c.Toolsets, ","), c.Approver, usesDottedNames(c)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e, ok := f.byKey[key]; ok {
 		f.recent.MoveToFront(e)
-		return e.Value.(*entry).server
+		return e.Value.(*cachedServer).server
 	}
 	// A server that is dropped here still serves the clients that have it.
 	for f.recent.Len() >= maxServers {
 		oldest := f.recent.Back()
-		delete(f.byKey, f.recent.Remove(oldest).(*entry).key)
+		delete(f.byKey, f.recent.Remove(oldest).(*cachedServer).key)
 	}
 	c.Toolsets = slices.Clone(c.Toolsets)
 	s := f.build(c)
-	f.byKey[key] = f.recent.PushFront(&entry{key, s})
+	f.byKey[key] = f.recent.PushFront(&cachedServer{key, s})
 	return s
 }
 
-// dotted reports whether action tools are listed with a dot, such as
+// usesDottedNames reports whether action tools are listed with a dot, such as
 // calendar.create, as the contract of the WebSocket transport has it. Many other
 // clients accept no dots.
-func dotted(c hearken.Caller) bool { return c.Transport == hearken.TransportWebSocket }
+func usesDottedNames(c hearken.Caller) bool { return c.Transport == hearken.TransportWebSocket }
 
 func (f *Factory) build(c hearken.Caller) *mcp.Server {
 	tc := &toolContext{
@@ -177,7 +177,7 @@ func (f *Factory) build(c hearken.Caller) *mcp.Server {
 	subs.server = s
 	s.AddReceivingMiddleware(renderResults, tc.checkAccess)
 	for _, t := range tools() {
-		if t.in(c.Toolsets) && tc.has(t.set) {
+		if t.inToolsets(c.Toolsets) && tc.isAvailable(t.set) {
 			named := *t.Tool
 			named.Name = tc.nameOf(t)
 			s.AddTool(&named, t.handler(tc))
@@ -191,17 +191,17 @@ func (f *Factory) build(c hearken.Caller) *mcp.Server {
 // instructions are what a model reads about the tools of this caller.
 func (tc *toolContext) instructions() string {
 	text := instructions
-	if tc.offers(Scribe) {
+	if tc.mayRead(Scribe) {
 		text += scribeInstructions
 	}
-	if tc.has(Actions) && actionTools()[hearken.CalendarCreate].in(tc.caller.Toolsets) {
+	if tc.isAvailable(Actions) && actionTools()[hearken.CalendarCreate].inToolsets(tc.caller.Toolsets) {
 		text += actionInstructions
 	}
 	return text
 }
 
-// has reports whether the hub has what a toolset needs, for this caller.
-func (tc *toolContext) has(set string) bool {
+// isAvailable reports whether the hub has what a toolset needs, for this caller.
+func (tc *toolContext) isAvailable(set string) bool {
 	switch set {
 	case Scribe:
 		return tc.scribe != nil
@@ -211,9 +211,9 @@ func (tc *toolContext) has(set string) bool {
 	return true
 }
 
-// offers reports whether the caller may read what a toolset gives access to.
-func (tc *toolContext) offers(set string) bool {
-	return tc.has(set) && allowReading(tc.caller.Toolsets, set)
+// mayRead reports whether the caller may read what a toolset gives access to.
+func (tc *toolContext) mayRead(set string) bool {
+	return tc.isAvailable(set) && allowReading(tc.caller.Toolsets, set)
 }
 
 // sdkLog passes on what the SDK logs as a warning or an error. Below that it

@@ -15,10 +15,10 @@ type promptText func(args map[string]string) string
 
 // addPrompts offers the workflows that people start by name.
 func (tc *toolContext) addPrompts(s *mcp.Server) {
-	if !tc.offers(Scribe) {
+	if !tc.mayRead(Scribe) {
 		return
 	}
-	which := &mcp.PromptArgument{Name: "session_id", Description: "Session ID from pscribe_sessions. Default: the current session."}
+	sessionArg := &mcp.PromptArgument{Name: "session_id", Description: "Session ID from pscribe_sessions. Default: the current session."}
 	add := func(name, title, description string, write promptText, args ...*mcp.PromptArgument) {
 		s.AddPrompt(&mcp.Prompt{Name: name, Title: title, Description: description, Arguments: args},
 			func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
@@ -27,11 +27,11 @@ func (tc *toolContext) addPrompts(s *mcp.Server) {
 				}}, nil
 			})
 	}
-	add("summarize-session", "Summarize a session", "Summarizes the current or a specific transcription session.", summarize, which)
-	add("monitor-call", "Monitor a call", "Follows a call live and watches for keywords, claims and action items.", monitor,
+	add("summarize-session", "Summarize a session", "Summarizes the current or a specific transcription session.", summarizePrompt, sessionArg)
+	add("monitor-call", "Monitor a call", "Follows a call live and watches for keywords, claims and action items.", monitorPrompt,
 		&mcp.PromptArgument{Name: "keywords", Description: "What to watch for, separated by commas. Default: action items, decisions, questions and deadlines."})
-	add("action-items", "Action items", "Lists what people committed to in a session and drafts each item for another tool.", actionItems, which)
-	add("soap-note", "SOAP note", "Writes a structured clinical note about a session.", soapNote, which)
+	add("action-items", "Action items", "Lists what people committed to in a session and drafts each item for another tool.", actionItemsPrompt, sessionArg)
+	add("soap-note", "SOAP note", "Writes a structured clinical note about a session.", soapNotePrompt, sessionArg)
 }
 
 // evidence is what every prompt says about the text of a transcript.
@@ -43,18 +43,18 @@ const columns = `Each row is timestamp, source, status, segment, confidence, dur
 // confidence explains the column of that name.
 const confidence = `Trust rows with a confidence of 0.8 or more. From 0.5 to 0.8, quote the words with "(unclear)". Below 0.5, do not rely on them. Names, numbers, dates and addresses are misheard most often: when one matters, quote its row and say that it should be checked.`
 
-// readAll says how to read a whole session.
-func readAll(args map[string]string) string {
+// readAllPrompt says how to read a whole session.
+func readAllPrompt(args map[string]string) string {
 	if id := oneLine(args["session_id"]); id != "" {
 		return fmt.Sprintf(`Read session %s with pscribe_cat (session_ids: [%q], format: "compact"). While the result has a field "more", continue with pscribe_tail (session_id: %q, since_line: its next_since_line, n: 200, status: "confirmed", format: "compact").`, id, id, id)
 	}
 	return `Read the current session with pscribe_cat (format: "compact"); without session_ids that is the running session, or else the last one. While the result has a field "more", continue with pscribe_tail (session_id: that session, since_line: its next_since_line, n: 200, status: "confirmed", format: "compact").`
 }
 
-func summarize(args map[string]string) string {
+func summarizePrompt(args map[string]string) string {
 	return paragraphs(
 		"Summarize a transcribed conversation.",
-		readAll(args),
+		readAllPrompt(args),
 		columns,
 		confidence,
 		`Then write, in the language of the conversation unless I ask for another:
@@ -69,7 +69,7 @@ Leave out empty sections. Give the time of whatever you cite. Say so if the tran
 	)
 }
 
-func monitor(args map[string]string) string {
+func monitorPrompt(args map[string]string) string {
 	words := oneLine(args["keywords"])
 	watch := `Watch for action items, decisions, questions to the user, deadlines, and claims that can be checked.`
 	how := ""
@@ -94,10 +94,10 @@ func monitor(args map[string]string) string {
 	)
 }
 
-func actionItems(args map[string]string) string {
+func actionItemsPrompt(args map[string]string) string {
 	return paragraphs(
 		"Find the action items of a transcribed conversation.",
-		readAll(args),
+		readAllPrompt(args),
 		columns,
 		confidence,
 		`List every commitment, accepted request and deadline in a table: what, who (M is me, S is the other side; a name if one was said), by when (an absolute date, worked out from the time of the row), the exact words with their time, and how sure you are. What was only wished for or discussed is not a commitment: list it separately as "perhaps".`,
@@ -106,10 +106,10 @@ func actionItems(args map[string]string) string {
 	)
 }
 
-func soapNote(args map[string]string) string {
+func soapNotePrompt(args map[string]string) string {
 	return paragraphs(
 		"Write a SOAP note about a transcribed consultation.",
-		readAll(args),
+		readAllPrompt(args),
 		columns+` Work out from what is said who is the clinician and who is the patient, and say so in the first line; if it is not clear, ask me.`,
 		confidence+` Quote medicines, doses, units, laterality (left, right), allergies and numbers exactly as they were said; mark them "[check]" if their confidence is below 0.9.`,
 		`Write four sections:

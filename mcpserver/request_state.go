@@ -77,9 +77,9 @@ func (s *requestStates) verify(state string) (r requestState, ok bool) {
 	return r, json.Unmarshal(b, &r) == nil
 }
 
-// use marks a nonce as used. It reports whether this was the first use, and
+// markUsed marks a nonce as used. It reports whether this was the first use, and
 // whether the nonce was used before. A nonce of an earlier process is neither.
-func (s *requestStates) use(nonce string) (first, usedBefore bool) {
+func (s *requestStates) markUsed(nonce string) (first, usedBefore bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	expires, first := s.unused[nonce]

@@ -26,13 +26,13 @@ const (
 
 // addResources offers transcripts to clients that show resources to people.
 func (tc *toolContext) addResources(s *mcp.Server) {
-	if tc.offers(Scribe) {
+	if tc.mayRead(Scribe) {
 		s.AddResource(&mcp.Resource{
 			URI: currentURI, Name: "current-transcript", Title: "Live transcript", MIMEType: transcriptType,
 			Description: "The live transcript of this computer's current session: the last 100 entries in TOON format.",
 		}, tc.readCurrent)
 	}
-	if tc.offers(Transcription) {
+	if tc.mayRead(Transcription) {
 		s.AddResourceTemplate(&mcp.ResourceTemplate{
 			URITemplate: sessionTemplate, Name: "session-transcript", Title: "Transcript of a session", MIMEType: transcriptType,
 			Description: "A session's transcript: its newest entries, at most 1,000, in TOON format.",
@@ -48,7 +48,7 @@ func (tc *toolContext) readCurrent(ctx context.Context, req *mcp.ReadResourceReq
 	if err != nil {
 		return nil, rpcFailure(tc.errorForCaller(ctx, req.Params.URI, err))
 	}
-	return transcript(req.Params.URI, pageObject(page, "toon")), nil
+	return transcriptResource(req.Params.URI, pageObject(page, "toon")), nil
 }
 
 func (tc *toolContext) readSession(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -69,7 +69,7 @@ func (tc *toolContext) readSession(ctx context.Context, req *mcp.ReadResourceReq
 			shown.Entries = append(shown.Entries, seg)
 		}
 	}
-	return transcript(req.Params.URI, pageObject(shown, "toon")), nil
+	return transcriptResource(req.Params.URI, pageObject(shown, "toon")), nil
 }
 
 // sessionOf is the session whose transcript a resource is.
@@ -80,7 +80,7 @@ func sessionOf(uri string) (id string, ok bool) {
 	return id, ok && ok2 && hearken.ValidID(id)
 }
 
-func transcript(uri string, o toon.Object) *mcp.ReadResourceResult {
+func transcriptResource(uri string, o toon.Object) *mcp.ReadResourceResult {
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{
 		URI: uri, MIMEType: transcriptType, Text: string(toon.Encode(o)),
 	}}}

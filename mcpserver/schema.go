@@ -19,7 +19,7 @@ func schemaOf[T any]() *jsonschema.Schema {
 	if err != nil {
 		panic(fmt.Sprintf("schema of %T: %v", *new(T), err))
 	}
-	simplify(s)
+	removeNulls(s)
 	return s
 }
 
@@ -42,8 +42,8 @@ func outlineOf(full *jsonschema.Schema, fields ...string) *jsonschema.Schema {
 	return s
 }
 
-// simplify removes unions with null, and the promise that no field is ever added.
-func simplify(s *jsonschema.Schema) {
+// removeNulls removes unions with null, and the promise that no field is ever added.
+func removeNulls(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -53,7 +53,7 @@ func simplify(s *jsonschema.Schema) {
 	}
 	s.AdditionalProperties = nil
 	for _, p := range s.Properties {
-		simplify(p)
+		removeNulls(p)
 	}
-	simplify(s.Items)
+	removeNulls(s.Items)
 }

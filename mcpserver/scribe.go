@@ -70,7 +70,7 @@ func statusObject(st *hearken.ScribeStatus) toon.Object {
 		o = append(o, toon.Field{Key: "since", Value: localTime(st.Since)})
 	}
 	if st.Session != "" {
-		o = append(o, toon.Field{Key: "duration", Value: tenths(st.Length.Seconds())})
+		o = append(o, toon.Field{Key: "duration", Value: roundToTenths(st.Length.Seconds())})
 	}
 	if len(st.Notes) > 0 {
 		notes := make([]any, len(st.Notes))
@@ -110,7 +110,7 @@ func scribeSessions() *tool {
 				if !s.StartedAt.IsZero() {
 					started = localTime(s.StartedAt)
 				}
-				t.Rows = append(t.Rows, []any{s.ID, started, tenths(s.Length.Seconds()), entries, s.Running})
+				t.Rows = append(t.Rows, []any{s.ID, started, roundToTenths(s.Length.Seconds()), entries, s.Running})
 			}
 			o := toon.Object{{Key: "sessions", Value: t}}
 			if raw := rawSessions(list); raw != "" && len(t.Rows) < len(list) {
@@ -137,4 +137,4 @@ const rawLength = 20_000
 
 func localTime(t time.Time) string { return t.Local().Format("2006-01-02T15:04:05-07:00") }
 
-func tenths(x float64) float64 { return math.Round(x*10) / 10 }
+func roundToTenths(x float64) float64 { return math.Round(x*10) / 10 }

@@ -17,7 +17,7 @@ func pageObject(page *hearken.ScribePage, format string) toon.Object {
 	}
 	entries := withReadableLines(page)
 	if format == "compact" {
-		o = append(o, compact(entries)...)
+		o = append(o, compactObject(entries)...)
 	} else {
 		for i := range entries {
 			entries[i].Timestamp = entries[i].Timestamp.Local()
@@ -44,9 +44,9 @@ func withReadableLines(page *hearken.ScribePage) []hearken.Segment {
 	return entries
 }
 
-// compact is a transcript that needs fewer tokens: it has seconds instead of
+// compactObject is a transcript that needs fewer tokens: it has seconds instead of
 // timestamps, and says only once what is the same in all rows.
-func compact(entries []hearken.Segment) toon.Object {
+func compactObject(entries []hearken.Segment) toon.Object {
 	if len(entries) == 0 {
 		return toon.Object{{Key: "transcript", Value: toon.Table{}}}
 	}

@@ -206,4 +206,4 @@ func truncatePage(page *hearken.ScribePage, tokens int, oldest bool) (cost int) 
 }
 
 // rowTokens estimates what an entry adds to a table.
-func rowTokens(s *hearken.Segment) int { return (70 + thirds(s.Text)) / 3 }
+func rowTokens(s *hearken.Segment) int { return (70 + tokenThirds(s.Text)) / 3 }

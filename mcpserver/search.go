@@ -63,7 +63,7 @@ func searchTranscripts() *tool {
 			for i := range hits[:min(len(hits), in.Limit)] {
 				h, s := &hits[i], &hits[i].Segment
 				out.Hits = append(out.Hits, searchHit{
-					SessionID: h.Session, Title: h.Title, Line: s.Line, Source: s.Origin, StartTime: round(s.StartTime),
+					SessionID: h.Session, Title: h.Title, Line: s.Line, Source: s.Origin, StartTime: roundToMillis(s.StartTime),
 					Timestamp: s.Timestamp.Truncate(time.Millisecond), Text: snippet(s.Text, clauses),
 					FromSegment: max(0, s.Line-1-contextSegments),
 				})

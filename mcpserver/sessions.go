@@ -58,7 +58,7 @@ func listSessions() *tool {
 				s := &sessions[i]
 				out.Sessions = append(out.Sessions, sessionSummary{
 					ID: s.ID, Title: s.Title, Status: s.Status, StopReason: s.StopReason, Language: s.Language,
-					Provider: s.Provider, StartedAt: s.StartedAt, Duration: round(s.Duration), SegmentCount: s.SegmentCount,
+					Provider: s.Provider, StartedAt: s.StartedAt, Duration: roundToMillis(s.Duration), SegmentCount: s.SegmentCount,
 				})
 			}
 			return out, nil
@@ -105,11 +105,11 @@ func getSessionStatus() *tool {
 				return nil, err
 			}
 			out := &statusOut{
-				Session: st.Session, Health: st.Health, Sender: st.Sender, ProviderState: st.ProviderState, Engine: st.Engine, OwedSeconds: round(st.Backlog),
-				LastAudioAt: st.LastAudio, LastWordAt: st.LastWord, LagSeconds: round(st.Lag), DroppedSeconds: round(st.Dropped),
+				Session: st.Session, Health: st.Health, Sender: st.Sender, ProviderState: st.ProviderState, Engine: st.Engine, OwedSeconds: roundToMillis(st.Backlog),
+				LastAudioAt: st.LastAudio, LastWordAt: st.LastWord, LagSeconds: roundToMillis(st.Lag), DroppedSeconds: roundToMillis(st.Dropped),
 				SpoolBytes: st.SpoolBytes, UnsavedSegments: st.Unsaved, Durable: st.Durable, StoreError: st.StoreError,
 			}
-			out.Duration = round(out.Duration)
+			out.Duration = roundToMillis(out.Duration)
 			// Without the store there is no note, but the rest is still known.
 			brief, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()

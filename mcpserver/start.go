@@ -100,7 +100,7 @@ func stopTranscription() *tool {
 			if err != nil {
 				return stopOut{}, err
 			}
-			return stopOut{s.ID, round(s.Duration), s.SegmentCount, s.Status}, nil
+			return stopOut{s.ID, roundToMillis(s.Duration), s.SegmentCount, s.Status}, nil
 		})
 }
 

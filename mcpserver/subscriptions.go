@@ -106,11 +106,11 @@ type pollFunc func(ctx context.Context, line int, wait time.Duration) (state str
 
 // pollerOf detects changes of a transcript; nil if the resource is none.
 func (tc *toolContext) pollerOf(uri string) pollFunc {
-	if uri == currentURI && tc.offers(Scribe) {
+	if uri == currentURI && tc.mayRead(Scribe) {
 		return tc.pollCurrent
 	}
 	id, ok := sessionOf(uri)
-	if !ok || !tc.offers(Transcription) {
+	if !ok || !tc.mayRead(Transcription) {
 		return nil
 	}
 	return func(ctx context.Context, line int, wait time.Duration) (string, int) {

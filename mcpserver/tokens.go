@@ -19,15 +19,15 @@ const (
 
 // segmentTokens estimates what a segment adds to a page.
 func segmentTokens(s *hearken.Segment) int {
-	n := segmentThirds + thirds(s.ID) + thirds(s.Text) + thirds(s.Original) + thirds(s.Language)
+	n := segmentThirds + tokenThirds(s.ID) + tokenThirds(s.Text) + tokenThirds(s.Original) + tokenThirds(s.Language)
 	for i := range s.Words {
-		n += wordThirds + thirds(s.Words[i].Word)
+		n += wordThirds + tokenThirds(s.Words[i].Word)
 	}
 	return (n + 2) / 3
 }
 
-// thirds estimates a string in JSON.
-func thirds(s string) int {
+// tokenThirds estimates a string in JSON.
+func tokenThirds(s string) int {
 	n := 0
 	for _, r := range s {
 		switch {

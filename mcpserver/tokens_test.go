@@ -26,7 +26,7 @@ func TestSegmentTokens_AreNeverTooFew(t *testing.T) {
 			Echo: rapid.Bool().Draw(t, "echo"), Original: rapid.String().Draw(t, "original"), Estimated: true,
 		}
 		for range rapid.IntRange(0, 5).Draw(t, "words") {
-			s.Words = append(s.Words, hearken.Word{Word: rapid.String().Draw(t, "word"), StartTime: round(seconds.Draw(t, "from")), EndTime: round(seconds.Draw(t, "to")), Speaker: speaker.Draw(t, "who")})
+			s.Words = append(s.Words, hearken.Word{Word: rapid.String().Draw(t, "word"), StartTime: roundToMillis(seconds.Draw(t, "from")), EndTime: roundToMillis(seconds.Draw(t, "to")), Speaker: speaker.Draw(t, "who")})
 		}
 		out := roundSegments([]hearken.Segment{s})
 		data, err := json.Marshal(out[0])

@@ -30,9 +30,9 @@ func CheckToolsets(names []string) error {
 	return nil
 }
 
-// in reports whether the tool is in the named toolsets. A name that is not a
+// inToolsets reports whether the tool is in the named toolsets. A name that is not a
 // toolset has no tools, so that a misspelt restriction is not a wider one.
-func (t *tool) in(names []string) bool {
+func (t *tool) inToolsets(names []string) bool {
 	if slices.Contains(names, ReadOnly) && !t.Annotations.ReadOnlyHint {
 		return false
 	}

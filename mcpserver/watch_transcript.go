@@ -27,13 +27,13 @@ type watchIn struct {
 func watchTranscript() *tool {
 	return defineScribe("watch_transcript", "Wait for words",
 		"Waits until a keyword, phrase or pattern is said, and returns the matching entries with context. To keep waiting, call again with since_line = next_since_line.",
-		effect{readOnly: true}, watch)
+		effect{readOnly: true}, waitForWords)
 }
 
 // watchBatch is how many entries are searched at once.
 const watchBatch = 500
 
-func watch(ctx context.Context, tc *toolContext, in watchIn) (toon.Object, error) {
+func waitForWords(ctx context.Context, tc *toolContext, in watchIn) (toon.Object, error) {
 	matches, err := newMatcher(in)
 	if err != nil {
 		return nil, err

@@ -108,7 +108,7 @@ func dial(ctx context.Context, dir string) (net.Conn, error) {
 	if info, ok := ReadHubInfo(dir); ok && info.Socket != "" {
 		conn, err := d.DialContext(ctx, "unix", info.Socket)
 		if err == nil {
-			return verified(conn)
+			return verifyPeer(conn)
 		}
 	}
 	path, err := SocketPath(dir)
@@ -119,12 +119,12 @@ func dial(ctx context.Context, dir string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return verified(conn)
+	return verifyPeer(conn)
 }
 
-// verified closes conn if it leads to another user's process: the hello may
+// verifyPeer closes conn if it leads to another user's process: the hello may
 // carry a key.
-func verified(conn net.Conn) (net.Conn, error) {
+func verifyPeer(conn net.Conn) (net.Conn, error) {
 	if err := checkPeer(conn); err != nil {
 		conn.Close()
 		return nil, err

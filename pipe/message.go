@@ -20,10 +20,10 @@ type message struct {
 	} `json:"params"`
 }
 
-// validate returns nil for a message that the hub can read. For any other line,
+// rejectionOf returns nil for a message that the hub can read. For any other line,
 // which would make the hub close the connection, it returns the JSON-RPC error
 // to answer with.
-func validate(line []byte) []byte {
+func rejectionOf(line []byte) []byte {
 	reject := func(code int, text string) []byte {
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`+"\n", code, text)
 	}

@@ -23,7 +23,7 @@ func TestValidate(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":7}`:                               "-32600",
 		`{"jsonrpc":"2.0","method":"` + strings.Repeat("x", maxLine) + `"}`: "-32600",
 	} {
-		got := string(validate([]byte(line + "\n")))
+		got := string(rejectionOf([]byte(line + "\n")))
 		if code == "" && got != "" || !strings.Contains(got, code) {
 			t.Errorf("%.60s: %q, want %q", line, got, code)
 		}

@@ -38,14 +38,14 @@ type Relay struct {
 	Dial func(ctx context.Context) (net.Conn, error)
 	Log  *slog.Logger
 
-	mu           sync.Mutex
-	change       sync.Cond       // pending or conn changed
-	conn         net.Conn        // nil while there is no hub
-	eof          bool            // the client's input has ended
-	pending      map[string]bool // ids of requests without an answer
-	handshake    [][]byte        // initialize and the messages that belong to it
-	initializeID string
-	subs         map[string][]byte // resources/subscribe by URI
+	mu            sync.Mutex
+	change        sync.Cond       // pending or conn changed
+	conn          net.Conn        // nil while there is no hub
+	eof           bool            // the client's input has ended
+	pending       map[string]bool // ids of requests without an answer
+	handshake     [][]byte        // initialize and the messages that belong to it
+	initializeID  string
+	subscriptions map[string][]byte // resources/subscribe by URI
 }
 
 // Run carries messages until the client's input ends, ctx ends, or no hub can
@@ -53,12 +53,12 @@ type Relay struct {
 func (r *Relay) Run(ctx context.Context, conn net.Conn, stdin io.Reader, stdout io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r.pending, r.subs = map[string]bool{}, map[string][]byte{}
+	r.pending, r.subscriptions = map[string]bool{}, map[string][]byte{}
 	r.change.L = &r.mu
 	r.setHub(conn)
-	defer func() { r.current().Close() }()
+	defer func() { r.currentHub().Close() }()
 	defer context.AfterFunc(ctx, func() {
-		r.current().Close()
+		r.currentHub().Close()
 		r.change.Broadcast()
 	})()
 
@@ -67,7 +67,7 @@ func (r *Relay) Run(ctx context.Context, conn net.Conn, stdin io.Reader, stdout 
 
 	var rejoins []time.Time
 	for {
-		clientErr := r.downstream(bufio.NewReader(r.current()), stdout)
+		clientErr := r.downstream(bufio.NewReader(r.currentHub()), stdout)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -112,7 +112,7 @@ func (r *Relay) upstream(ctx context.Context, stdin io.Reader, stdout io.Writer)
 	defer context.AfterFunc(ctx, r.change.Broadcast)()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.wait(ctx, func() bool { return len(r.pending) == 0 })
+	r.waitUntil(ctx, func() bool { return len(r.pending) == 0 })
 	r.eof = true
 	if r.conn != nil {
 		hangUp(r.conn)
@@ -122,7 +122,7 @@ func (r *Relay) upstream(ctx context.Context, stdin io.Reader, stdout io.Writer)
 // forward sends one line to the hub, or answers a line that is not a valid
 // message. It reports whether the relay can continue.
 func (r *Relay) forward(ctx context.Context, line []byte, stdout io.Writer) bool {
-	if rejection := validate(line); rejection != nil {
+	if rejection := rejectionOf(line); rejection != nil {
 		_, err := stdout.Write(rejection)
 		return err == nil
 	}
@@ -136,8 +136,8 @@ func (r *Relay) forward(ctx context.Context, line []byte, stdout io.Writer) bool
 	return true
 }
 
-// wait returns when cond holds, or ctx has ended. The caller holds the mutex.
-func (r *Relay) wait(ctx context.Context, cond func() bool) {
+// waitUntil returns when cond holds, or ctx has ended. The caller holds the mutex.
+func (r *Relay) waitUntil(ctx context.Context, cond func() bool) {
 	for !cond() && ctx.Err() == nil {
 		r.change.Wait()
 	}
@@ -177,7 +177,7 @@ func (r *Relay) track(ctx context.Context, line []byte) (net.Conn, bool) {
 	_ = json.Unmarshal(line, &m) // the hub refuses what cannot be read
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.wait(ctx, func() bool { return r.conn != nil && !r.pending[r.initializeID] })
+	r.waitUntil(ctx, func() bool { return r.conn != nil && !r.pending[r.initializeID] })
 	if ctx.Err() != nil {
 		return nil, false
 	}
@@ -188,9 +188,9 @@ func (r *Relay) track(ctx context.Context, line []byte) (net.Conn, bool) {
 	case "notifications/initialized", "logging/setLevel":
 		r.handshake = append(r.handshake, line)
 	case "resources/subscribe":
-		r.subs[m.Params.URI] = line
+		r.subscriptions[m.Params.URI] = line
 	case "resources/unsubscribe":
-		delete(r.subs, m.Params.URI)
+		delete(r.subscriptions, m.Params.URI)
 	}
 	if m.Method != "" && len(m.ID) > 0 {
 		r.pending[string(m.ID)] = true
@@ -220,7 +220,7 @@ func (r *Relay) rejoin(ctx context.Context, stdout io.Writer) error {
 	r.conn = nil
 	open := r.pending
 	r.pending = map[string]bool{}
-	repeat := slices.AppendSeq(slices.Clone(r.handshake), maps.Values(r.subs))
+	repeat := slices.AppendSeq(slices.Clone(r.handshake), maps.Values(r.subscriptions))
 	r.mu.Unlock()
 
 	data, err := json.Marshal(errHubEnded)
@@ -289,8 +289,8 @@ func (r *Relay) inputEnded() bool {
 	return r.eof
 }
 
-// current returns the hub's connection, or a closed one if there is no hub.
-func (r *Relay) current() net.Conn {
+// currentHub returns the hub's connection, or a closed one if there is no hub.
+func (r *Relay) currentHub() net.Conn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.conn == nil {

@@ -39,7 +39,7 @@ func Spawn(ctx context.Context, dir, path string, args, env []string) error {
 	}
 	defer r.Close()
 
-	cmd := detached(path, args)
+	cmd := detachedCommand(path, args)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, w, log
 	err = cmd.Start()
 	w.Close()

@@ -10,9 +10,9 @@ import (
 // stillActive is the exit code of a process that has not ended.
 const stillActive = 259
 
-// detached returns a command that outlives this process, outside its console
+// detachedCommand returns a command that outlives this process, outside its console
 // and process group.
-func detached(path string, args []string) *exec.Cmd {
+func detachedCommand(path string, args []string) *exec.Cmd {
 	cmd := exec.Command(path, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		HideWindow:    true,

@@ -45,11 +45,9 @@ func (o Object) Get(key string) any {
 	return nil
 }
 
-// Encode writes an object. There is no newline at the end.
-func Encode(o Object) []byte { return EncodeValue(o) }
-
-// EncodeValue writes a value of any kind that a [Field] may have.
-func EncodeValue(v any) []byte {
+// Encode writes an [Object], or another value that a [Field] may have. There is
+// no newline at the end.
+func Encode(v any) []byte {
 	var b []byte
 	switch v := v.(type) {
 	case Object:

@@ -6,13 +6,11 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// TranscriptColumns are the columns of a transcript.
-var TranscriptColumns = []string{"timestamp", "source", "status", "segment", "confidence", "duration", "language", "text"}
-
 // Transcript makes a table of segments. Unknown values are null. A time has the
 // offset of its own location.
 func Transcript(segments []hearken.Segment) Table {
-	t := Table{Columns: TranscriptColumns, Rows: make([][]any, 0, len(segments))}
+	columns := []string{"timestamp", "source", "status", "segment", "confidence", "duration", "language", "text"}
+	t := Table{Columns: columns, Rows: make([][]any, 0, len(segments))}
 	for i := range segments {
 		s := &segments[i]
 		var confidence, language any

@@ -26,8 +26,8 @@ type pageAudit struct {
 	limited time.Time // when a rate limit was last recorded
 }
 
-// refused records a wrong PIN or setup code.
-func (p *pageAudit) refused(ctx context.Context, err error) {
+// recordRefused records a wrong PIN or setup code.
+func (p *pageAudit) recordRefused(ctx context.Context, err error) {
 	kind := hearken.AuditRefused
 	if hearken.CodeOf(err) == hearken.RateLimited {
 		kind = hearken.AuditLimited

@@ -30,7 +30,7 @@ type card struct {
 }
 
 func (h *Handler) card(a *hearken.Action, names keyNames) card {
-	c := card{Action: a, KeyName: names[a.Principal], Failure: a.FailureMessage(), Warning: warning(a.Evidence), Undo: undoable(a)}
+	c := card{Action: a, KeyName: names[a.Principal], Failure: a.FailureMessage(), Warning: warning(a.Evidence), Undo: canUndo(a)}
 	switch {
 	case a.Appointment != nil:
 		start, end := momentOf(a.Appointment.Start, a.Appointment.Zone), momentOf(a.Appointment.Start.Add(a.Appointment.Duration), a.Appointment.Zone)
@@ -64,9 +64,9 @@ func warning(list []hearken.Evidence) string {
 	return worst
 }
 
-// undoable reports whether the page offers to undo an action. A message that was
+// canUndo reports whether the page offers to undo an action. A message that was
 // sent cannot be undone.
-func undoable(a *hearken.Action) bool {
+func canUndo(a *hearken.Action) bool {
 	return a.State == hearken.ActionApproved || (a.State == hearken.ActionDone && a.Tool != hearken.MessageSend)
 }
 

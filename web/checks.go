@@ -35,7 +35,7 @@ func (h *Handler) requireSession(next handlerFunc) handlerFunc {
 
 // requireToken lets signed-in pages that hold the token make changes.
 func (h *Handler) requireToken(next handlerFunc) handlerFunc {
-	return h.samePage(h.requireSession(func(w http.ResponseWriter, r *http.Request) (any, error) {
+	return h.requireSamePage(h.requireSession(func(w http.ResponseWriter, r *http.Request) (any, error) {
 		token := r.Header.Get(tokenHeader)
 		if subtle.ConstantTimeCompare([]byte(token), []byte(sessionFrom(r.Context()).token)) != 1 {
 			return nil, hearken.Errorf(hearken.Forbidden, "This page needs your PIN again.")
@@ -45,9 +45,9 @@ func (h *Handler) requireToken(next handlerFunc) handlerFunc {
 	}))
 }
 
-// samePage lets in only what this page's own code sends. The owner may let pages
+// requireSamePage lets in only what this page's own code sends. The owner may let pages
 // of other origins use the hub, but not this page.
-func (h *Handler) samePage(next handlerFunc) handlerFunc {
+func (h *Handler) requireSamePage(next handlerFunc) handlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		site := r.Header.Get("Sec-Fetch-Site")
 		origins := r.Header["Origin"]

@@ -13,9 +13,9 @@ const (
 	// heartbeat keeps proxies from closing a quiet stream, and lets the hub
 	// notice that a browser has gone.
 	heartbeat = 20 * time.Second
-	// settle is how long a stream waits after a change, so that many changes
+	// changeDelay is how long a stream waits after a change, so that many changes
 	// at once are sent as one.
-	settle = 50 * time.Millisecond
+	changeDelay = 50 * time.Millisecond
 )
 
 // events sends the inbox now and after every change, until the owner signs out
@@ -61,11 +61,11 @@ func (h *Handler) waitForChange(ctx context.Context, st *stream, changes <-chan 
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-beat.C:
-			if err := st.beat(); err != nil {
+			if err := st.sendHeartbeat(); err != nil {
 				return err
 			}
 		case <-changes:
-			pause := time.NewTimer(settle)
+			pause := time.NewTimer(changeDelay)
 			defer pause.Stop()
 			select {
 			case <-ctx.Done():
@@ -108,8 +108,8 @@ func (s *stream) send(event string, v any) error {
 	return s.write(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", event, data))
 }
 
-// beat sends a comment, which browsers ignore.
-func (s *stream) beat() error { return s.write([]byte(":\n\n")) }
+// sendHeartbeat sends a comment, which browsers ignore.
+func (s *stream) sendHeartbeat() error { return s.write([]byte(":\n\n")) }
 
 func (s *stream) write(b []byte) error {
 	if _, err := s.w.Write(b); err != nil {

@@ -43,7 +43,7 @@ func (s *sessions) open() *session {
 	n.ended, n.end = context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sweep()
+	s.removeExpired()
 	if len(s.all) >= maxSessions {
 		s.all[0].end()
 		s.all = slices.Delete(s.all, 0, 1)
@@ -56,7 +56,7 @@ func (s *sessions) open() *session {
 func (s *sessions) find(r *http.Request) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sweep()
+	s.removeExpired()
 	for _, c := range r.CookiesNamed(cookieName(r)) {
 		key := sha256.Sum256([]byte(c.Value))
 		for _, n := range s.all {
@@ -68,8 +68,8 @@ func (s *sessions) find(r *http.Request) *session {
 	return nil
 }
 
-// sweep removes expired sessions.
-func (s *sessions) sweep() {
+// removeExpired removes expired sessions.
+func (s *sessions) removeExpired() {
 	s.all = slices.DeleteFunc(s.all, func(n *session) bool {
 		over := !s.now().Before(n.expires)
 		if over {

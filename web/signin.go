@@ -17,9 +17,9 @@ type signedIn struct {
 	Token string `json:"token"`
 }
 
-// me reports whether a PIN is set and whether this browser is signed in. It never
+// signInState reports whether a PIN is set and whether this browser is signed in. It never
 // reveals the token.
-func (h *Handler) me(_ http.ResponseWriter, r *http.Request) (any, error) {
+func (h *Handler) signInState(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return struct {
 		PIN      bool `json:"pin"` // a PIN is set
 		SignedIn bool `json:"signedIn"`
@@ -39,7 +39,7 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, hearken.Errorf(hearken.Unauthorized, "No PIN is set yet.").WithTry("hearken pin")
 	}
 	if err := h.cfg.Owner.Check(in.PIN); err != nil {
-		h.audit.refused(r.Context(), err)
+		h.audit.recordRefused(r.Context(), err)
 		return nil, err
 	}
 	return h.startSession(w, r), nil
@@ -81,7 +81,7 @@ func (h *Handler) setPIN(w http.ResponseWriter, r *http.Request) (any, error) {
 	if subtle.ConstantTimeCompare([]byte(in.Code), []byte(code)) != 1 {
 		h.setup.wrong++
 		err := hearken.Errorf(hearken.Unauthorized, "This is not the code that the hub printed.").WithTry("hearken pin")
-		h.audit.refused(r.Context(), err)
+		h.audit.recordRefused(r.Context(), err)
 		return nil, err
 	}
 	if err := h.cfg.Owner.SetPIN("", in.PIN); err != nil {

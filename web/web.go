@@ -101,9 +101,9 @@ func New(cfg Config) *Handler {
 	h.sessions.now = cfg.Now
 	h.audit = pageAudit{audit: cfg.Audit, log: cfg.Log, now: cfg.Now}
 	h.serveFiles()
-	h.handle("GET /approvals/api/me", h.me)
-	h.handle("POST /approvals/api/login", h.samePage(h.requirePrivate(h.login)))
-	h.handle("POST /approvals/api/setup", h.samePage(h.requirePrivate(h.setPIN)))
+	h.handle("GET /approvals/api/me", h.signInState)
+	h.handle("POST /approvals/api/login", h.requireSamePage(h.requirePrivate(h.login)))
+	h.handle("POST /approvals/api/setup", h.requireSamePage(h.requirePrivate(h.setPIN)))
 	h.handle("POST /approvals/api/logout", h.requireToken(h.logout))
 	h.handle("GET /approvals/api/events", h.requireSession(h.events))
 	h.handle("GET /approvals/api/sessions/{id}", h.requireSession(h.transcript))

@@ -115,7 +115,7 @@ func trees() *rapid.Generator[any] {
 func TestEncode_RoundTripOfTrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := trees().Draw(t, "value")
-		b := toon.EncodeValue(want)
+		b := toon.Encode(want)
 		got, err := DecodeValue(b)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, b)
@@ -161,9 +161,9 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := DecodeValue(toon.EncodeValue(v))
+		again, err := DecodeValue(toon.Encode(v))
 		if err != nil {
-			t.Fatalf("%v in\n%s", err, toon.EncodeValue(v))
+			t.Fatalf("%v in\n%s", err, toon.Encode(v))
 		}
 		if diff := cmp.Diff(sorted(jsonOf(v)), sorted(jsonOf(again))); diff != "" {
 			t.Fatal(diff)

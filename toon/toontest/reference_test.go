@@ -110,7 +110,7 @@ func TestEncode_Fixtures(t *testing.T) {
 		if err := json.Unmarshal(f.Expected, &want); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, string(toon.EncodeValue(fromJSON(t, f.Input)))); diff != "" {
+		if diff := cmp.Diff(want, string(toon.Encode(fromJSON(t, f.Input)))); diff != "" {
 			t.Errorf("%s: %s: %s", f.Name, f.Input, diff)
 		}
 	}
@@ -191,7 +191,7 @@ func TestEncode_Reference(t *testing.T) {
 		o := flat.Example(i)
 		docs = append(docs, doc{string(toon.Encode(o)), jsonOf(o)})
 		v := deep.Example(i)
-		docs = append(docs, doc{string(toon.EncodeValue(v)), jsonOf(v)})
+		docs = append(docs, doc{string(toon.Encode(v)), jsonOf(v)})
 	}
 	type verdict struct{ Got, Err, Text string }
 	for i, v := range run[verdict](t, `
@@ -221,7 +221,7 @@ func TestDecode_Reference(t *testing.T) {
 	for i := range 3000 {
 		b := toon.Encode(flat.Example(i))
 		if i%2 == 0 {
-			b = toon.EncodeValue(deep.Example(i))
+			b = toon.Encode(deep.Example(i))
 		}
 		docs = append(docs, broken(random, b))
 	}
