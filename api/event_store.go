@@ -110,11 +110,10 @@ func (e *eventStore) drop(el *list.Element) {
 // After implements [mcp.EventStore].
 func (e *eventStore) After(_ context.Context, session, stream string, index int) iter.Seq2[[]byte, error] {
 	data, err := e.after(session, stream, index)
+	if err != nil {
+		return func(yield func([]byte, error) bool) { yield(nil, err) }
+	}
 	return func(yield func([]byte, error) bool) {
-		if err != nil {
-			yield(nil, err)
-			return
-		}
 		for _, d := range data {
 			if !yield(d, nil) {
 				return

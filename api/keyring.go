@@ -123,7 +123,9 @@ func (k *keyring) load(ctx context.Context, maxAge time.Duration) (*keySet, erro
 // merge takes over the keys that are unchanged and ends the others.
 func (k *keyring) merge(old *keySet, keys []hearken.Key) *keySet {
 	set := &keySet{read: time.Now()}
-	unchanged := map[*activeKey]bool{}
+	if old == nil {
+		old = &keySet{}
+	}
 	for _, key := range keys {
 		if key.RevokedAt != nil || len(key.Hash) != sha256.Size {
 			continue
@@ -136,15 +138,12 @@ func (k *keyring) merge(old *keySet, keys []hearken.Key) *keySet {
 			}
 			active.revoked, active.revoke = context.WithCancel(context.Background())
 		}
-		unchanged[active] = true
 		set.keys = append(set.keys, active)
 	}
-	if old != nil {
-		for _, key := range old.keys {
-			if !unchanged[key] {
-				k.onRevoke(key.caller.Principal)
-				key.revoke()
-			}
+	for _, key := range old.keys {
+		if !slices.Contains(set.keys, key) {
+			k.onRevoke(key.caller.Principal)
+			key.revoke()
 		}
 	}
 	return set
@@ -152,9 +151,6 @@ func (k *keyring) merge(old *keySet, keys []hearken.Key) *keySet {
 
 // find returns the active key that equals key in everything that matters here.
 func (s *keySet) find(key *hearken.Key) *activeKey {
-	if s == nil {
-		return nil
-	}
 	for _, active := range s.keys {
 		if active.caller.Principal == key.ID && [sha256.Size]byte(key.Hash) == active.hash &&
 			slices.Equal(active.caller.Toolsets, key.Toolsets) && active.caller.Approver == key.Approver {

@@ -42,9 +42,9 @@ func (tc *toolContext) checkAccess(next mcp.MethodHandler) mcp.MethodHandler {
 		tool, params := tc.actionToolOf(method, req)
 		state := &callState{}
 		if tool != nil && params.RequestState != "" {
-			asked, ok := tc.actions.states.verify(params.RequestState)
+			asked, ok := tc.states.verify(params.RequestState)
 			if ok && asked.Principal == tc.caller.Principal {
-				state.fresh, _ = tc.actions.states.markUsed(asked.Nonce)
+				state.fresh, _ = tc.states.markUsed(asked.Nonce)
 			}
 		}
 		if tc.isLimited(method, tool) && !state.fresh {
@@ -56,8 +56,8 @@ func (tc *toolContext) checkAccess(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(ctx, method, req)
 		}
 		if e := tc.checkMayCall(tool); e != nil {
-			if tc.actions.onRefused != nil {
-				tc.actions.onRefused(ctx, tc.caller.Principal, tool.dotted, e.Code)
+			if tc.OnRefused != nil {
+				tc.OnRefused(ctx, tc.caller.Principal, tool.dotted, e.Code)
 			}
 			res, err := tc.actionError(ctx, tool.dotted, "", e)
 			if err != nil { // a nil *CallToolResult in a Result would not be nil
@@ -72,7 +72,7 @@ func (tc *toolContext) checkAccess(next mcp.MethodHandler) mcp.MethodHandler {
 
 // actionToolOf is the action tool that a request calls; nil if it calls none.
 func (tc *toolContext) actionToolOf(method string, req mcp.Request) (*tool, *mcp.CallToolParamsRaw) {
-	if method != callTool || tc.actions == nil {
+	if method != callTool || tc.Actions == nil {
 		return nil, nil
 	}
 	p, ok := req.GetParams().(*mcp.CallToolParamsRaw)
@@ -133,8 +133,8 @@ func (tc *toolContext) runActionTool(ctx context.Context, state *callState, tool
 		return res, err
 	}
 	// The client said that it could ask, and did not: the owner decides.
-	tc.log.Debug("elicitation failed", "tool", tool.dotted, "error", err)
-	a, err := tc.actions.queue.Action(ctx, state.action)
+	tc.Log.Debug("elicitation failed", "tool", tool.dotted, "error", err)
+	a, err := tc.Actions.Action(ctx, state.action)
 	if err != nil {
 		return tc.actionError(ctx, tool.dotted, state.action, err)
 	}
@@ -156,8 +156,8 @@ func (tc *toolContext) abandonCall(ctx context.Context, state *callState, res mc
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
 	defer cancel()
-	if _, failed := tc.actions.queue.Withdraw(ctx, tc.caller.Principal, state.action); failed != nil {
-		tc.log.Warn("action of a cancelled call was not withdrawn", "action", state.action, "error", failed)
+	if _, failed := tc.Actions.Withdraw(ctx, tc.caller.Principal, state.action); failed != nil {
+		tc.Log.Warn("action of a cancelled call was not withdrawn", "action", state.action, "error", failed)
 	}
 	return res, err
 }

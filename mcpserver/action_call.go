@@ -21,15 +21,6 @@ const (
 	progressEvery = 5 * time.Second
 )
 
-// actionService is what the servers of a factory share to run actions.
-type actionService struct {
-	queue     ActionQueue
-	wait      time.Duration
-	states    *requestStates
-	closing   context.Context // ends when the hub stops
-	onRefused func(ctx context.Context, principal, tool string, code hearken.Code)
-}
-
 // An actionCall is one call of a tool that requests an action.
 type actionCall struct {
 	tool    string // with a dot
@@ -60,7 +51,7 @@ func (tc *toolContext) requestAction(ctx context.Context, c *actionCall) (*mcp.C
 	if c.call.Params.RequestState != "" {
 		return tc.applyAnswer(ctx, c)
 	}
-	a, err := tc.actions.queue.Propose(ctx, c.request)
+	a, err := tc.Actions.Propose(ctx, c.request)
 	if err != nil {
 		return nil, err
 	}
@@ -75,12 +66,12 @@ func (tc *toolContext) requestAction(ctx context.Context, c *actionCall) (*mcp.C
 func (tc *toolContext) awaitAction(ctx context.Context, tool string, a *hearken.Action) (*mcp.CallToolResult, error) {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(tc.actions.closing, cancel)()
+	defer context.AfterFunc(tc.closing, cancel)()
 	begin := time.Now()
 	for !a.State.Final() {
-		left := tc.actions.wait - time.Since(begin)
-		next, err := tc.actions.queue.Await(waiting, a.ID, max(0, min(left, progressEvery)))
-		if err != nil && ctx.Err() == nil && tc.actions.closing.Err() != nil {
+		left := tc.ActionWait - time.Since(begin)
+		next, err := tc.Actions.Await(waiting, a.ID, max(0, min(left, progressEvery)))
+		if err != nil && ctx.Err() == nil && tc.closing.Err() != nil {
 			break // the hub stops; the action remains
 		}
 		if err != nil {
@@ -93,7 +84,7 @@ func (tc *toolContext) awaitAction(ctx context.Context, tool string, a *hearken.
 		if a.State != hearken.ActionPending {
 			message = "Carrying out " + a.ID + "."
 		}
-		reportProgress(ctx, time.Since(begin).Seconds(), tc.actions.wait.Seconds(), message)
+		reportProgress(ctx, time.Since(begin).Seconds(), tc.ActionWait.Seconds(), message)
 	}
 	return actionResult(a), nil
 }

@@ -117,7 +117,7 @@ func cancelAction() *tool {
 		func(ctx context.Context, tc *toolContext, _ *mcp.CallToolRequest, in actionIn) (*mcp.CallToolResult, error) {
 			a, err := tc.ownAction(ctx, in.ID)
 			if err == nil {
-				a, err = tc.actions.queue.Cancel(ctx, tc.caller.Principal, in.ID)
+				a, err = tc.Actions.Cancel(ctx, tc.caller.Principal, in.ID)
 			}
 			if err != nil {
 				return tc.actionError(ctx, actionCancel, in.ID, err)
@@ -131,7 +131,7 @@ func cancelAction() *tool {
 
 // ownAction returns an action of the caller. Those of others are not found.
 func (tc *toolContext) ownAction(ctx context.Context, id string) (*hearken.Action, error) {
-	a, err := tc.actions.queue.Action(ctx, id)
+	a, err := tc.Actions.Action(ctx, id)
 	if err == nil && a.Principal != tc.caller.Principal {
 		err = hearken.Errorf(hearken.NotFound, "You have no action %s.", id)
 	}

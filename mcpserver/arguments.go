@@ -179,6 +179,5 @@ func toInt(n *float64) *int {
 	if n == nil {
 		return nil
 	}
-	i := int(*n)
-	return &i
+	return new(int(*n))
 }

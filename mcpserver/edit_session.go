@@ -28,19 +28,19 @@ func saveNote() *tool {
 				return out, invalid("save_note needs a text, a title or both.")
 			}
 			out.SessionID = in.SessionID
-			s, err := tc.hub.Session(ctx, in.SessionID)
+			s, err := tc.Hub.Session(ctx, in.SessionID)
 			if err != nil {
 				return out, err
 			}
 			if in.Title != "" {
-				if s, err = tc.hub.Rename(ctx, in.SessionID, in.Title); err != nil {
+				if s, err = tc.Hub.Rename(ctx, in.SessionID, in.Title); err != nil {
 					return out, err
 				}
 			}
 			out.Title = s.Title
 			if in.Text != "" {
 				now := time.Now().UTC()
-				if err := tc.hub.SaveNote(ctx, hearken.Note{Session: in.SessionID, Text: in.Text, SavedAt: now, By: tc.caller.Principal}); err != nil {
+				if err := tc.Hub.SaveNote(ctx, hearken.Note{Session: in.SessionID, Text: in.Text, SavedAt: now, By: tc.caller.Principal}); err != nil {
 					return out, err
 				}
 				out.SavedAt = &now
@@ -64,7 +64,7 @@ func forgetRecent() *tool {
 		"Permanently deletes the last minutes of a session. Use it only when the user asks.",
 		effect{destructive: true},
 		func(ctx context.Context, tc *toolContext, in forgetIn) (forgetOut, error) {
-			removed, err := tc.hub.Forget(ctx, in.SessionID, time.Duration(in.Minutes*float64(time.Minute)))
+			removed, err := tc.Hub.Forget(ctx, in.SessionID, time.Duration(in.Minutes*float64(time.Minute)))
 			return forgetOut{in.SessionID, removed}, err
 		})
 }
@@ -79,6 +79,6 @@ func deleteSession() *tool {
 		"Permanently deletes a session: transcript, note and audio. Use it only when the user asks.",
 		effect{destructive: true},
 		func(ctx context.Context, tc *toolContext, in sessionIn) (deleteOut, error) {
-			return deleteOut{in.SessionID, true}, tc.hub.Delete(ctx, in.SessionID)
+			return deleteOut{in.SessionID, true}, tc.Hub.Delete(ctx, in.SessionID)
 		})
 }

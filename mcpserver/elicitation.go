@@ -43,7 +43,7 @@ func (tc *toolContext) canAskClient(call *mcp.CallToolRequest, a *hearken.Action
 // call with the answer; for older ones the SDK asks and repeats the call.
 func (tc *toolContext) askClient(ctx context.Context, c *actionCall, a *hearken.Action) (*mcp.CallToolResult, error) {
 	callStateOf(ctx).asked = true
-	state := tc.actions.states.sign(requestState{
+	state := tc.states.sign(requestState{
 		Principal: tc.caller.Principal, Tool: c.tool, Arguments: c.digest, Action: a.ID, Digest: a.Digest, Expires: a.ExpiresAt.Unix(),
 	})
 	return &mcp.CallToolResult{
@@ -59,10 +59,10 @@ func (tc *toolContext) askClient(ctx context.Context, c *actionCall, a *hearken.
 func (tc *toolContext) applyAnswer(ctx context.Context, c *actionCall) (*mcp.CallToolResult, error) {
 	state := callStateOf(ctx)
 	state.asked = false
-	asked, ok := tc.actions.states.verify(c.call.Params.RequestState)
+	asked, ok := tc.states.verify(c.call.Params.RequestState)
 	fresh, used := state.fresh, false
 	if ok && !fresh {
-		fresh, used = tc.actions.states.markUsed(asked.Nonce)
+		fresh, used = tc.states.markUsed(asked.Nonce)
 	}
 	switch {
 	case !ok || asked.Principal != tc.caller.Principal || asked.Tool != c.tool || asked.Arguments != c.digest || tc.caller.Approver != hearken.ApproverClient:
@@ -74,7 +74,7 @@ func (tc *toolContext) applyAnswer(ctx context.Context, c *actionCall) (*mcp.Cal
 		return tc.actionError(ctx, c.tool, asked.Action, hearken.Errorf(hearken.ApprovalExpired, "The approval came too late. Nothing was done."))
 	}
 	state.action = asked.Action
-	a, err := tc.actions.queue.Action(ctx, asked.Action)
+	a, err := tc.Actions.Action(ctx, asked.Action)
 	if err != nil {
 		return tc.actionError(ctx, c.tool, asked.Action, err)
 	}
@@ -87,7 +87,7 @@ func (tc *toolContext) applyAnswer(ctx context.Context, c *actionCall) (*mcp.Cal
 		return tc.actionError(ctx, c.tool, a.ID, hearken.Errorf(hearken.ApprovalMismatch, "The form came back without a decision. Nothing was done.").
 			WithTry("repeat the call without requestState"))
 	}
-	a, decided, err := tc.actions.queue.Decide(ctx, act.DecisionRequest{ID: a.ID, Digest: asked.Digest, Allow: allow, By: "client", From: "elicitation"})
+	a, decided, err := tc.Actions.Decide(ctx, act.DecisionRequest{ID: a.ID, Digest: asked.Digest, Allow: allow, By: "client", From: "elicitation"})
 	if err != nil {
 		return tc.actionError(ctx, c.tool, asked.Action, err)
 	}

@@ -40,7 +40,7 @@ func exportDocument(ctx context.Context, tc *toolContext, in exportIn) (*exportO
 	var page *live.Page
 	var err error
 	for from, size := in.FromSegment, 0; ; from = page.Next {
-		if page, err = tc.hub.Read(ctx, live.ReadRequest{Session: in.SessionID, From: from, Limit: 500, Words: words}); err != nil {
+		if page, err = tc.Hub.Read(ctx, live.ReadRequest{Session: in.SessionID, From: from, Limit: 500, Words: words}); err != nil {
 			return nil, err
 		}
 		for _, s := range roundSegments(page.Segments) {
@@ -55,7 +55,7 @@ func exportDocument(ctx context.Context, tc *toolContext, in exportIn) (*exportO
 		}
 	}
 	// Without a note, or if the store fails, the transcript is still exported.
-	note, err := tc.hub.Note(ctx, in.SessionID)
+	note, err := tc.Hub.Note(ctx, in.SessionID)
 	if err != nil {
 		note = nil
 	}

@@ -33,7 +33,7 @@ func (tc *toolContext) errorForCaller(ctx context.Context, tool string, err erro
 	if ctx.Err() != nil {
 		return errCancelled
 	}
-	tc.log.Error("tool failed", "tool", tool, "error", err)
+	tc.Log.Error("tool failed", "tool", tool, "error", err)
 	return hearken.Errorf(internal, "%s", internalMessage)
 }
 

@@ -85,8 +85,9 @@ type Options struct {
 // concurrently.
 type Factory struct {
 	opts    Options
-	actions *actionService // nil if there are no actions
+	states  *requestStates
 	limiter *limiter
+	closing context.Context
 	close   context.CancelFunc
 
 	mu     sync.Mutex
@@ -112,15 +113,12 @@ func New(opts Options) *Factory {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	opts.Version = cmp.Or(opts.Version, "dev")
-	f := &Factory{opts: opts, byKey: map[callerKey]*list.Element{}, recent: list.New(), limiter: newLimiter(opts.Limit, opts.OnLimited)}
-	var closing context.Context
-	closing, f.close = context.WithCancel(context.Background())
-	if opts.Actions != nil {
-		f.actions = &actionService{
-			queue: opts.Actions, wait: cmp.Or(opts.ActionWait, defaultActionWait), states: newRequestStates(opts.StateKey),
-			closing: closing, onRefused: opts.OnRefused,
-		}
+	opts.ActionWait = cmp.Or(opts.ActionWait, defaultActionWait)
+	f := &Factory{
+		opts: opts, states: newRequestStates(opts.StateKey), limiter: newLimiter(opts.Limit, opts.OnLimited),
+		byKey: map[callerKey]*list.Element{}, recent: list.New(),
 	}
+	f.closing, f.close = context.WithCancel(context.Background())
 	return f
 }
 
@@ -155,10 +153,7 @@ func (f *Factory) Server(c hearken.Caller) *mcp.Server {
 func usesDottedNames(c hearken.Caller) bool { return c.Transport == hearken.TransportWebSocket }
 
 func (f *Factory) build(c hearken.Caller) *mcp.Server {
-	tc := &toolContext{
-		hub: f.opts.Hub, scribe: f.opts.Scribe, actions: f.actions, limiter: f.limiter,
-		caller: c, audioURL: f.opts.AudioURL, log: f.opts.Log,
-	}
+	tc := &toolContext{Options: f.opts, caller: c, states: f.states, limiter: f.limiter, closing: f.closing}
 	subs := &subscriptions{tools: tc, byURI: map[string]*subscription{}}
 	s := mcp.NewServer(&mcp.Implementation{Name: "hearken", Title: "Hearken", Version: f.opts.Version}, &mcp.ServerOptions{
 		Instructions:       tc.instructions(),
@@ -204,9 +199,9 @@ func (tc *toolContext) instructions() string {
 func (tc *toolContext) isAvailable(set string) bool {
 	switch set {
 	case Scribe:
-		return tc.scribe != nil
+		return tc.Scribe != nil
 	case Actions:
-		return tc.actions != nil && tc.mayAct()
+		return tc.Actions != nil && tc.mayAct()
 	}
 	return true
 }

@@ -41,7 +41,7 @@ func (tc *toolContext) addResources(s *mcp.Server) {
 }
 
 func (tc *toolContext) readCurrent(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	page, err := tc.scribe.Tail(ctx, hearken.TailRequest{N: currentEntries, Filter: hearken.AllEntries})
+	page, err := tc.Scribe.Tail(ctx, hearken.TailRequest{N: currentEntries, Filter: hearken.AllEntries})
 	if hearken.CodeOf(err) == hearken.SessionNotFound {
 		page, err = &hearken.ScribePage{Next: 1}, nil // no session yet: an empty transcript
 	}
@@ -56,7 +56,7 @@ func (tc *toolContext) readSession(ctx context.Context, req *mcp.ReadResourceReq
 	if !ok {
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}
-	page, err := tc.hub.Read(ctx, live.ReadRequest{Session: id, From: -sessionEntries, Limit: sessionEntries})
+	page, err := tc.Hub.Read(ctx, live.ReadRequest{Session: id, From: -sessionEntries, Limit: sessionEntries})
 	if hearken.CodeOf(err) == hearken.SessionNotFound {
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}
@@ -98,9 +98,9 @@ func (tc *toolContext) complete(ctx context.Context, req *mcp.CompleteRequest) (
 	default:
 		return res, nil
 	}
-	sessions, err := tc.hub.Sessions(ctx, hearken.SessionFilter{Limit: 10 * completions})
+	sessions, err := tc.Hub.Sessions(ctx, hearken.SessionFilter{Limit: 10 * completions})
 	if err != nil {
-		tc.log.Warn("completion failed", "error", err)
+		tc.Log.Warn("completion failed", "error", err)
 		return res, nil
 	}
 	prefix := strings.ToLower(req.Params.Argument.Value)

@@ -32,7 +32,7 @@ type noArguments struct{}
 // status.
 func scribeControl(name, title, description string, e effect, do func(hearken.Scribe, context.Context) (*hearken.ScribeStatus, error)) *tool {
 	return defineScribe(name, title, description, e, func(ctx context.Context, tc *toolContext, _ noArguments) (toon.Object, error) {
-		status, err := do(tc.scribe, ctx)
+		status, err := do(tc.Scribe, ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func scribeSessions() *tool {
 	return defineScribe("pscribe_sessions", "List scribe sessions", "Lists past transcription sessions of this computer, newest first.",
 		effect{readOnly: true},
 		func(ctx context.Context, tc *toolContext, in scribeSessionsIn) (toon.Object, error) {
-			list, err := tc.scribe.Sessions(ctx, in.Limit)
+			list, err := tc.Scribe.Sessions(ctx, in.Limit)
 			if err != nil {
 				return nil, err
 			}

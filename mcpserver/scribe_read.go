@@ -36,7 +36,7 @@ func scribeTail() *tool {
 			if in.SinceLine != nil {
 				req.SinceLine = *in.SinceLine
 			}
-			page, err := tc.scribe.Tail(ctx, req)
+			page, err := tc.Scribe.Tail(ctx, req)
 			if err != nil {
 				return nil, err
 			}
@@ -72,7 +72,7 @@ func scribeCat() *tool {
 			if in.Last != nil {
 				req.Last = *in.Last
 			}
-			pages, err := tc.scribe.Cat(ctx, req)
+			pages, err := tc.Scribe.Cat(ctx, req)
 			if err != nil {
 				return nil, err
 			}
@@ -110,14 +110,14 @@ func scribeGrep() *tool {
 			if req.Since, req.Until, err = parseTimeRange(in.Since, in.Until); err != nil {
 				return nil, err
 			}
-			pages, err := tc.scribe.Grep(ctx, req)
+			pages, err := tc.Scribe.Grep(ctx, req)
 			if err != nil {
 				return nil, err
 			}
 			if in.Count {
 				return toon.Object{{Key: "matches", Value: countEntries(pages)}, {Key: "sessions", Value: len(pages)}}, nil
 			}
-			more, err := moreMatches(ctx, tc.scribe, req, pages)
+			more, err := moreMatches(ctx, tc.Scribe, req, pages)
 			return append(pagesObject(pages, "toon", false), more...), err
 		})
 }

@@ -55,7 +55,7 @@ func searchTranscripts() *tool {
 			if q.Since, q.Until, err = parseTimeRange(in.Since, in.Until); err != nil {
 				return searchOut{}, err
 			}
-			hits, err := tc.hub.Search(ctx, q)
+			hits, err := tc.Hub.Search(ctx, q)
 			if err != nil {
 				return searchOut{}, err
 			}

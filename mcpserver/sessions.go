@@ -45,7 +45,7 @@ func listSessions() *tool {
 			if f.Since, f.Until, err = parseTimeRange(in.Since, in.Until); err != nil {
 				return listOut{}, err
 			}
-			sessions, err := tc.hub.Sessions(ctx, f)
+			sessions, err := tc.Hub.Sessions(ctx, f)
 			if err != nil {
 				return listOut{}, err
 			}
@@ -100,7 +100,7 @@ func getSessionStatus() *tool {
 		"Reports a session's health (last audio, last word, lag, lost audio, storage) and its note. Use it when text is late or missing.",
 		effect{readOnly: true},
 		func(ctx context.Context, tc *toolContext, in statusIn) (*statusOut, error) {
-			st, err := tc.hub.Status(ctx, in.SessionID)
+			st, err := tc.Hub.Status(ctx, in.SessionID)
 			if err != nil {
 				return nil, err
 			}
@@ -113,7 +113,7 @@ func getSessionStatus() *tool {
 			// Without the store there is no note, but the rest is still known.
 			brief, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
-			if note, err := tc.hub.Note(brief, in.SessionID); err == nil {
+			if note, err := tc.Hub.Note(brief, in.SessionID); err == nil {
 				out.Note = &attachedNote{SavedAt: note.SavedAt, By: note.By}
 				if in.IncludeNote {
 					out.Note.Text = note.Text

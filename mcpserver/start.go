@@ -31,15 +31,15 @@ func startTranscription() *tool {
 			if err := checkVocabulary(in.Vocabulary); err != nil {
 				return startOut{}, err
 			}
-			s, err := tc.hub.Start(ctx, tc.startRequest(in))
+			s, err := tc.Hub.Start(ctx, tc.startRequest(in))
 			if err != nil {
 				return startOut{}, err
 			}
-			ticket, err := tc.hub.Ticket(s.ID)
+			ticket, err := tc.Hub.Ticket(s.ID)
 			if err != nil {
 				return startOut{}, err
 			}
-			return startOut{s.ID, tc.audioURL(s.ID, ticket), s.Language, s.Provider}, nil
+			return startOut{s.ID, tc.AudioURL(s.ID, ticket), s.Language, s.Provider}, nil
 		})
 }
 
@@ -96,7 +96,7 @@ func stopTranscription() *tool {
 		"Stops an active session once its remaining audio is transcribed. You can still read it.",
 		effect{},
 		func(ctx context.Context, tc *toolContext, in sessionIn) (stopOut, error) {
-			s, err := tc.hub.Stop(ctx, in.SessionID)
+			s, err := tc.Hub.Stop(ctx, in.SessionID)
 			if err != nil {
 				return stopOut{}, err
 			}
@@ -126,7 +126,7 @@ func retranscribeSession() *tool {
 			if err := checkVocabulary(in.Vocabulary); err != nil {
 				return retranscribeOut{}, err
 			}
-			s, err := tc.hub.Retranscribe(ctx, in.SessionID, tc.startRequest(startIn{
+			s, err := tc.Hub.Retranscribe(ctx, in.SessionID, tc.startRequest(startIn{
 				Language: in.Language, Provider: in.Provider, Model: in.Model, Vocabulary: in.Vocabulary,
 			}))
 			if err != nil {

@@ -94,7 +94,7 @@ func (s *subscriptions) notifyChanges(ctx context.Context, uri string, poll poll
 		if now, next = poll(ctx, next, updateWait); now != state && ctx.Err() == nil {
 			state = now
 			if err := s.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
-				s.tools.log.Debug("clients not told of a change", "uri", uri, "error", err)
+				s.tools.Log.Debug("clients not told of a change", "uri", uri, "error", err)
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func (tc *toolContext) pollerOf(uri string) pollFunc {
 		return nil
 	}
 	return func(ctx context.Context, line int, wait time.Duration) (string, int) {
-		page, err := tc.hub.Read(ctx, live.ReadRequest{Session: id, From: max(0, line-1), Limit: sessionEntries, Wait: wait})
+		page, err := tc.Hub.Read(ctx, live.ReadRequest{Session: id, From: max(0, line-1), Limit: sessionEntries, Wait: wait})
 		if err != nil {
 			return "", line
 		}
@@ -127,7 +127,7 @@ func (tc *toolContext) pollCurrent(ctx context.Context, line int, wait time.Dura
 	if line == 0 { // that a session starts is a change, too
 		wait = 0
 	}
-	page, err := tc.scribe.Tail(ctx, hearken.TailRequest{N: currentEntries, SinceLine: line, Wait: wait})
+	page, err := tc.Scribe.Tail(ctx, hearken.TailRequest{N: currentEntries, SinceLine: line, Wait: wait})
 	if err != nil {
 		return "", 0
 	}

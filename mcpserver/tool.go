@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"sync"
 
@@ -15,18 +14,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/live"
 )
 
 // A toolContext is what the tools of one caller's server work with.
 type toolContext struct {
-	hub      *live.Hub
-	scribe   hearken.Scribe // nil if this computer cannot be captured
-	actions  *actionService // nil if there are no actions
-	limiter  *limiter
-	caller   hearken.Caller
-	audioURL func(session, ticket string) string
-	log      *slog.Logger
+	Options
+	caller  hearken.Caller
+	states  *requestStates
+	limiter *limiter
+	closing context.Context // ends when the hub stops
 }
 
 // A tool is what a model is offered, and what a call of it does.
@@ -135,7 +131,7 @@ func (t *tool) handler(tc *toolContext) mcp.ToolHandler {
 		defer func() {
 			if v := recover(); v != nil {
 				// The value may hold transcript text; its type does not.
-				tc.log.Error("tool panicked", "tool", t.Name, "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
+				tc.Log.Error("tool panicked", "tool", t.Name, "type", fmt.Sprintf("%T", v), "stack", string(debug.Stack()))
 				res, err = nil, internalError()
 			}
 		}()

@@ -60,7 +60,7 @@ func readTranscription(ctx context.Context, tc *toolContext, in readIn) (*readOu
 			req.From, req.Wait = -in.Limit, 0
 		}
 	}
-	page, err := tc.hub.Read(ctx, req)
+	page, err := tc.Hub.Read(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func readTranscription(ctx context.Context, tc *toolContext, in readIn) (*readOu
 // isCursorLost reports whether a session no longer reaches a cursor: a crash lost
 // segments that could not be made durable, or segments were forgotten.
 func (tc *toolContext) isCursorLost(ctx context.Context, c cursor) (bool, error) {
-	s, err := tc.hub.Session(ctx, c.session)
+	s, err := tc.Hub.Session(ctx, c.session)
 	if err != nil {
 		return false, err
 	}
@@ -112,8 +112,7 @@ func roundSegments(segments []hearken.Segment) []hearken.Segment {
 		s.StartTime, s.EndTime = roundToMillis(s.StartTime), roundToMillis(s.EndTime)
 		s.Timestamp = s.Timestamp.Truncate(time.Millisecond)
 		if s.Confidence != nil {
-			c := roundToMillis(*s.Confidence)
-			s.Confidence = &c
+			s.Confidence = new(roundToMillis(*s.Confidence))
 		}
 		if s.Words == nil {
 			s.Words = []hearken.Word{}

@@ -41,9 +41,9 @@ func waitForWords(ctx context.Context, tc *toolContext, in watchIn) (toon.Object
 	began := time.Now()
 	timeout := time.Duration(in.Timeout) * time.Second
 	req := hearken.TailRequest{Session: in.SessionID, N: 1, Filter: hearken.OnlyConfirmed}
-	tail, isRunning := tc.scribe.Tail, tc.isCapturing
-	if tc.hub != nil && hearken.ValidID(strings.ToLower(in.SessionID)) { // any session of the hub
-		tail, isRunning = scribe.New(scribe.Config{Hub: tc.hub}).Tail, tc.isActive
+	tail, isRunning := tc.Scribe.Tail, tc.isCapturing
+	if tc.Hub != nil && hearken.ValidID(strings.ToLower(in.SessionID)) { // any session of the hub
+		tail, isRunning = scribe.New(scribe.Config{Hub: tc.Hub}).Tail, tc.isActive
 	}
 	page, err := tail(ctx, req) // fails if there is no such session
 	if err != nil {
@@ -88,13 +88,13 @@ func waitForWords(ctx context.Context, tc *toolContext, in watchIn) (toon.Object
 
 // isCapturing reports whether the scribe is still capturing a session.
 func (tc *toolContext) isCapturing(ctx context.Context, session string) bool {
-	st, err := tc.scribe.Status(ctx)
+	st, err := tc.Scribe.Status(ctx)
 	return err == nil && st.Running && st.Session == session
 }
 
 // isActive reports whether a session of the hub is active.
 func (tc *toolContext) isActive(ctx context.Context, session string) bool {
-	s, err := tc.hub.Session(ctx, session)
+	s, err := tc.Hub.Session(ctx, session)
 	return err == nil && s.Status == hearken.Active
 }
 

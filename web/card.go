@@ -33,11 +33,10 @@ func (h *Handler) card(a *hearken.Action, names keyNames) card {
 	c := card{Action: a, KeyName: names[a.Principal], Failure: a.FailureMessage(), Warning: warning(a.Evidence), Undo: canUndo(a)}
 	switch {
 	case a.Appointment != nil:
-		start, end := momentOf(a.Appointment.Start, a.Appointment.Zone), momentOf(a.Appointment.Start.Add(a.Appointment.Duration), a.Appointment.Zone)
-		c.When, c.End = &start, &end
+		c.When = momentOf(a.Appointment.Start, a.Appointment.Zone)
+		c.End = momentOf(a.Appointment.Start.Add(a.Appointment.Duration), a.Appointment.Zone)
 	case a.Reminder != nil:
-		at := momentOf(a.Reminder.At, a.Reminder.Zone)
-		c.When = &at
+		c.When = momentOf(a.Reminder.At, a.Reminder.Zone)
 		if a.Reminder.Repeat != "" {
 			c.Schedule = act.TimeText(a)
 		}
@@ -79,7 +78,7 @@ type moment struct {
 	Offset string    `json:"offset"` // "CET, UTC+01:00"; distinguishes the repeated hour when summer time ends
 }
 
-func momentOf(t time.Time, zone string) moment {
+func momentOf(t time.Time, zone string) *moment {
 	if loc, err := time.LoadLocation(zone); err == nil {
 		t = t.In(loc)
 	} else {
@@ -93,7 +92,7 @@ func momentOf(t time.Time, zone string) moment {
 	if name, _ := t.Zone(); name != "" && name[0] != '+' && name[0] != '-' {
 		offset = name + ", " + offset
 	}
-	return moment{At: t, Day: t.Format("Monday, 2 January 2006"), Clock: t.Format(clock), Zone: zone, Offset: offset}
+	return &moment{At: t, Day: t.Format("Monday, 2 January 2006"), Clock: t.Format(clock), Zone: zone, Offset: offset}
 }
 
-func (m moment) String() string { return m.Day + ", " + m.Clock + " " + m.Zone }
+func (m *moment) String() string { return m.Day + ", " + m.Clock + " " + m.Zone }

@@ -43,7 +43,7 @@ func (s *sessions) open() *session {
 	n.ended, n.end = context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.removeExpired()
+	s.endMatching(s.isExpired)
 	if len(s.all) >= maxSessions {
 		s.all[0].end()
 		s.all = slices.Delete(s.all, 0, 1)
@@ -56,7 +56,7 @@ func (s *sessions) open() *session {
 func (s *sessions) find(r *http.Request) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.removeExpired()
+	s.endMatching(s.isExpired)
 	for _, c := range r.CookiesNamed(cookieName(r)) {
 		key := sha256.Sum256([]byte(c.Value))
 		for _, n := range s.all {
@@ -68,31 +68,24 @@ func (s *sessions) find(r *http.Request) *session {
 	return nil
 }
 
-// removeExpired removes expired sessions.
-func (s *sessions) removeExpired() {
+func (s *sessions) isExpired(n *session) bool { return !s.now().Before(n.expires) }
+
+// end ends the sessions that match.
+func (s *sessions) end(match func(*session) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endMatching(match)
+}
+
+// endMatching is end for callers that hold mu.
+func (s *sessions) endMatching(match func(*session) bool) {
 	s.all = slices.DeleteFunc(s.all, func(n *session) bool {
-		over := !s.now().Before(n.expires)
-		if over {
+		ends := match(n)
+		if ends {
 			n.end()
 		}
-		return over
+		return ends
 	})
-}
-
-func (s *sessions) close(n *session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n.end()
-	s.all = slices.DeleteFunc(s.all, func(o *session) bool { return o == n })
-}
-
-func (s *sessions) endAll() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, n := range s.all {
-		n.end()
-	}
-	s.all = nil
 }
 
 // cookieName contains the port. Cookies are shared by all ports of a host, so two

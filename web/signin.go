@@ -92,7 +92,7 @@ func (h *Handler) setPIN(w http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 func (h *Handler) logout(w http.ResponseWriter, r *http.Request) (any, error) {
-	h.sessions.close(sessionFrom(r.Context()))
+	h.sessions.end(func(s *session) bool { return s == sessionFrom(r.Context()) })
 	http.SetCookie(w, h.cookie(r, ""))
 	return struct{}{}, nil
 }

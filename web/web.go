@@ -126,7 +126,7 @@ func (h *Handler) Routes() []Route {
 }
 
 // SignOut ends every session. It is called after the PIN has changed.
-func (h *Handler) SignOut() { h.sessions.endAll() }
+func (h *Handler) SignOut() { h.sessions.end(func(*session) bool { return true }) }
 
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
