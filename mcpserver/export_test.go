@@ -16,7 +16,7 @@ func (f *Factory) Cached() int {
 
 // NewLimiterAt is a limiter for one key whose clock is the test's.
 func NewLimiterAt(limit int) func(now time.Duration) (wait time.Duration) {
-	r := &ring{}
+	r := &requestTimes{}
 	return func(now time.Duration) time.Duration { return r.add(now, limit) }
 }
 

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,37 +25,37 @@ type limiter struct {
 	start     time.Time
 
 	mu    sync.Mutex
-	byKey map[string]*ring
+	byKey map[string]*requestTimes
 }
 
-// A ring holds the times of a key's last allowed requests, since start.
-type ring struct {
-	at       []time.Duration
-	next     int           // the oldest, once the ring is full
-	reported time.Duration // when onLimited was last called
+// requestTimes says when a key made its requests, counted from the limiter's
+// start.
+type requestTimes struct {
+	allowed  []time.Duration // in the last minute, oldest first
+	reported time.Duration   // when onLimited was last called
 }
 
 func newLimiter(limit int, onLimited func(principal string)) *limiter {
 	if limit == 0 {
 		limit = defaultLimit
 	}
-	return &limiter{limit: limit, onLimited: onLimited, start: time.Now(), byKey: map[string]*ring{}}
+	return &limiter{limit: limit, onLimited: onLimited, start: time.Now(), byKey: map[string]*requestTimes{}}
 }
 
-// allow counts a request, or says how long to wait before it. A request that is
-// refused does not count.
-func (l *limiter) allow(principal string) (wait time.Duration, ok bool) {
+// waitTime counts a request, or says how long to wait before it. A request that
+// is refused does not count.
+func (l *limiter) waitTime(principal string) time.Duration {
 	if l.limit < 0 {
-		return 0, true
+		return 0
 	}
 	l.mu.Lock()
-	now := time.Since(l.start) // within the lock, so that a ring is in order
+	now := time.Since(l.start) // within the lock, so that the times are in order
 	r := l.byKey[principal]
 	if r == nil {
-		r = &ring{reported: -limitWindow}
+		r = &requestTimes{reported: -limitWindow}
 		l.byKey[principal] = r
 	}
-	wait = r.add(now, l.limit)
+	wait := r.add(now, l.limit)
 	report := wait > 0 && now-r.reported >= limitWindow
 	if report {
 		r.reported = now
@@ -63,21 +64,17 @@ func (l *limiter) allow(principal string) (wait time.Duration, ok bool) {
 	if report && l.onLimited != nil {
 		l.onLimited(principal)
 	}
-	return wait, wait == 0
+	return wait
 }
 
 // add adds a request, or says how long to wait before it.
-func (r *ring) add(now time.Duration, limit int) (wait time.Duration) {
-	if len(r.at) < limit {
-		r.at = append(r.at, now)
-		return 0
-	}
+func (r *requestTimes) add(now time.Duration, limit int) (wait time.Duration) {
 	// A minute later to the nanosecond is still within that minute.
-	if wait := r.at[r.next] + limitWindow + 1 - now; wait > 0 {
-		return wait
+	r.allowed = slices.DeleteFunc(r.allowed, func(at time.Duration) bool { return now-at > limitWindow })
+	if len(r.allowed) >= limit {
+		return r.allowed[0] + limitWindow + 1 - now
 	}
-	r.at[r.next] = now
-	r.next = (r.next + 1) % limit
+	r.allowed = append(r.allowed, now)
 	return 0
 }
 
