@@ -163,13 +163,12 @@ func (s *keySet) find(key *hearken.Key) *activeKey {
 // watch reads the keys every second while requests with a key run, until ctx
 // ends.
 func (k *keyring) watch(ctx context.Context) {
-	tick := time.NewTicker(keysMaxAge)
-	defer tick.Stop()
+	tick := time.Tick(keysMaxAge)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick:
 			if k.running.Load() > 0 {
 				if _, err := k.load(ctx, keysMaxAge/2); err != nil {
 					k.log.Warn("cannot read the keys", "error", err)

@@ -160,13 +160,12 @@ func (s *sessions) end(sess *session) {
 
 // watch ends sessions that have been idle for too long, until ctx ends.
 func (s *sessions) watch(ctx context.Context) {
-	tick := time.NewTicker(max(s.api.limits.SessionIdle/10, time.Millisecond))
-	defer tick.Stop()
+	tick := time.Tick(max(s.api.limits.SessionIdle/10, time.Millisecond))
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick:
 			before := time.Now().Add(-s.api.limits.SessionIdle).UnixNano()
 			s.endMatching(func(sess *session) bool { return sess.busy.Load() == 0 && sess.used.Load() < before })
 		}

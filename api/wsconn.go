@@ -149,11 +149,9 @@ func (w *wsConn) drain() {
 	w.drained = make(chan struct{})
 	w.checkDrained()
 	w.mu.Unlock()
-	timeout := time.NewTimer(w.limits.Drain)
-	defer timeout.Stop()
 	select {
 	case <-w.drained:
-	case <-timeout.C:
+	case <-time.After(w.limits.Drain):
 	}
 }
 
@@ -215,13 +213,12 @@ func (w *wsConn) closeWithReason() {
 
 // pingUntil closes the connection if the client stops answering pings.
 func (w *wsConn) pingUntil(ended <-chan struct{}) {
-	tick := time.NewTicker(w.limits.Ping)
-	defer tick.Stop()
+	tick := time.Tick(w.limits.Ping)
 	for {
 		select {
 		case <-ended:
 			return
-		case <-tick.C:
+		case <-tick:
 			ctx, cancel := context.WithTimeout(context.Background(), w.limits.Ping)
 			err := w.c.Ping(ctx)
 			cancel()

@@ -60,9 +60,10 @@ func (a *arguments[T]) explainRange(name string, n json.Number) error {
 func (a *arguments[T]) explainUnknown(name string, given any) error {
 	owner, fields := a.tool, reflect.TypeFor[T]()
 	members, _ := given.(map[string]any)
+	_, own := members[name]
 	for _, key := range fieldNames(fields) {
 		nested, _ := memberOf(given, key).(map[string]any)
-		if hasKey(nested, name) && !hasKey(members, name) {
+		if _, ok := nested[name]; ok && !own {
 			owner, fields = key, fieldOf(fields, key)
 			break
 		}
@@ -109,11 +110,6 @@ func fieldOf(t reflect.Type, name string) reflect.Type {
 		return f
 	}
 	return t.Field(i).Type.Elem()
-}
-
-func hasKey(members map[string]any, name string) bool {
-	_, ok := members[name]
-	return ok
 }
 
 func fieldNames(t reflect.Type) []string {

@@ -49,12 +49,8 @@ func listSessions() *tool {
 			if err != nil {
 				return listOut{}, err
 			}
-			out := listOut{Sessions: make([]sessionSummary, 0, len(sessions))}
-			for i := range sessions {
-				if i == in.Limit {
-					out.Truncated = true
-					break
-				}
+			out := listOut{Sessions: make([]sessionSummary, 0, len(sessions)), Truncated: len(sessions) > in.Limit}
+			for i := range sessions[:min(len(sessions), in.Limit)] {
 				s := &sessions[i]
 				out.Sessions = append(out.Sessions, sessionSummary{
 					ID: s.ID, Title: s.Title, Status: s.Status, StopReason: s.StopReason, Language: s.Language,

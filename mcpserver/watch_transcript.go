@@ -100,10 +100,8 @@ func (tc *toolContext) isActive(ctx context.Context, session string) bool {
 
 // pause waits, and reports false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false

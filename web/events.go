@@ -54,22 +54,19 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) (any, error) {
 
 // waitForChange returns shortly after the next change, or with an error.
 func (h *Handler) waitForChange(ctx context.Context, st *stream, changes <-chan struct{}) error {
-	beat := time.NewTicker(heartbeat)
-	defer beat.Stop()
+	beat := time.Tick(heartbeat)
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-beat.C:
+		case <-beat:
 			if err := st.sendHeartbeat(); err != nil {
 				return err
 			}
 		case <-changes:
-			pause := time.NewTimer(changeDelay)
-			defer pause.Stop()
 			select {
 			case <-ctx.Done():
-			case <-pause.C:
+			case <-time.After(changeDelay):
 			}
 			return ctx.Err()
 		}
