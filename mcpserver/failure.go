@@ -17,10 +17,9 @@ import (
 const ErrorMeta = "hearken/error"
 
 // internal is the code of failures that no caller can do anything about.
-const (
-	internal        hearken.Code = "internal"
-	internalMessage              = "Something went wrong inside the hub; its log says what."
-)
+const internal hearken.Code = "internal"
+
+const internalMessage = "Something went wrong inside the hub; its log says what."
 
 var errCancelled = hearken.Errorf(hearken.Busy, "The call was cancelled.")
 
