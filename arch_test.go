@@ -14,12 +14,12 @@ import (
 
 const module = "github.com/hearken-dev/hearken"
 
-// rules say which of the house's own packages a room may import besides the
-// root. A rule for "store/*" holds for every leaf below; the most precise rule
-// wins. Rooms that are not named here may import only the root.
+// rules list which of our packages a package may import besides the root. A rule
+// for "store/*" applies to every package below; the most specific rule wins.
+// Packages that are not listed may import only the root.
 var rules = map[string][]string{
-	"":              nil,       // the root: the words, and nothing else
-	"live":          {"audio"}, // the verbs
+	"":              nil,       // the root imports nothing
+	"live":          {"audio"}, // behaviour
 	"scribe":        {"live"},
 	"act":           {"schedule", "act/evidence", "act/people"},
 	"act/*":         {"schedule"},
@@ -35,7 +35,7 @@ var rules = map[string][]string{
 	"models":        nil,
 	"pipe":          nil,
 	"store":         nil,
-	"store/*":       {"store"}, // leaves never know each other
+	"store/*":       {"store"}, // adapters never import each other
 	"action/*":      {"schedule"},
 	"bus/*":         nil,
 	"source/*":      {"audio", "source/wsconn", "source/ffmpeg"},
@@ -46,7 +46,7 @@ var rules = map[string][]string{
 	"mcpserver":     {"live", "scribe", "act", "export", "toon"},
 	"api":           {"live", "act"},
 	"web":           {"live", "act"},
-	"cmd/*":         {"*"}, // only the wiring knows everybody
+	"cmd/*":         {"*"}, // only the wiring imports everything
 	"bench":         {"*"},
 	"test/*":        {"*"},
 }
@@ -54,16 +54,16 @@ var rules = map[string][]string{
 // shared are small packages that every package but the root may use.
 var shared = []string{"files", "safetext", "editdistance", "remote"}
 
-// forTests are the suites, fakes and recordings that tests of any room may use.
+// forTests are suites, fakes and recordings that all tests may use.
 var forTests = []string{"stt/stttest", "store/storetest", "test/speech", "toon/toontest"}
 
-// wholeHouse are the rooms whose tests may use real leaves in place of fakes.
-var wholeHouse = []string{"live", "act", "mcpserver", "api", "web"}
+// realAdapters are packages whose tests may use real adapters instead of fakes.
+var realAdapters = []string{"live", "act", "mcpserver", "api", "web"}
 
-// TestArchitecture holds the arrows of the house: imports point inward, and
-// siblings never import each other.
+// TestArchitecture checks that imports point inward and that adapters never
+// import each other.
 func TestArchitecture(t *testing.T) {
-	rooms := 0
+	checked := 0
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ func TestArchitecture(t *testing.T) {
 			return nil
 		}
 		if strings.HasSuffix(file, ".go") {
-			rooms++
+			checked++
 			checkImports(t, filepath.ToSlash(file))
 		}
 		return nil
@@ -84,8 +84,8 @@ func TestArchitecture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rooms < 50 {
-		t.Errorf("only %d files were looked at", rooms)
+	if checked < 50 {
+		t.Errorf("only %d files were checked", checked)
 	}
 }
 
@@ -96,9 +96,9 @@ func checkImports(t *testing.T, file string) {
 		t.Error(err)
 		return
 	}
-	room := path.Dir(file)
-	if room == "." {
-		room = ""
+	pkg := path.Dir(file)
+	if pkg == "." {
+		pkg = ""
 	}
 	isTest := strings.HasSuffix(file, "_test.go")
 	for _, spec := range f.Imports {
@@ -107,33 +107,33 @@ func checkImports(t *testing.T, file string) {
 			t.Error(err)
 			continue
 		}
-		inside, ours := strings.CutPrefix(imported, module)
-		inside = strings.TrimPrefix(inside, "/")
+		imports, ours := strings.CutPrefix(imported, module)
+		imports = strings.TrimPrefix(imports, "/")
 		switch {
-		case !ours && room == "" && !isTest && strings.Contains(strings.Split(imported, "/")[0], "."):
+		case !ours && pkg == "" && !isTest && strings.Contains(strings.Split(imported, "/")[0], "."):
 			t.Errorf("%s imports %s: the root imports only the standard library", file, imported)
-		case !ours, inside == "", inside == room:
-		case room != "" && slices.Contains(shared, inside):
-		case isTest && (slices.Contains(forTests, inside) || slices.Contains(wholeHouse, room)):
-		case !allowed(room, inside):
-			t.Errorf("%s imports %s, which %q may not", file, imported, room)
+		case !ours, imports == "", imports == pkg:
+		case pkg != "" && slices.Contains(shared, imports):
+		case isTest && (slices.Contains(forTests, imports) || slices.Contains(realAdapters, pkg)):
+		case !allowed(pkg, imports):
+			t.Errorf("%s imports %s, which %q may not", file, imported, pkg)
 		}
 	}
 }
 
-// allowed reports whether room may import the house's package inside.
-func allowed(room, inside string) bool {
-	may, known := rules[room]
+// allowed reports whether a package may import another of our packages.
+func allowed(pkg, imports string) bool {
+	may, known := rules[pkg]
 	if !known {
-		may = rules[strings.SplitN(room, "/", 2)[0]+"/*"]
+		may = rules[strings.SplitN(pkg, "/", 2)[0]+"/*"]
 	}
-	return slices.Contains(may, inside) || slices.Contains(may, "*")
+	return slices.Contains(may, imports) || slices.Contains(may, "*")
 }
 
-// TestArchitecture_Rules has the rules say no where they must.
+// TestArchitecture_Rules checks the rules themselves.
 func TestArchitecture_Rules(t *testing.T) {
 	for _, tt := range []struct {
-		room, inside string
+		pkg, imports string
 		want         bool
 	}{
 		{"store/sqlite", "store/postgres", false},
@@ -153,8 +153,8 @@ func TestArchitecture_Rules(t *testing.T) {
 		{"pipe", "live", false},
 		{"cmd/hearken", "store/sqlite", true},
 	} {
-		if got := allowed(tt.room, tt.inside); got != tt.want {
-			t.Errorf("%s may import %s: %t", tt.room, tt.inside, got)
+		if got := allowed(tt.pkg, tt.imports); got != tt.want {
+			t.Errorf("%s may import %s: %t", tt.pkg, tt.imports, got)
 		}
 	}
 }

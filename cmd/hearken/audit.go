@@ -40,6 +40,10 @@ func (c *auditVerifyCmd) Run(_ context.Context, p *program) error {
 	if report.Records != 1 {
 		records = fmt.Sprintf("%d records", report.Records)
 	}
+	if report.Checkpoints == 0 {
+		fmt.Fprintf(p.stdout, "%s verified, none covered by a signed checkpoint yet.\n", records)
+		return nil
+	}
 	fmt.Fprintf(p.stdout, "%s verified, %d covered by %s.\n", records, report.Covered, checkpoints)
 	return nil
 }
