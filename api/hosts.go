@@ -116,8 +116,8 @@ func originOf(u *url.URL) string {
 	return strings.ToLower(u.Scheme + "://" + host)
 }
 
-// forwarded reports whether a proxy says that it forwards for somebody else.
-func forwarded(h http.Header) bool {
+// isForwarded reports whether a proxy says that it forwards for somebody else.
+func isForwarded(h http.Header) bool {
 	headers := []string{"X-Forwarded-For", "Forwarded", "X-Forwarded-Host", "X-Real-Ip", "Via"}
 	return slices.ContainsFunc(headers, func(name string) bool { return len(h[name]) > 0 })
 }

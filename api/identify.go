@@ -101,7 +101,7 @@ func (a *API) identifyByTicket(w *response, r *http.Request, p *peer, ticket str
 // process on this computer, which is not a proxy for somebody else.
 func (a *API) needsNoKey(r *http.Request, p *peer) bool {
 	return !a.cfg.AuthRequired && p.listener.loopback && p.loopback && p.checkOwner(a) == nil &&
-		!a.hosts.behindPublicProxy() && !forwarded(r.Header)
+		!a.hosts.behindPublicProxy() && !isForwarded(r.Header)
 }
 
 // rejectKey refuses a wrong key or ticket. Nobody can guess 256 bits; the limit

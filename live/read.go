@@ -82,7 +82,7 @@ func (h *Hub) Read(ctx context.Context, req ReadRequest) (*Page, error) {
 	if req.Wait > 0 {
 		return s.readWaiting(ctx, req)
 	}
-	page, _ := s.read(req)
+	page, _ := s.readPage(req)
 	return page, nil
 }
 
@@ -99,7 +99,7 @@ func (h *Hub) Interim(ctx context.Context, id string) ([]hearken.Segment, error)
 func (s *session) readWaiting(ctx context.Context, req ReadRequest) (*Page, error) {
 	deadline := time.NewTimer(req.Wait)
 	defer deadline.Stop()
-	shown, changed := s.read(req)
+	shown, changed := s.readPage(req)
 	for {
 		if len(shown.Segments) > 0 || shown.Session.Status == hearken.Stopped {
 			return shown, nil
@@ -114,7 +114,7 @@ func (s *session) readWaiting(ctx context.Context, req ReadRequest) (*Page, erro
 			return nil, ctx.Err()
 		}
 		before := shown.Interim
-		shown, changed = s.read(req)
+		shown, changed = s.readPage(req)
 		if req.Interim && !slices.EqualFunc(before, shown.Interim, sameText) {
 			return shown, nil
 		}
@@ -123,9 +123,9 @@ func (s *session) readWaiting(ctx context.Context, req ReadRequest) (*Page, erro
 
 func sameText(a, b hearken.Segment) bool { return a.ID == b.ID && a.Text == b.Text }
 
-// read returns a page from memory and a channel that is closed at the next
+// readPage returns a page from memory and a channel that is closed at the next
 // change.
-func (s *session) read(req ReadRequest) (*Page, <-chan struct{}) {
+func (s *session) readPage(req ReadRequest) (*Page, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	page := &Page{Session: s.snapshotLocked(), Total: s.info.SegmentCount}

@@ -117,14 +117,14 @@ func scribeGrep() *tool {
 			if in.Count {
 				return toon.Object{{Key: "matches", Value: countEntries(pages)}, {Key: "sessions", Value: len(pages)}}, nil
 			}
-			more, err := moreMatches(ctx, tc.Scribe, req, pages)
+			more, err := moreMatchesHint(ctx, tc.Scribe, req, pages)
 			return append(pagesObject(pages, "toon", false), more...), err
 		})
 }
 
-// moreMatches says that there are more matches than are shown, and how to see
+// moreMatchesHint says that there are more matches than are shown, and how to see
 // them; nil if all are shown.
-func moreMatches(ctx context.Context, s hearken.Scribe, req hearken.GrepRequest, shown []hearken.ScribePage) (toon.Object, error) {
+func moreMatchesHint(ctx context.Context, s hearken.Scribe, req hearken.GrepRequest, shown []hearken.ScribePage) (toon.Object, error) {
 	if countEntries(shown) < req.Limit {
 		return nil, nil
 	}

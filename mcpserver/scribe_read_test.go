@@ -40,7 +40,7 @@ func TestMoreMatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := moreMatches(t.Context(), manyMatches{matches: tt.matches}, req, shown)
+		o, err := moreMatchesHint(t.Context(), manyMatches{matches: tt.matches}, req, shown)
 		if err != nil || (len(o) > 0) != tt.more {
 			t.Errorf("%d matches: %v, %v", tt.matches, o, err)
 		}

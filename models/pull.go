@@ -60,7 +60,7 @@ func Pull(ctx context.Context, o Options) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	if err := o.fetch(ctx, work, chosen); err != nil {
+	if err := o.fetchComponents(ctx, work, chosen); err != nil {
 		return err
 	}
 	return o.prepare(ctx, chosen)
@@ -102,7 +102,7 @@ func (o Options) workDir() (string, error) {
 	return dir, nil
 }
 
-func (o Options) fetch(ctx context.Context, work string, chosen []component) error {
+func (o Options) fetchComponents(ctx context.Context, work string, chosen []component) error {
 	var want []file
 	var packages []pkg
 	for _, c := range chosen {
@@ -168,7 +168,7 @@ func (o Options) fetchFrom(ctx context.Context, work string, want []file) error 
 	o.Progress(step)
 	name, err := o.From, error(nil)
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-		name, err = download(ctx, work, o.From, func(done, total int64) {
+		name, err = downloadFile(ctx, work, o.From, func(done, total int64) {
 			o.Progress(Step{Name: o.From, Done: done, Total: total, State: Moving})
 		})
 	}
@@ -178,9 +178,9 @@ func (o Options) fetchFrom(ctx context.Context, work string, want []file) error 
 	return o.reportEnd(step, err)
 }
 
-// download saves the body to a file in an empty directory. Its content is
+// downloadFile saves the body to a file in an empty directory. Its content is
 // verified like any other.
-func download(ctx context.Context, dir, url string, moved func(done, total int64)) (string, error) {
+func downloadFile(ctx context.Context, dir, url string, moved func(done, total int64)) (string, error) {
 	failed := func(err error) error {
 		return hearken.Errorf(hearken.NotFound, "%s cannot be fetched: %w.", url, err).
 			WithTry("fetch it by other means and give the file: hearken models pull --from FILE")

@@ -71,7 +71,7 @@ func (r *rule) set(name, value string, zone *time.Location) (err error) {
 	case "COUNT":
 		r.count, err = parseNumber(name, value, 1, 1000)
 	case "UNTIL":
-		r.until, err = parseUntil(value, zone)
+		r.until, err = parseRepeatEnd(value, zone)
 	case "WKST":
 		day := slices.Index(dayNames, value)
 		if day < 0 {
@@ -190,8 +190,8 @@ func parseDays(value string) ([]ordinalDay, error) {
 // untilLayout is the form of UNTIL that goes with a start in a named zone.
 const untilLayout = "20060102T150405Z"
 
-// parseUntil reads the last time of a rule. A date includes the whole day.
-func parseUntil(value string, zone *time.Location) (time.Time, error) {
+// parseRepeatEnd reads the last time of a rule. A date includes the whole day.
+func parseRepeatEnd(value string, zone *time.Location) (time.Time, error) {
 	if t, err := time.Parse(untilLayout, value); err == nil {
 		return t, nil
 	}

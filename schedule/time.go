@@ -47,7 +47,7 @@ func ParseTime(text string, zone *time.Location, now time.Time) (time.Time, erro
 func parseInstant(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	parts := isoTime.FindStringSubmatch(text)
 	if parts == nil {
-		return time.Time{}, explainTime(text, zone, now)
+		return time.Time{}, badTimeError(text, zone, now)
 	}
 	var n [6]int // year to second
 	for i := range n {
@@ -100,8 +100,8 @@ func onWallClock(text string, floating time.Time, zone *time.Location) (time.Tim
 	return first, nil
 }
 
-// explainTime is the error for a text that is not a time.
-func explainTime(text string, zone *time.Location, now time.Time) error {
+// badTimeError is the error for a text that is not a time.
+func badTimeError(text string, zone *time.Location, now time.Time) error {
 	if zone != nil {
 		now = now.In(zone)
 	}

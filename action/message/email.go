@@ -86,7 +86,7 @@ func NewEmail(cfg EmailConfig) (*Email, error) {
 	}
 	tlsCfg, err := tlsConfig(cfg.Host, cfg.CAFile)
 	if err != nil {
-		return nil, unreadableSetting("The mail server's certificates", err)
+		return nil, settingFileError("The mail server's certificates", err)
 	}
 	return &Email{cfg: cfg, from: from, tls: tlsCfg, now: time.Now}, nil
 }

@@ -144,8 +144,8 @@ func missingSetting(setting string) error {
 	return hearken.Errorf(hearken.Invalid, "%s is missing", setting)
 }
 
-// unreadableSetting is the error for a setting whose file cannot be used.
-func unreadableSetting(setting string, err error) error {
+// settingFileError is the error for a setting whose file cannot be used.
+func settingFileError(setting string, err error) error {
 	return &hearken.Error{Code: hearken.Invalid, Message: fmt.Sprintf("%s: %v", setting, err), Err: err}
 }
 

@@ -58,7 +58,7 @@ func NewNtfy(cfg NtfyConfig) (*Ntfy, error) {
 	}
 	service, err := newService("The ntfy server", u, cfg.CAFile)
 	if err != nil {
-		return nil, unreadableSetting("The ntfy server's certificates", err)
+		return nil, settingFileError("The ntfy server's certificates", err)
 	}
 	return &Ntfy{cfg: cfg, url: u.JoinPath(cfg.Topic).String(), service: service}, nil
 }

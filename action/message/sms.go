@@ -72,7 +72,7 @@ func NewSMS(cfg SMSConfig) (*SMS, error) {
 	}
 	service, err := newService("Twilio", base, cfg.CAFile)
 	if err != nil {
-		return nil, unreadableSetting("Twilio's certificates", err)
+		return nil, settingFileError("Twilio's certificates", err)
 	}
 	return &SMS{cfg: cfg, messages: base.JoinPath("2010-04-01/Accounts", cfg.AccountSID, "Messages.json").String(), service: service}, nil
 }

@@ -57,7 +57,7 @@ func NewWebhook(cfg WebhookConfig) (*Webhook, error) {
 	}
 	service, err := newService("The webhook", u, cfg.CAFile)
 	if err != nil {
-		return nil, unreadableSetting("The webhook's certificates", err)
+		return nil, settingFileError("The webhook's certificates", err)
 	}
 	return &Webhook{url: u.String(), host: u.Host, key: key, service: service}, nil
 }

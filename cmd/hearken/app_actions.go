@@ -11,7 +11,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
-	"github.com/hearken-dev/hearken/act/clock"
+	"github.com/hearken-dev/hearken/act/alarm"
 	"github.com/hearken-dev/hearken/action/calendar"
 	"github.com/hearken-dev/hearken/action/reminder"
 	"github.com/hearken-dev/hearken/api"
@@ -27,7 +27,7 @@ type actionParts struct {
 	queue      *act.Queue // nil if this hub carries out no actions
 	actionsErr error      // why it does not
 	owner      *owner.Owner
-	clock      *clock.Clock
+	clock      *alarm.Clock
 	feed       *calendar.Feed // nil if it cannot be served
 	desktop    *reminder.Desktop
 	page       *web.Handler
@@ -92,7 +92,7 @@ func (a *App) openQueue(ctx context.Context, conn connectors) (err error) {
 	} else {
 		a.audit = a.auditLog
 	}
-	if a.clock, err = clock.Open(ctx, clock.Config{
+	if a.clock, err = alarm.Open(ctx, alarm.Config{
 		Store: a.store, Audit: a.audit, Notifiers: conn.notifiers, Log: a.log, Now: a.now, Failpoint: a.opts.Failpoint,
 	}); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	_ "time/tzdata" // time zones even where the system has none
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/act/clock"
+	"github.com/hearken-dev/hearken/act/alarm"
 	"github.com/hearken-dev/hearken/action/calendar"
 	"github.com/hearken-dev/hearken/action/message"
 )
@@ -22,7 +22,7 @@ type connectors struct {
 	calendars  []hearken.Connector
 	reminders  []hearken.Connector // get a copy of each reminder
 	messengers []hearken.Connector
-	notifiers  []clock.Notifier
+	notifiers  []alarm.Notifier
 }
 
 func (a *App) openConnectors() (c connectors, err error) {

@@ -23,7 +23,7 @@ func (c *deleteCmd) Run(ctx context.Context, p *program) error {
 	defer hub.close()
 	var ids []string
 	for _, typed := range c.Sessions {
-		id, err := hub.sessionID(ctx, typed)
+		id, err := hub.resolveSessionID(ctx, typed)
 		if err != nil {
 			return err
 		}

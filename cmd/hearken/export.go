@@ -45,7 +45,7 @@ func (p *program) openSession(ctx context.Context, typed string) (*client, *hear
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	id, err := hub.sessionID(ctx, typed)
+	id, err := hub.resolveSessionID(ctx, typed)
 	if err == nil {
 		var session *hearken.Session
 		var note *hearken.Note

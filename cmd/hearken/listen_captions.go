@@ -132,8 +132,8 @@ func (c *captions) paint(colour, text string) string {
 	return colour + text + normal
 }
 
-// columnsOf returns the width of a character on a terminal, roughly.
-func columnsOf(r rune) int {
+// runeWidth returns the width of a character on a terminal, roughly.
+func runeWidth(r rune) int {
 	if r >= 0x1100 && (r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 || r >= 0x1f300 && r <= 0x1faff || r >= 0x20000) {
 		return 2
 	}
@@ -146,7 +146,7 @@ func lastColumns(text string, width int) string {
 	runes := []rune(text)
 	used := 0
 	for i, r := range slices.Backward(runes) {
-		if used += columnsOf(r); used > width-1 {
+		if used += runeWidth(r); used > width-1 {
 			return "…" + string(runes[i+1:])
 		}
 	}
@@ -157,7 +157,7 @@ func lastColumns(text string, width int) string {
 func firstColumns(text string, width int) string {
 	used := 0
 	for i, r := range text {
-		if used += columnsOf(r); used > width {
+		if used += runeWidth(r); used > width {
 			return text[:i]
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
-	"github.com/hearken-dev/hearken/act/clock"
+	"github.com/hearken-dev/hearken/act/alarm"
 	"github.com/hearken-dev/hearken/action/message"
 )
 
@@ -17,11 +17,11 @@ import (
 const pendingTimeout = 5 * time.Second
 
 // notifiers returns the ways to remind the owner, as REMIND_BY names them.
-func (a *App) notifiers(messengers []hearken.Connector) ([]clock.Notifier, error) {
-	var out []clock.Notifier
+func (a *App) notifiers(messengers []hearken.Connector) ([]alarm.Notifier, error) {
+	var out []alarm.Notifier
 	for _, name := range a.cfg.RemindBy {
 		if name == "desktop" {
-			out = append(out, clock.NotifyFunc(name, func(ctx context.Context, n clock.Notice) hearken.Outcome {
+			out = append(out, alarm.NotifyFunc(name, func(ctx context.Context, n alarm.Notice) hearken.Outcome {
 				return a.desktop.Show(ctx, n.Title(), noticeText(n))
 			}))
 			continue
@@ -43,8 +43,8 @@ func (a *App) notifiers(messengers []hearken.Connector) ([]clock.Notifier, error
 }
 
 // messageNotifier reminds the owner by a message.
-func messageNotifier(messenger hearken.Connector, to string) clock.Notifier {
-	return clock.NotifyFunc(messenger.Name(), func(ctx context.Context, n clock.Notice) hearken.Outcome {
+func messageNotifier(messenger hearken.Connector, to string) alarm.Notifier {
+	return alarm.NotifyFunc(messenger.Name(), func(ctx context.Context, n alarm.Notice) hearken.Outcome {
 		return messenger.Do(ctx, &hearken.Action{
 			ID: n.ID + "-" + n.Due.UTC().Format("20060102T150405"), Tool: hearken.MessageSend,
 			Message: &hearken.Message{To: to, Address: to, Platform: messenger.Name(), Text: n.Title() + ": " + noticeText(n), Known: true},
@@ -53,7 +53,7 @@ func messageNotifier(messenger hearken.Connector, to string) clock.Notifier {
 }
 
 // noticeText is the text of a reminder. If it is late, it says when it was due.
-func noticeText(n clock.Notice) string {
+func noticeText(n alarm.Notice) string {
 	if n.Late {
 		return n.Text + "\n\nThis was due " + n.When() + "."
 	}

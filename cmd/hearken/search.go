@@ -43,7 +43,7 @@ func (c *searchCmd) Run(ctx context.Context, p *program) error {
 	args.add("since", c.Since)
 	args.add("until", c.Until)
 	if c.Session != "" {
-		id, err := hub.sessionID(ctx, c.Session)
+		id, err := hub.resolveSessionID(ctx, c.Session)
 		if err != nil {
 			return err
 		}

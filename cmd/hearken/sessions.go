@@ -76,9 +76,9 @@ func (a arguments) add(name, value string) {
 	}
 }
 
-// sessionID returns the id of the session that the user typed: all of its id,
+// resolveSessionID returns the id of the session that the user typed: all of its id,
 // the beginning of it, or "last".
-func (c *client) sessionID(ctx context.Context, typed string) (string, error) {
+func (c *client) resolveSessionID(ctx context.Context, typed string) (string, error) {
 	typed = strings.ToLower(typed)
 	if hearken.ValidID(typed) {
 		return typed, nil

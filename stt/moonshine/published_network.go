@@ -89,11 +89,14 @@ func (p *publishedNetwork) begin(encoded []*onnx.Value, tokens []int64, _ int) (
 	r.call, errs[0] = p.decoder.NewCall(p.inputs, p.outputs)
 	r.branch, errs[1] = onnx.NewTensor[bool](p.rt, 1)
 	r.token, errs[2] = onnx.NewTensor[int64](p.rt, 1, 1)
-	first, err := onnx.NewTensor[int64](p.rt, 1, int64(len(tokens)))
-	defer first.Close()
-	if err := cmp.Or(err, errs[0], errs[1], errs[2]); err != nil {
+	if err := cmp.Or(errs[0], errs[1], errs[2]); err != nil {
 		return nil, nil, err
 	}
+	first, err := onnx.NewTensor[int64](p.rt, 1, int64(len(tokens)))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer first.Close()
 	copy(onnx.Data[int64](first), tokens)
 	// The first branch does not read the caches, but they must exist.
 	for i := range r.cache {

@@ -32,7 +32,7 @@ func readVocab(dir string) (*vocab, error) {
 		name  string
 		parse func([]byte) ([]string, error)
 	}{
-		{"tokenizer.txt", parseText}, {"tokenizer.json", parseJSON}, {"tokenizer.bin", parseBinary},
+		{"tokenizer.txt", parseText}, {"tokenizer.json", parseJSON}, {"tokenizer.bin", parseBinaryTokenizer},
 	} {
 		path := filepath.Join(dir, f.name)
 		data, err := os.ReadFile(path)
@@ -120,7 +120,7 @@ func parseJSON(data []byte) ([]string, error) {
 	return pieces, nil
 }
 
-func parseBinary(data []byte) ([]string, error) {
+func parseBinaryTokenizer(data []byte) ([]string, error) {
 	var pieces []string
 	for r := bytes.NewBuffer(data); r.Len() > 0; {
 		n, err := r.ReadByte()

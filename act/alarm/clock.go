@@ -1,4 +1,4 @@
-// Package clock notifies the owner of reminders when they are due: each time
+// Package alarm notifies the owner of reminders when they are due: each time
 // once, also after a crash, a restart, a sleep of the computer or a change of
 // its clock, and with several hubs on one store.
 //
@@ -10,7 +10,7 @@
 // start was interrupted: nobody knows whether the owner was notified. The clock
 // says so and does not retry, since a reminder that comes twice is worth less
 // than one whose outcome is known.
-package clock
+package alarm
 
 import (
 	"cmp"
