@@ -4,7 +4,7 @@
 // It serves MCP in every form that clients speak (Streamable HTTP of all
 // protocol versions, the old SSE form, bare JSON-RPC, WebSocket), the audio
 // WebSocket, and the health and metrics endpoints. One guard checks every
-// route: see [Access] for what a route requires. Other packages put their own
+// route: see [RouteAccess] for what a route requires. Other packages put their own
 // routes behind the same guard with [API.Mount].
 package api
 
@@ -195,9 +195,9 @@ func (a *API) openListeners() error {
 
 // routes registers what the package itself serves.
 func (a *API) routes() {
-	upgrade := a.route("mcp_ws", Access{Key: true, Stream: true, rpc: true, wsTicket: true, rejectWebSocket: a.wsmcp.reject}, a.wsmcp)
-	call := a.route("mcp", Access{rpc: true}, a.mcp)
-	stream := a.route("mcp_stream", Access{Stream: true, rpc: true}, a.mcp)
+	upgrade := a.route("mcp_ws", RouteAccess{Key: true, Stream: true, rpc: true, wsTicket: true, rejectWebSocket: a.wsmcp.reject}, a.wsmcp)
+	call := a.route("mcp", RouteAccess{rpc: true}, a.mcp)
+	stream := a.route("mcp_stream", RouteAccess{Stream: true, rpc: true}, a.mcp)
 	a.mux.Handle("/mcp", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case isUpgrade(r):
@@ -208,26 +208,26 @@ func (a *API) routes() {
 			call.ServeHTTP(w, r)
 		}
 	}))
-	a.mux.Handle("/sse", a.route("sse", Access{Stream: true, rpc: true}, a.sse))
-	unknown := a.route("unknown", Access{}, http.HandlerFunc(notFound))
+	a.mux.Handle("/sse", a.route("sse", RouteAccess{Stream: true, rpc: true}, a.sse))
+	unknown := a.route("unknown", RouteAccess{}, http.HandlerFunc(notFound))
 	a.mux.Handle("/", unknown)
 	a.wsMux.Handle("/", unknown)
 	a.wsMux.Handle("/{$}", upgrade)
 	a.wsMux.Handle("/mcp", upgrade)
-	ticket := a.route("ws_ticket", Access{Key: true}, http.HandlerFunc(a.wsTicket))
+	ticket := a.route("ws_ticket", RouteAccess{Key: true}, http.HandlerFunc(a.wsTicket))
 	a.mux.Handle("POST /v1/ws-ticket", ticket)
 	a.wsMux.Handle("POST /v1/ws-ticket", ticket)
 	if a.cfg.Audio != nil {
-		a.mux.Handle("/audio/{sessionId}", a.route("audio", Access{Ticket: true, Stream: true}, a.cfg.Audio))
+		a.mux.Handle("/audio/{sessionId}", a.route("audio", RouteAccess{Ticket: true, Stream: true}, a.cfg.Audio))
 	}
-	a.mux.Handle("GET /healthz", a.route("healthz", Access{Open: true}, http.HandlerFunc(a.healthz)))
-	a.mux.Handle("GET /readyz", a.route("readyz", Access{Open: true}, http.HandlerFunc(a.readyz)))
-	a.mux.Handle("GET /metrics", a.route("metrics", Access{}, promhttp.HandlerFor(a.cfg.Registry, promhttp.HandlerOpts{})))
+	a.mux.Handle("GET /healthz", a.route("healthz", RouteAccess{Open: true}, http.HandlerFunc(a.healthz)))
+	a.mux.Handle("GET /readyz", a.route("readyz", RouteAccess{Open: true}, http.HandlerFunc(a.readyz)))
+	a.mux.Handle("GET /metrics", a.route("metrics", RouteAccess{}, promhttp.HandlerFor(a.cfg.Registry, promhttp.HandlerOpts{})))
 }
 
 // Mount registers another handler behind the guard. The pattern is one of
 // [http.ServeMux]. It must not be called after [API.Serve].
-func (a *API) Mount(pattern string, h http.Handler, access Access) {
+func (a *API) Mount(pattern string, h http.Handler, access RouteAccess) {
 	_, path, found := strings.Cut(pattern, " ")
 	if !found {
 		path = pattern

@@ -10,10 +10,10 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Access is what a route requires. The zero value requires a key, except from
+// RouteAccess is what a route requires of its callers. The zero value requires a key, except from
 // this user's own processes on loopback. Every route checks Host, Origin,
 // Sec-Fetch-Site and who owns the client's process.
-type Access struct {
+type RouteAccess struct {
 	Open   bool // no key needed
 	Key    bool // a key needed even on loopback
 	Ticket bool // a session's ticket is accepted instead of a key
@@ -39,12 +39,12 @@ type Access struct {
 type route struct {
 	api    *API
 	name   string
-	access Access
+	access RouteAccess
 	next   http.Handler
 	meter  routeMeter
 }
 
-func (a *API) route(name string, access Access, next http.Handler) *route {
+func (a *API) route(name string, access RouteAccess, next http.Handler) *route {
 	return &route{api: a, name: name, access: access, next: next, meter: a.metrics.route(name)}
 }
 

@@ -45,10 +45,10 @@ func startAll(t *testing.T, change ...func(*Config)) *hub {
 	h := prepare(t, append([]func(*Config){withExtras}, change...)...)
 	h.Mount("GET /v1/extra", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writeText(w, http.StatusOK, CallerFrom(r.Context()).Principal)
-	}), Access{})
+	}), RouteAccess{})
 	h.Mount("GET /v1/act", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writeText(w, http.StatusOK, CallerFrom(r.Context()).Principal)
-	}), Access{Key: true})
+	}), RouteAccess{Key: true})
 	h.serve(t)
 	return h
 }
@@ -395,7 +395,7 @@ func TestGuard_AnyKey(t *testing.T) {
 	mount := func(h *hub) {
 		h.Mount("GET /v1/other", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			writeText(w, http.StatusOK, CallerFrom(r.Context()).Principal)
-		}), Access{AnyKey: true, Refuse: func(w http.ResponseWriter, status int, err error) {
+		}), RouteAccess{AnyKey: true, Refuse: func(w http.ResponseWriter, status int, err error) {
 			writeText(w, status, "other words: "+err.Error())
 		}})
 	}

@@ -97,7 +97,7 @@ func TestPeer_ProxyOfAnotherUser(t *testing.T) {
 func TestPeer_UnknownNeedsAKey(t *testing.T) {
 	h := start(t)
 	_, secret := h.keys.add()
-	rt := h.route("test", Access{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { writeText(w, 200, "in") }))
+	rt := h.route("test", RouteAccess{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { writeText(w, 200, "in") }))
 	for auth, want := range map[string]int{"": 401, "Bearer " + secret: 200} {
 		p := &peer{listener: h.main, addr: netip.MustParseAddr("127.0.0.1"), loopback: true,
 			remote: netip.MustParseAddrPort("127.0.0.1:1"), local: addrPort(h.main.Addr())}

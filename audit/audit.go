@@ -88,7 +88,7 @@ func Open(cfg Config) (*Log, error) {
 	if cfg.open == nil {
 		cfg.open = openFile
 	}
-	if isInside(cfg.KeyDir, cfg.Dir) {
+	if isPathInside(cfg.KeyDir, cfg.Dir) {
 		return nil, hearken.Errorf(hearken.Invalid, "The audit's keys must not lie in the audit's own directory, %s.", cfg.Dir).
 			WithTry("another directory for the keys")
 	}
@@ -139,8 +139,8 @@ func (l *Log) start() (err error) {
 	return l.w.resume()
 }
 
-// isInside reports whether path is dir or lies in it.
-func isInside(path, dir string) bool {
+// isPathInside reports whether path is dir or lies in it.
+func isPathInside(path, dir string) bool {
 	p, err := filepath.Abs(path)
 	if err != nil {
 		return false

@@ -43,7 +43,7 @@ func encode(s *state, now time.Time, r hearken.AuditRecord, note string, hash fu
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(line{s.n + 1, now.UTC().Format(timeForm), s.prev(), r, note}); err != nil {
+	if err := enc.Encode(line{s.n + 1, now.UTC().Format(timeForm), s.lastHash(), r, note}); err != nil {
 		return nil, err
 	}
 	if b.Len() > longestLine {
@@ -77,7 +77,7 @@ func (s *state) mismatch(l []byte) string {
 		return fmt.Sprintf("is record %d, but record %d should be there: something was removed or moved", seq, s.n+1)
 	case seq < s.n+1:
 		return fmt.Sprintf("is record %d, but record %d should be there: something was moved or duplicated", seq, s.n+1)
-	case prev != s.prev():
+	case prev != s.lastHash():
 		return "does not follow from the line before: one of the two was changed"
 	}
 	return ""
@@ -98,8 +98,8 @@ type state struct {
 	tree []tlog.Hash
 }
 
-// prev is the hash by which the next line refers to the last one.
-func (s *state) prev() string {
+// lastHash is the hash by which the next line refers to the last one.
+func (s *state) lastHash() string {
 	if s.n == 0 {
 		return ""
 	}

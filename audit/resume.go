@@ -138,7 +138,7 @@ func (w *writer) checkLast(c *checkpoint) error {
 		return err
 	}
 	l, ended := bytes.CutSuffix(data, []byte("\n"))
-	if l = l[bytes.LastIndexByte(l, '\n')+1:]; !ended || hexHash(l) != c.state.prev() {
+	if l = l[bytes.LastIndexByte(l, '\n')+1:]; !ended || hexHash(l) != c.state.lastHash() {
 		return tampered(c.file, 0, "Record %d in %s is not the one that its checkpoint signed.", c.n, c.file)
 	}
 	return nil

@@ -30,9 +30,9 @@ func Convert[T, U any](value *T, f func(T) U) *U {
 // t.
 func CeilTime(t time.Time) time.Time { return RoundTime(t.Add(time.Microsecond - 1)) }
 
-// RoundAction returns a copy of a with its times rounded. The times in its
+// RoundActionTimes returns a copy of a with its times rounded. The times in its
 // arguments stay exactly as they were approved.
-func RoundAction(a *hearken.Action) *hearken.Action {
+func RoundActionTimes(a *hearken.Action) *hearken.Action {
 	c := *a
 	c.CreatedAt, c.ExpiresAt = RoundTime(a.CreatedAt), RoundTime(a.ExpiresAt)
 	c.RunAt, c.EndedAt = RoundTimePtr(a.RunAt), RoundTimePtr(a.EndedAt)
@@ -44,15 +44,15 @@ func RoundAction(a *hearken.Action) *hearken.Action {
 	return &c
 }
 
-// RoundAlarm returns a copy of a with its times rounded.
-func RoundAlarm(a *hearken.Alarm) *hearken.Alarm {
+// RoundAlarmTimes returns a copy of a with its times rounded.
+func RoundAlarmTimes(a *hearken.Alarm) *hearken.Alarm {
 	c := *a
 	c.Next, c.Firing, c.Fired = RoundTime(a.Next), RoundTimePtr(a.Firing), RoundTimePtr(a.Fired)
 	return &c
 }
 
-// RoundGrant returns a copy of g with its times rounded.
-func RoundGrant(g *hearken.Grant) *hearken.Grant {
+// RoundGrantTimes returns a copy of g with its times rounded.
+func RoundGrantTimes(g *hearken.Grant) *hearken.Grant {
 	c := *g
 	c.CreatedAt, c.ExpiresAt, c.RevokedAt = RoundTime(g.CreatedAt), RoundTime(g.ExpiresAt), RoundTimePtr(g.RevokedAt)
 	return &c

@@ -29,7 +29,7 @@ func TestHandler_Mounted(t *testing.T) {
 	}
 	h.page = web.New(web.Config{Queue: h.queue, Owner: h.owner})
 	for _, r := range h.page.Routes() {
-		server.Mount(r.Pattern, r.Handler, api.Access{Open: true, Stream: r.Stream})
+		server.Mount(r.Pattern, r.Handler, api.RouteAccess{Open: true, Stream: r.Stream})
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)

@@ -80,7 +80,7 @@ func (f *Finder) gather(ctx context.Context, q *Query) (*conversation, error) {
 		if err != nil {
 			return nil, err
 		}
-		entries = choose(entries, s, since, r.verified(entries, claimed == s.ID))
+		entries = choose(entries, s, since, r.markCited(entries, claimed == s.ID))
 		for _, e := range entries {
 			e.old = e.begin().Before(q.Now.Add(-claimable))
 			e.open = e.open || e.seg.EndTime > through
@@ -176,9 +176,9 @@ func (f *Finder) load(ctx context.Context, id string) ([]*spokenEntry, error) {
 	return all, err
 }
 
-// verified marks the entries that the agent cites, if they are in the cited
+// markCited marks the entries that the agent cites, if they are in the cited
 // session and contain what it quotes.
-func (r *conversation) verified(entries []*spokenEntry, named bool) bool {
+func (r *conversation) markCited(entries []*spokenEntry, named bool) bool {
 	if !named {
 		return false
 	}

@@ -166,10 +166,10 @@ func (a *App) mountActions(server *api.API) {
 		return
 	}
 	for _, r := range a.page.Routes() {
-		server.Mount(r.Pattern, r.Handler, api.Access{Open: true, Stream: r.Stream})
+		server.Mount(r.Pattern, r.Handler, api.RouteAccess{Open: true, Stream: r.Stream})
 	}
 	if a.feed != nil {
-		server.Mount("GET "+calendar.FeedPattern, a.feed, api.Access{Open: true})
+		server.Mount("GET "+calendar.FeedPattern, a.feed, api.RouteAccess{Open: true})
 	}
 }
 

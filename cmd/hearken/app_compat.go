@@ -52,12 +52,12 @@ func (a *App) allSegments(ctx context.Context, id string) (all []hearken.Segment
 // mount adds the handlers to the API. Programs made for those services send
 // keys of those services, which a hub on this computer ignores.
 func (c compatAPIs) mount(server *api.API) {
-	server.Mount("/v1/listen", c.listen, api.Access{Stream: true, AnyKey: true, Refuse: listen.Refuse})
+	server.Mount("/v1/listen", c.listen, api.RouteAccess{Stream: true, AnyKey: true, Refuse: listen.Refuse})
 	for _, route := range upload.Routes {
-		server.Mount(route, c.upload, api.Access{Stream: true, AnyKey: true, Refuse: upload.WriteError})
+		server.Mount(route, c.upload, api.RouteAccess{Stream: true, AnyKey: true, Refuse: upload.WriteError})
 	}
 	// Other routes of those services do not exist here, with or without a key.
-	server.Mount("/v1/", c.upload, api.Access{AnyKey: true, Refuse: upload.WriteError})
+	server.Mount("/v1/", c.upload, api.RouteAccess{AnyKey: true, Refuse: upload.WriteError})
 }
 
 func decodeFile(ctx context.Context, path string, sink func(channels ...[]int16) error) error {

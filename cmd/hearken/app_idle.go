@@ -18,7 +18,7 @@ func (a *App) waitUntilIdle(ctx context.Context, limit time.Duration) {
 			return
 		case now := <-tick.C:
 			connections, total := a.httpTraffic()
-			if a.connections.Load() > 0 || a.hub.Active() > 0 || connections > 0 || total != requests || a.reminderSet() || a.actionsOpen(ctx) {
+			if a.connections.Load() > 0 || a.hub.Active() > 0 || connections > 0 || total != requests || a.hasReminder() || a.actionsOpen(ctx) {
 				last, requests = now, total
 			}
 			if now.Sub(last) >= limit {
@@ -36,8 +36,8 @@ func (a *App) httpTraffic() (connections, requests int64) {
 	return 0, 0
 }
 
-// reminderSet reports whether a reminder is set: only a running hub can fire it.
-func (a *App) reminderSet() bool {
+// hasReminder reports whether a reminder is set: only a running hub can fire it.
+func (a *App) hasReminder() bool {
 	if a.clock == nil {
 		return false
 	}

@@ -93,7 +93,7 @@ func (t *transcript) usage() usage { return usage{"duration", math.Ceil(t.durati
 
 // The JSON formats.
 type (
-	plainAnswer struct {
+	jsonAnswer struct {
 		Text  string `json:"text"`
 		Usage usage  `json:"usage"`
 	}
@@ -148,7 +148,7 @@ func render(t *transcript, o *options) (kind string, body []byte, err error) {
 	case "diarized_json":
 		return "application/json", encode(t.diarized()), nil
 	}
-	return "application/json", encode(plainAnswer{t.text(), t.usage()}), nil
+	return "application/json", encode(jsonAnswer{t.text(), t.usage()}), nil
 }
 
 // cues returns subtitles. A translation counts as confirmed text here.

@@ -36,8 +36,8 @@ func invalid(param, code, format string, args ...any) *failure {
 	}
 }
 
-// unavailable is a failure of the hub that may pass.
-func unavailable(code, format string, args ...any) *failure {
+// unavailableFailure is a failure of the hub that may pass.
+func unavailableFailure(code, format string, args ...any) *failure {
 	return &failure{
 		status: http.StatusServiceUnavailable, kind: "server_error", code: code, retryAfter: 10 * time.Second,
 		message: fmt.Sprintf(format, args...),

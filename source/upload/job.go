@@ -187,24 +187,24 @@ func (j *job) checkComplete() error {
 	case reason == hearken.StopProviderFailed:
 		return j.engineFailed()
 	case reason == hearken.StopShutdown:
-		return unavailable("shutdown", "The hub is shutting down. Try: the same request again in a moment")
+		return unavailableFailure("shutdown", "The hub is shutting down. Try: the same request again in a moment")
 	case reason == "":
-		return unavailable("incomplete", "The hub closed session %s before it had all words. Try: the same request again", j.id)
+		return unavailableFailure("incomplete", "The hub closed session %s before it had all words. Try: the same request again", j.id)
 	case !j.complete:
 		return j.stoppedFailure("its session ended: " + reason)
 	case j.dropped || j.mayHaveMissed || len(j.gaps) > 0:
-		return unavailable("incomplete", "Some of the recording was not transcribed. The words so far are in session %s. Try: the same request again when the hub is less busy", j.id)
+		return unavailableFailure("incomplete", "Some of the recording was not transcribed. The words so far are in session %s. Try: the same request again when the hub is less busy", j.id)
 	}
 	j.flushUntranslated()
 	if j.untranslated > 0 && j.translated == 0 {
-		return unavailable("not_translated", "The engine gave no translation. The words as they were said are in session %s.", j.id)
+		return unavailableFailure("not_translated", "The engine gave no translation. The words as they were said are in session %s.", j.id)
 	}
 	return nil
 }
 
 // stoppedFailure is the error for a recording that was stopped on purpose.
 func (j *job) stoppedFailure(why string) *failure {
-	f := unavailable("stopped", "The recording was not transcribed to its end: %s. The words so far are in session %s.", why, j.id)
+	f := unavailableFailure("stopped", "The recording was not transcribed to its end: %s. The words so far are in session %s.", why, j.id)
 	f.status, f.retryAfter, f.noRetry = http.StatusConflict, 0, true
 	return f
 }
@@ -212,7 +212,7 @@ func (j *job) stoppedFailure(why string) *failure {
 // engineFailed explains why an engine failed, if the reason may be shown.
 func (j *job) engineFailed() *failure {
 	why, try := "the engine failed", "the same request again, or another engine as the model"
-	f := unavailable(string(hearken.ProviderConnectionFailed), "")
+	f := unavailableFailure(string(hearken.ProviderConnectionFailed), "")
 	if code := hearken.CodeOf(j.cause); code != "" {
 		f.code, why, try = string(code), j.cause.Error(), ""
 		switch code {

@@ -22,7 +22,7 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 	if err := store.CheckActionID(a.ID); err != nil {
 		return false, err
 	}
-	saved, err := s.saveVersion(ctx, actionsDir, a.ID, &a.Version, &storedAction{*store.RoundAction(a), a.Version + 1, a.IdempotencyKey})
+	saved, err := s.saveVersion(ctx, actionsDir, a.ID, &a.Version, &storedAction{*store.RoundActionTimes(a), a.Version + 1, a.IdempotencyKey})
 	return saved, store.Wrap(err, "save action")
 }
 

@@ -114,7 +114,7 @@ func (s *Store) removeTemporary(dir string) error {
 }
 
 func (s *Store) SaveGrant(ctx context.Context, g *hearken.Grant) error {
-	return store.Wrap(s.save(ctx, documentPath(grantsDir, fileNameOf(g.ID)), store.RoundGrant(g)), "save grant")
+	return store.Wrap(s.save(ctx, documentPath(grantsDir, fileNameOf(g.ID)), store.RoundGrantTimes(g)), "save grant")
 }
 
 func (s *Store) Grants(ctx context.Context) ([]hearken.Grant, error) {
@@ -165,7 +165,7 @@ func (s *Store) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 	if err := store.CheckActionID(a.Action); err != nil {
 		return false, err
 	}
-	saved, err := s.saveVersion(ctx, alarmsDir, a.Action, &a.Version, &storedAlarm{*store.RoundAlarm(a), a.Version + 1})
+	saved, err := s.saveVersion(ctx, alarmsDir, a.Action, &a.Version, &storedAlarm{*store.RoundAlarmTimes(a), a.Version + 1})
 	return saved, store.Wrap(err, "save alarm")
 }
 

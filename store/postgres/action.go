@@ -27,7 +27,7 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 		`UPDATE hearken_action SET version = $1, tool = $2, principal = $3, state = $4, target = $5, same = $6,
 			grant_id = $7, created_at = $8, ended_at = $9, document = $10 WHERE id = $11 AND version = $12`,
 		a.Version+1, validText(a.Tool), validText(a.Principal), validText(a.State), validText(a.Target), validText(a.IdempotencyKey), validText(grant),
-		store.RoundTime(a.CreatedAt), store.RoundTimePtr(a.OverAt()), jsonValue{store.RoundAction(a)}, a.ID)
+		store.RoundTime(a.CreatedAt), store.RoundTimePtr(a.OverAt()), jsonValue{store.RoundActionTimes(a)}, a.ID)
 	return saved, store.Wrap(err, "save action")
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Store) SaveGrant(ctx context.Context, g *hearken.Grant) error {
-	rounded := store.RoundGrant(g)
+	rounded := store.RoundGrantTimes(g)
 	_, err := s.execDurably(ctx, `INSERT INTO hearken_grant (document, id, created_at) VALUES ($1, $2, $3)
 		ON CONFLICT (id) DO UPDATE SET document = excluded.document, created_at = excluded.created_at`,
 		jsonValue{rounded}, validText(g.ID), rounded.CreatedAt)
@@ -47,7 +47,7 @@ func (s *Store) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 	if err := store.CheckActionID(a.Action); err != nil {
 		return false, err
 	}
-	rounded := store.RoundAlarm(a)
+	rounded := store.RoundAlarmTimes(a)
 	var next *time.Time
 	if !a.Next.IsZero() {
 		next = &rounded.Next

@@ -16,7 +16,7 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 	if err := store.CheckActionID(a.ID); err != nil {
 		return false, err
 	}
-	document, err := json.Marshal(store.RoundAction(a))
+	document, err := json.Marshal(store.RoundActionTimes(a))
 	if err != nil {
 		return false, fmt.Errorf("save action: %w", err)
 	}

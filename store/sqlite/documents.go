@@ -14,7 +14,7 @@ import (
 func (s *Store) SaveGrant(ctx context.Context, g *hearken.Grant) error {
 	err := s.saveDocument(ctx, `INSERT INTO "grant" (document, id, created_at) VALUES (?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET document = excluded.document, created_at = excluded.created_at`,
-		store.RoundGrant(g), g.ID, g.CreatedAt.UnixMicro())
+		store.RoundGrantTimes(g), g.ID, g.CreatedAt.UnixMicro())
 	return store.Wrap(err, "save grant")
 }
 
@@ -78,7 +78,7 @@ func (s *Store) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 	if err := store.CheckActionID(a.Action); err != nil {
 		return false, err
 	}
-	document, err := json.Marshal(store.RoundAlarm(a))
+	document, err := json.Marshal(store.RoundAlarmTimes(a))
 	if err != nil {
 		return false, fmt.Errorf("save alarm: %w", err)
 	}

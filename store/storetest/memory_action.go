@@ -21,7 +21,7 @@ func deepCopy[T any](v *T) (*T, error) {
 }
 
 func copyAction(a *hearken.Action) (*hearken.Action, error) {
-	c, err := deepCopy(store.RoundAction(a))
+	c, err := deepCopy(store.RoundActionTimes(a))
 	if err == nil {
 		c.Version, c.IdempotencyKey = a.Version, a.IdempotencyKey
 	}
@@ -116,7 +116,7 @@ func (m *Memory) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) 
 		return false, nil
 	}
 	a.Version++
-	m.alarms[a.Action] = store.RoundAlarm(a)
+	m.alarms[a.Action] = store.RoundAlarmTimes(a)
 	return true, nil
 }
 
@@ -125,7 +125,7 @@ func (m *Memory) Alarms(ctx context.Context, before time.Time) ([]hearken.Alarm,
 	defer m.mu.Unlock()
 	var all []hearken.Alarm
 	for _, a := range m.alarms {
-		all = append(all, *store.RoundAlarm(a))
+		all = append(all, *store.RoundAlarmTimes(a))
 	}
 	return store.SelectAlarms(all, before), ctx.Err()
 }
@@ -136,7 +136,7 @@ func (m *Memory) SaveGrant(ctx context.Context, g *hearken.Grant) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	m.grants[g.ID] = store.RoundGrant(g)
+	m.grants[g.ID] = store.RoundGrantTimes(g)
 	return nil
 }
 
@@ -145,7 +145,7 @@ func (m *Memory) Grants(ctx context.Context) ([]hearken.Grant, error) {
 	defer m.mu.Unlock()
 	var all []hearken.Grant
 	for _, g := range m.grants {
-		all = append(all, *store.RoundGrant(g))
+		all = append(all, *store.RoundGrantTimes(g))
 	}
 	store.SortGrants(all)
 	return all, ctx.Err()

@@ -7,9 +7,9 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// A clock maps the time of a connection, which counts only the audio that was
+// A connectionClock maps the time of a connection, which counts only the audio that was
 // sent, to the session's clock, where audio may be missing in between.
-type clock struct {
+type connectionClock struct {
 	pieces []piece // in order, without holes in the connection's time; never empty
 }
 
@@ -21,14 +21,14 @@ type piece struct {
 	padding bool // silence that is not part of the session and takes no time
 }
 
-func newClock(start int64) clock { return clock{pieces: []piece{{pos: start}}} }
+func newClock(start int64) connectionClock { return connectionClock{pieces: []piece{{pos: start}}} }
 
-func (c *clock) lastPiece() *piece { return &c.pieces[len(c.pieces)-1] }
+func (c *connectionClock) lastPiece() *piece { return &c.pieces[len(c.pieces)-1] }
 
-func (c *clock) sent() int64 { return c.lastPiece().sent + c.lastPiece().samples }
+func (c *connectionClock) sent() int64 { return c.lastPiece().sent + c.lastPiece().samples }
 
 // endPosition is the position after the last sample that was sent.
-func (c *clock) endPosition() int64 { return c.lastPiece().end() }
+func (c *connectionClock) endPosition() int64 { return c.lastPiece().end() }
 
 func (p *piece) end() int64 {
 	if p.padding {
@@ -38,15 +38,15 @@ func (p *piece) end() int64 {
 }
 
 // add notes that samples were sent.
-func (c *clock) add(samples int64) { c.lastPiece().samples += samples }
+func (c *connectionClock) add(samples int64) { c.lastPiece().samples += samples }
 
 // jumpTo notes that the next sample has another position.
-func (c *clock) jumpTo(pos int64) {
+func (c *connectionClock) jumpTo(pos int64) {
 	c.pieces = append(c.pieces, piece{sent: c.sent(), pos: pos})
 }
 
 // addPadding notes that samples of silence were sent that are not part of the session.
-func (c *clock) addPadding(samples int64) {
+func (c *connectionClock) addPadding(samples int64) {
 	pos := c.endPosition()
 	c.pieces = append(c.pieces, piece{sent: c.sent(), pos: pos, samples: samples, padding: true})
 	c.jumpTo(pos)
@@ -54,7 +54,7 @@ func (c *clock) addPadding(samples int64) {
 
 // pieceAt is the index of the piece that holds a moment of the connection. A moment
 // between two pieces is the end of the earlier one.
-func (c *clock) pieceAt(seconds float64) int {
+func (c *connectionClock) pieceAt(seconds float64) int {
 	n := toSamples(seconds)
 	for i := range c.pieces {
 		if n <= c.pieces[i].sent+c.pieces[i].samples {
@@ -65,16 +65,16 @@ func (c *clock) pieceAt(seconds float64) int {
 }
 
 // positionIn is the position of a moment of the connection, limited to a piece.
-func (c *clock) positionIn(i int, seconds float64) int64 {
+func (c *connectionClock) positionIn(i int, seconds float64) int64 {
 	p := &c.pieces[i]
 	return min(p.pos+max(0, toSamples(seconds)-p.sent), p.end())
 }
 
 // position is the position of a moment of the connection.
-func (c *clock) position(seconds float64) int64 { return c.positionIn(c.pieceAt(seconds), seconds) }
+func (c *connectionClock) position(seconds float64) int64 { return c.positionIn(c.pieceAt(seconds), seconds) }
 
 // forget drops the pieces that end before a moment.
-func (c *clock) forget(seconds float64) {
+func (c *connectionClock) forget(seconds float64) {
 	n, i := toSamples(seconds), 0
 	for i < len(c.pieces)-1 && c.pieces[i].sent+c.pieces[i].samples < n {
 		i++

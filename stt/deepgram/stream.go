@@ -55,7 +55,7 @@ type stream struct {
 	sendMu sync.Mutex
 
 	mu              sync.Mutex
-	clock           clock
+	clock           connectionClock
 	opened          time.Time
 	sentAt          time.Time         // when something was last sent, or began to be
 	receivedAt      time.Time         // when the server last sent something

@@ -112,11 +112,11 @@ func (b *builder) selfAttention(h string, d dims, layer int, cos, sin string) st
 func (b *builder) crossAttention(h string, d dims, layer int) string {
 	at := fmt.Sprintf("layers.%d/encoder_attn/", layer)
 	q := b.linearNamed(h, at+"q_proj")
-	for _, name := range []string{audioKey(layer), audioValue(layer)} {
+	for _, name := range []string{audioKeyName(layer), audioValueName(layer)} {
 		b.g.Inputs = append(b.g.Inputs, graph.NewValue(name, graph.Float32,
 			graph.Dim{Size: 1}, graph.Dim{Size: int64(d.heads)}, graph.Dim{Name: "frames"}, graph.Dim{Size: int64(d.head)}))
 	}
-	y := b.op(microsoft, "MultiHeadAttention", []string{q, audioKey(layer), audioValue(layer)},
+	y := b.op(microsoft, "MultiHeadAttention", []string{q, audioKeyName(layer), audioValueName(layer)},
 		graph.IntAttr("num_heads", int64(d.heads)), graph.FloatAttr("scale", d.attentionScale()))
 	return b.linearNamed(y, at+"dense", at+"o_proj")
 }

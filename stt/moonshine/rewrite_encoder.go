@@ -12,11 +12,11 @@ import (
 // knows: more than three minutes of audio.
 const maxEncoderPositions = 8192
 
-// audioKey and audioValue name the keys and values that a rewritten encoder
+// audioKeyName and audioValueName name the keys and values that a rewritten encoder
 // makes for each layer of the decoder. The published one has a single output
 // from which the decoder makes them.
-func audioKey(layer int) string   { return fmt.Sprintf("sound.%d.key", layer) }
-func audioValue(layer int) string { return fmt.Sprintf("sound.%d.value", layer) }
+func audioKeyName(layer int) string   { return fmt.Sprintf("sound.%d.key", layer) }
+func audioValueName(layer int) string { return fmt.Sprintf("sound.%d.value", layer) }
 
 // rewriteEncoder makes an encoder with the same weights that ends with the
 // decoder's keys and values.
@@ -48,7 +48,7 @@ func rewriteEncoder(m *graph.Model, decoder *source, d dims) (*graph.Model, erro
 		x, h = b.addNorm(x, y, normAfter(i, layers, "layer_norm"))
 	}
 	for i := range d.layers {
-		for _, kind := range []struct{ proj, name string }{{"k_proj", audioKey(i)}, {"v_proj", audioValue(i)}} {
+		for _, kind := range []struct{ proj, name string }{{"k_proj", audioKeyName(i)}, {"v_proj", audioValueName(i)}} {
 			w := decoder.linear(fmt.Sprintf("layers.%d/encoder_attn/%s", i, kind.proj))
 			y := b.op("", "Reshape", []string{b.linear(h, w), b.intWeight("shape", 1, -1, int64(d.heads), int64(d.head))})
 			y = b.op("", "Transpose", []string{y}, graph.IntsAttr("perm", 0, 2, 1, 3))

@@ -51,7 +51,7 @@ func describeRewritten(g *graphs) error {
 		g.dims = dims{layers: l + 1, heads: int(p.Shape[1]), head: int(p.Shape[3])}
 		g.inputs = append(g.inputs, textKey(l), textValue(l))
 		g.outputs = append(g.outputs, presentKey(l), presentValue(l))
-		g.encoded = append(g.encoded, audioKey(l), audioValue(l))
+		g.encoded = append(g.encoded, audioKeyName(l), audioValueName(l))
 	}
 	if g.dims.layers == 0 {
 		return errors.New("no layers")
