@@ -71,7 +71,9 @@ func (c *connectionClock) positionIn(i int, seconds float64) int64 {
 }
 
 // position is the position of a moment of the connection.
-func (c *connectionClock) position(seconds float64) int64 { return c.positionIn(c.pieceAt(seconds), seconds) }
+func (c *connectionClock) position(seconds float64) int64 {
+	return c.positionIn(c.pieceAt(seconds), seconds)
+}
 
 // forget drops the pieces that end before a moment.
 func (c *connectionClock) forget(seconds float64) {
