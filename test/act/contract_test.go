@@ -61,8 +61,9 @@ func read(t *testing.T, conn *websocket.Conn) map[string]json.RawMessage {
 // morningRun is the contract's own message, with a morning that is still to
 // come.
 func morningRun() (message string, start time.Time) {
-	tomorrow := time.Now().AddDate(0, 0, 1)
-	start = time.Date(tomorrow.Year(), tomorrow.Month(), tomorrow.Day(), 7, 0, 0, 0, time.FixedZone("", 9*60*60))
+	tokyo := time.FixedZone("", 9*60*60)
+	tomorrow := time.Now().In(tokyo).AddDate(0, 0, 1)
+	start = time.Date(tomorrow.Year(), tomorrow.Month(), tomorrow.Day(), 7, 0, 0, 0, tokyo)
 	return `{
   "jsonrpc": "2.0",
   "id": "req_123",
