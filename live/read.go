@@ -23,6 +23,9 @@ func (h *Hub) Session(ctx context.Context, id string) (*hearken.Session, error) 
 func (h *Hub) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
+	// Memory first: a session that stops meanwhile is in one or in both, never in
+	// neither.
+	inMemory := h.list()
 	list, err := h.lists.get(f, func() ([]hearken.Session, error) { return h.cfg.Store.Sessions(ctx, f) })
 	if err != nil {
 		return nil, storeFailed(err)
@@ -33,7 +36,7 @@ func (h *Hub) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.
 		at[info.ID] = i
 	}
 	stale := false
-	for _, s := range h.list() {
+	for _, s := range inMemory {
 		s.mu.Lock()
 		info, dead := s.snapshotLocked(), s.phase == gone
 		s.mu.Unlock()

@@ -38,7 +38,7 @@ type hub struct {
 	drops      bool              // audio
 	noProgress bool              // no progress is reported beyond the last words
 	replace    bool              // another sender takes over instead of the end
-	crowded    bool              // every other final is lost, as if its queue were full
+	crowded    bool              // every other final is lost, because its queue is full
 
 	mu        sync.Mutex
 	requests  []hearken.StartRequest
@@ -153,6 +153,7 @@ func (in *input) push(ev hearken.InputEvent) {
 	}
 	if ev.Kind == hearken.InputFinal && in.hub.crowded {
 		if in.finals++; in.finals%2 == 0 {
+			in.fill()
 			in.hub.lost++ // the engine holds the hub's lock
 			return
 		}
@@ -162,6 +163,18 @@ func (in *input) push(ev hearken.InputEvent) {
 	default:
 		if ev.Kind == hearken.InputFinal {
 			in.hub.lost++
+		}
+	}
+}
+
+// fill fills the queue, so that the next event finds no space however fast the
+// receiver is.
+func (in *input) fill() {
+	for {
+		select {
+		case in.events <- hearken.InputEvent{Kind: hearken.InputProgress}:
+		default:
+			return
 		}
 	}
 }
