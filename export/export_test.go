@@ -15,10 +15,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/toon"
 	"github.com/hearken-dev/hearken/toon/toontest"
-	"pgregory.net/rapid"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

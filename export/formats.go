@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/safetext"
 	"github.com/hearken-dev/hearken/toon"
 )
 
@@ -56,7 +55,7 @@ func writeText(b *bufio.Writer, both bool, segments Segments) error {
 		if err != nil {
 			return err
 		}
-		switch text := safetext.Line(seg.Text); {
+		switch text := oneLine(seg.Text); {
 		case seg.Origin == hearken.EventOrigin && text != "":
 			b.WriteString(bracketed(text) + "\n")
 		case isFinalSpeech(&seg):
@@ -67,7 +66,7 @@ func writeText(b *bufio.Writer, both bool, segments Segments) error {
 }
 
 func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, both bool, segments Segments) error {
-	title := cmp.Or(safetext.Line(s.Title), "Session of "+s.StartedAt.Format("2 January 2006, 15:04"))
+	title := cmp.Or(oneLine(s.Title), "Session of "+s.StartedAt.Format("2 January 2006, 15:04"))
 	fmt.Fprintf(b, "# %s\n\n", escapeMarkdown(title))
 	fmt.Fprintf(b, "- Started: %s\n", s.StartedAt.Format(time.RFC3339))
 	fmt.Fprintf(b, "- Duration: %s\n", formatClock(s.Duration))
@@ -86,7 +85,7 @@ func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, both
 		if err != nil {
 			return err
 		}
-		switch text := safetext.Line(seg.Text); {
+		switch text := oneLine(seg.Text); {
 		case seg.Origin == hearken.EventOrigin && text != "":
 			fmt.Fprintf(b, "\n**%s** *%s*\n", formatClock(seg.StartTime), escapeMarkdown(bracketed(text)))
 		case isFinalSpeech(&seg):
@@ -165,4 +164,16 @@ func escapeMarkdown(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// oneLine joins a text's lines and removes what no program shows. Unlike
+// safetext.Line it keeps the marks that right-to-left text needs.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.Join(strings.Fields(s), " ")
 }

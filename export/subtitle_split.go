@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/safetext"
 )
 
 // A piece is a part of a text that stays on one line, with its time.
@@ -134,7 +133,7 @@ func joinPieces(pieces []piece) string {
 // its word's time if the segment's words match the text. Otherwise the pieces
 // share the segment's time by their width.
 func piecesOf(s *hearken.Segment) []piece {
-	words := strings.Fields(safetext.Line(s.Text))
+	words := strings.Fields(oneLine(s.Text))
 	start, end := s.StartTime, max(s.EndTime, s.StartTime)
 	timed := len(words) == len(s.Words) && hasValidTimes(s.Words)
 	total, at := 0, 0

@@ -101,6 +101,17 @@ var lineBreaks = strings.NewReplacer("\r\n", "\n")
 // Line is [Clean] text on one line, with single spaces.
 func Line(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
 
+// VisibleLine is [Line] without any invisible character, for text in which none
+// has a purpose.
+func VisibleLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if ClassOf(r) != Visible {
+			return -1
+		}
+		return r
+	}, Line(s))
+}
+
 // Clip shortens s to at most n characters and marks that it did.
 func Clip(s string, n int) string {
 	if len(s) <= n { // n bytes are at most n characters

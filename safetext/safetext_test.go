@@ -61,6 +61,12 @@ func TestClean(t *testing.T) {
 	}
 }
 
+func TestVisibleLine(t *testing.T) {
+	if got, want := VisibleLine("a\u200bb\U000e0041 \u2800c\u00ad\n\u202ed"), "ab c d"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestClip(t *testing.T) {
 	for _, tt := range []struct {
 		in   string

@@ -80,7 +80,7 @@ func limitedDuration(seconds float64) time.Duration {
 // Redact makes a server's words safe to show: one line of at most 200
 // characters, without the key even if the server repeats it.
 func Redact(s, key string) string {
-	s = safetext.Line(s)
+	s = safetext.VisibleLine(s)
 	if key != "" {
 		s = strings.ReplaceAll(s, key, "[key]")
 	}

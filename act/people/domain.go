@@ -12,9 +12,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// idnaProfile checks domains as registries do. It maps nothing: a domain that
-// needs mapping is not written as its owner writes it.
-var idnaProfile = idna.New(idna.StrictDomainName(true), idna.ValidateLabels(true), idna.VerifyDNSLength(true), idna.BidiRule())
+// idnaProfile checks domains as registries do, but for rules that domains in use
+// break: hyphens in the third and fourth place, and digits beside labels that
+// are written from right to left. It maps nothing: a domain that needs mapping
+// is not written as its owner writes it.
+var idnaProfile = idna.New(idna.StrictDomainName(true), idna.ValidateLabels(true), idna.CheckHyphens(false), idna.VerifyDNSLength(true))
 
 // asciiDomain returns a domain in the form that servers use: in lower case, and
 // with other alphabets as punycode. On top of IDNA it accepts only letters,
@@ -54,6 +56,9 @@ func asciiLabel(label string) (string, bool) {
 	}
 	shown, err := idnaProfile.ToUnicode(ascii)
 	if err != nil || norm.NFKC.String(strings.ToLower(shown)) != shown {
+		return "", false
+	}
+	if strings.HasPrefix(shown, "-") || strings.HasSuffix(shown, "-") {
 		return "", false
 	}
 	for _, r := range shown {

@@ -171,7 +171,7 @@ func normalizeNewlines(text string) string { return newlines.Replace(text) }
 // in it, the subject says who wrote.
 func subject(text, from string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(normalizeNewlines(text)), "\n")
-	first = safetext.Line(first)
+	first = safetext.VisibleLine(first)
 	if !strings.ContainsFunc(first, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return "Message from " + from
 	}
