@@ -69,9 +69,12 @@ type Action struct {
 
 	Evidence []Evidence `json:"evidence"`
 	Warnings []string   `json:"cautions,omitempty"` // sentences for whoever decides
-	// Grantable says that a grant may cover the action: everything sensitive
-	// was said into this side's microphone.
+	// Grantable says that a grant may cover the action: it can be undone and
+	// reaches nobody but the owner.
 	Grantable bool `json:"grantable"`
+	// Call is the session that had live audio when the action was requested, if
+	// any. Such actions are collected until the call has ended.
+	Call string `json:"call,omitempty"`
 
 	CreatedAt time.Time  `json:"createdAt"`
 	ExpiresAt time.Time  `json:"expiresAt"` // then a pending action is denied
@@ -149,6 +152,8 @@ type Message struct {
 	Text     string `json:"text"`
 	// Known says that the address is in the contact book.
 	Known bool `json:"known"`
+	// Own says that the address is the owner's.
+	Own bool `json:"own,omitempty"`
 }
 
 // A Reminder holds the arguments of [ReminderCreate].
@@ -201,8 +206,14 @@ type Evidence struct {
 	Quote    string  `json:"quote,omitempty"`
 	Coverage float64 `json:"cover"` // the share of the argument's words that was said
 	Echo     bool    `json:"echo,omitempty"`
+	// Overlap says that the other side may have been speaking at the same time,
+	// so that these may be its words although the microphone picked them up.
+	Overlap bool `json:"overlap,omitempty"`
 	// Claimed says that the agent cited these words and they were found.
 	Claimed bool `json:"claimed,omitempty"`
+	// Deleted says that the words were deleted with their session. Then only
+	// Arg and Source are left.
+	Deleted bool `json:"deleted,omitempty"`
 }
 
 // A Decision is a yes or no to an action.
@@ -273,9 +284,11 @@ type Connector interface {
 }
 
 // A SingleTarget is a connector that reaches one address only, such as the
-// owner's own ntfy topic. Messages through it need no recipient.
+// owner's ntfy topic. Messages through it need no recipient.
 type SingleTarget interface {
 	Target() string
+	// Own reports whether only the owner reads what is sent there.
+	Own() bool
 }
 
 // A MessageChecker is a connector that can say why it could not send a message,

@@ -72,6 +72,9 @@ func (n *Ntfy) Repeatable() bool { return false }
 // Target is the topic.
 func (n *Ntfy) Target() string { return n.cfg.Topic }
 
+// Own is true: the topic is where the owner reads notifications.
+func (n *Ntfy) Own() bool { return true }
+
 // Accepts says why a message could not be sent, before anybody approves it.
 func (n *Ntfy) Accepts(m *hearken.Message) error {
 	if m.Address != n.cfg.Topic {

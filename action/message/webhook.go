@@ -71,6 +71,9 @@ func (w *Webhook) Repeatable() bool { return true }
 // Target is the host; the rest of the URL may be secret.
 func (w *Webhook) Target() string { return w.host }
 
+// Own is false: a webhook may lead to a room with other people in it.
+func (w *Webhook) Own() bool { return false }
+
 // Accepts says why a message could not be sent, before anybody approves it.
 func (w *Webhook) Accepts(m *hearken.Message) error {
 	if m.Address != w.host {
