@@ -45,6 +45,12 @@ type Store interface {
 	// Owner finds that record; [NotFound] if there is none.
 	Owner(ctx context.Context) (*StoreOwner, error)
 
+	// SaveExposure records when a principal was last exposed to transcript
+	// text. An earlier time than the recorded one is ignored.
+	SaveExposure(ctx context.Context, principal string, at time.Time) error
+	// Exposures returns those times by principal.
+	Exposures(ctx context.Context) (map[string]time.Time, error)
+
 	ActionStore
 
 	// Close closes the store. No method may be called after it.

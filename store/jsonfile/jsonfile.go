@@ -58,9 +58,10 @@ const (
 	noteFile     = "note.json"
 
 	// Files of the whole store.
-	keysFile   = "keys.json"
-	ownerFile  = "owner.json"
-	formatFile = "format.json"
+	keysFile     = "keys.json"
+	ownerFile    = "owner.json"
+	exposureFile = "exposure.json"
+	formatFile   = "format.json"
 
 	// deletedSuffix ends the name of a session's folder while it is deleted.
 	deletedSuffix = ".deleted"

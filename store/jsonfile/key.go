@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/store"
@@ -97,4 +98,33 @@ func (s *Store) moveOwner(ctx context.Context) error {
 		return err
 	}
 	return s.write(keysFile, slices.Delete(keys, i, i+1))
+}
+
+func (s *Store) SaveExposure(ctx context.Context, principal string, at time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found, err := s.exposures(ctx)
+	if err == nil && found[principal].Before(at) {
+		found[principal] = store.RoundTime(at)
+		err = s.write(exposureFile, found)
+	}
+	return store.Wrap(err, "save exposure")
+}
+
+func (s *Store) Exposures(ctx context.Context) (map[string]time.Time, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	found, err := s.exposures(ctx)
+	return found, store.Wrap(err, "read exposures")
+}
+
+func (s *Store) exposures(ctx context.Context) (map[string]time.Time, error) {
+	found := map[string]time.Time{}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.read(exposureFile, &found); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return found, nil
 }

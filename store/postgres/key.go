@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -45,4 +46,27 @@ func (s *Store) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
 	}
 	o.SavedAt = o.SavedAt.UTC()
 	return &o, store.Wrap(err, "find owner")
+}
+
+func (s *Store) SaveExposure(ctx context.Context, principal string, at time.Time) error {
+	_, err := s.execDurably(ctx, `INSERT INTO hearken_exposure (principal, at) VALUES ($1, $2)
+		ON CONFLICT (principal) DO UPDATE SET at = greatest(hearken_exposure.at, excluded.at)`,
+		validText(principal), store.RoundTime(at))
+	return store.Wrap(err, "save exposure")
+}
+
+func (s *Store) Exposures(ctx context.Context) (map[string]time.Time, error) {
+	type exposure struct {
+		principal string
+		at        time.Time
+	}
+	rows, err := collect(ctx, s, func(row pgx.CollectableRow) (e exposure, err error) {
+		err = row.Scan(&e.principal, &e.at)
+		return e, err
+	}, `SELECT principal, at FROM hearken_exposure`)
+	found := map[string]time.Time{}
+	for _, e := range rows {
+		found[e.principal] = e.at.UTC()
+	}
+	return found, store.Wrap(err, "list exposures")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/store"
@@ -61,4 +62,22 @@ func (s *Store) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
 	}
 	o.SavedAt = fromMicros(saved)
 	return &o, store.Wrap(err, "find owner")
+}
+
+func (s *Store) SaveExposure(ctx context.Context, principal string, at time.Time) error {
+	_, err := s.exec(ctx, `INSERT INTO exposure (principal, at) VALUES (?, ?)
+		ON CONFLICT (principal) DO UPDATE SET at = max(at, excluded.at)`, principal, at.UnixMicro())
+	return store.Wrap(err, "save exposure")
+}
+
+func (s *Store) Exposures(ctx context.Context) (map[string]time.Time, error) {
+	found := map[string]time.Time{}
+	err := s.eachRow(ctx, `SELECT principal, at FROM exposure`, nil, func(rows *sql.Rows) (bool, error) {
+		var principal string
+		var at int64
+		err := rows.Scan(&principal, &at)
+		found[principal] = fromMicros(at)
+		return true, err
+	})
+	return found, store.Wrap(err, "list exposures")
 }

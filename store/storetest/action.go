@@ -48,7 +48,7 @@ func fullAction() *hearken.Action {
 	a.Reminder = &hearken.Reminder{At: time.Date(2026, 3, 29, 2, 30, 0, 0, berlin), Zone: "Europe/Berlin", Note: "call", Repeat: "FREQ=DAILY"}
 	a.Evidence = []hearken.Evidence{{
 		Arg: "text", Source: hearken.Microphone, Session: id(1), Segment: "segment", Line: 7, Start: 12.3456789, End: 0.1 + 0.2,
-		At: "2026-03-14T12:00:00Z", Speaker: new(2), Quote: "on Friday", Coverage: 2.0 / 3, Echo: true, Claimed: true,
+		At: "2026-03-14T12:00:00Z", Speaker: new(2), Quote: "on Friday", Coverage: 2.0 / 3, Echo: true, Claimed: true, Overlap: true, Deleted: true,
 	}, {Arg: "to"}}
 	a.Warnings, a.Grantable = []string{"Nobody said this.", "Zwei."}, true
 	a.Decision = &hearken.Decision{Allow: true, By: "owner", From: "terminal", Grant: "grant 1", Reason: "fine", At: noon.Add(1e9)}

@@ -24,7 +24,7 @@ func Durable(t *testing.T, open func() hearken.Store) {
 	saveAlarm(t, first, alarm)
 	for _, err := range []error{
 		first.SaveGrant(t.Context(), grant), first.SaveContact(t.Context(), contact), first.SaveKey(t.Context(), key),
-		first.SaveOwner(t.Context(), owner),
+		first.SaveOwner(t.Context(), owner), first.SaveExposure(t.Context(), "key_1", noon),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -50,6 +50,7 @@ func Durable(t *testing.T, open func() hearken.Store) {
 		}
 		equal(t, []hearken.Key{*key}, keys)
 		equal(t, owner, findOwner(t, store))
+		equal(t, map[string]time.Time{"key_1": noon}, exposures(t, store))
 	}
 	second := open()
 	check(second)

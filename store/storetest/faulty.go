@@ -219,5 +219,13 @@ func (f *Faulty) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
 	return doValue(ctx, f, "Owner", func() (*hearken.StoreOwner, error) { return f.store.Owner(ctx) })
 }
 
+func (f *Faulty) SaveExposure(ctx context.Context, principal string, at time.Time) error {
+	return f.do(ctx, "SaveExposure", func() error { return f.store.SaveExposure(ctx, principal, at) })
+}
+
+func (f *Faulty) Exposures(ctx context.Context) (map[string]time.Time, error) {
+	return doValue(ctx, f, "Exposures", func() (map[string]time.Time, error) { return f.store.Exposures(ctx) })
+}
+
 // Close closes the other store.
 func (f *Faulty) Close() error { return f.store.Close() }

@@ -100,3 +100,29 @@ func findOwner(t *testing.T, store hearken.Store) *hearken.StoreOwner {
 	}
 	return o
 }
+
+var exposureTests = []test{
+	{"None", func(t *testing.T, store hearken.Store) {
+		equal(t, map[string]time.Time{}, exposures(t, store))
+	}},
+	{"Latest", func(t *testing.T, store hearken.Store) { // an earlier time never replaces a later one
+		for _, e := range []struct {
+			principal string
+			at        time.Time
+		}{{"key_1", noon}, {"local", noon}, {"key_1", noon.Add(time.Minute)}, {"local", noon.Add(-time.Hour)}} {
+			if err := store.SaveExposure(t.Context(), e.principal, e.at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		equal(t, map[string]time.Time{"key_1": noon.Add(time.Minute), "local": noon}, exposures(t, store))
+	}},
+}
+
+func exposures(t *testing.T, store hearken.Store) map[string]time.Time {
+	t.Helper()
+	found, err := store.Exposures(t.Context())
+	if err != nil {
+		t.Fatalf("exposures: %v", err)
+	}
+	return found
+}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/store"
@@ -20,6 +21,7 @@ type Memory struct {
 	sessions map[string]*memorySession
 	keys     map[string]hearken.Key
 	owner    *hearken.StoreOwner
+	exposed  map[string]time.Time
 	actions  map[string]*hearken.Action
 	alarms   map[string]*hearken.Alarm
 	grants   map[string]*hearken.Grant
@@ -222,6 +224,26 @@ func (m *Memory) Owner(ctx context.Context) (*hearken.StoreOwner, error) {
 	o := *m.owner
 	o.PIN = slices.Clone(o.PIN)
 	return &o, ctx.Err()
+}
+
+func (m *Memory) SaveExposure(ctx context.Context, principal string, at time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.exposed == nil {
+		m.exposed = map[string]time.Time{}
+	}
+	if m.exposed[principal].Before(at) {
+		m.exposed[principal] = store.RoundTime(at)
+	}
+	return ctx.Err()
+}
+
+func (m *Memory) Exposures(ctx context.Context) (map[string]time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := map[string]time.Time{}
+	maps.Copy(found, m.exposed)
+	return found, ctx.Err()
 }
 
 // Close does nothing.

@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) hearken.Store) {
 		{"Note", noteTests},
 		{"Key", keyTests},
 		{"Owner", ownerTests},
+		{"Exposure", exposureTests},
 		{"Action", actionTests},
 		{"Alarm", alarmTests},
 		{"Grant", grantTests},
