@@ -16,6 +16,15 @@ const KeyPrefix = "hk_"
 // keyIDPrefix begins the id of every key. The id is not a secret.
 const keyIDPrefix = "key_"
 
+// ActionsToolset is the toolset that has only the tools that act. A key that is
+// limited to it cannot read transcripts.
+const ActionsToolset = "actions"
+
+// ReadsTranscripts reports whether the key lets its holder read what was said.
+func (k *Key) ReadsTranscripts() bool {
+	return len(k.Toolsets) == 0 || slices.ContainsFunc(k.Toolsets, func(name string) bool { return name != ActionsToolset })
+}
+
 // IsKeyID reports whether a principal is the id of a key, and not a process of
 // this computer's user.
 func IsKeyID(principal string) bool { return strings.HasPrefix(principal, keyIDPrefix) }

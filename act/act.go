@@ -11,7 +11,9 @@
 // compare-and-set in the store, so that only one of several decisions counts.
 // An attempt is in the store and in the audit, on disk, before it is made. If
 // nobody can know its outcome afterwards, the action is unknown and never
-// retried automatically. A grant covers only words from this side's microphone.
+// retried automatically. A grant covers only what the owner alone sees and can
+// undo, and does not apply to a key that has just been near what people said: no
+// words can make anything happen.
 package act
 
 import (
@@ -29,7 +31,7 @@ type Store interface {
 	Keys(ctx context.Context) ([]hearken.Key, error)
 }
 
-// Config configures a [Queue]. Dir, Store, Audit and Zone are required.
+// Config configures a [Queue]. Dir, Store, Audit, Exposure and Zone are required.
 type Config struct {
 	Dir   string // holds the file that marks all actions as paused
 	Store Store
@@ -48,6 +50,10 @@ type Config struct {
 	Zone      *time.Location // for times without a zone
 	Approval  time.Duration  // how long a person may take to decide; 0 for ten minutes
 	Retention time.Duration  // how long ended actions are kept; 0 for ever
+	// Exposure says when grants do not apply.
+	Exposure *Exposure
+	// Calls says which session has live audio; nil if none ever has.
+	Calls Calls
 	// FarRecipients lets the owner decide about a new recipient that only the
 	// other side named. Otherwise such a message is denied.
 	FarRecipients bool
@@ -60,8 +66,9 @@ type Config struct {
 	// NoNotifier returns a sentence that says why the owner cannot be notified
 	// of reminders, or an empty one. May be nil.
 	NoNotifier func() string
-	// OnPending is called for each action that waits for a decision; may be nil.
-	OnPending func(a *hearken.Action)
+	// OnNotice is called with what the owner should know soon. It should return
+	// at once. May be nil.
+	OnNotice func(n Notice)
 
 	Log *slog.Logger
 	Now func() time.Time

@@ -39,7 +39,7 @@ func (q *Queue) attempt(ctx context.Context, a *hearken.Action) (out hearken.Out
 func (q *Queue) saveOutcome(id string, out hearken.Outcome) {
 	ctx := context.Background()
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, backOffTime) {
-		_, _, err := q.changeAndRecord(ctx, id, func(a *hearken.Action) bool {
+		a, saved, err := q.changeAndRecord(ctx, id, func(a *hearken.Action) bool {
 			if a.State != hearken.ActionExecuting {
 				return false
 			}
@@ -48,6 +48,9 @@ func (q *Queue) saveOutcome(id string, out hearken.Outcome) {
 			return true
 		})
 		if err == nil {
+			if saved && a.Decision.Grant != "" && (a.State == hearken.ActionDone || a.State == hearken.ActionUnknown) {
+				q.notify(grantedNotice(a, q.canUndo(a)))
+			}
 			return
 		}
 		q.log.Error("outcome of an action not saved", "action", id, "error", err)

@@ -76,7 +76,8 @@ func (q *Queue) mayDecide(ctx context.Context, a *hearken.Action, req DecisionRe
 		return nil
 	}
 	if !a.Grantable {
-		return hearken.Errorf(hearken.PolicyDenied, "This can be approved only once; the warnings say why.")
+		return hearken.Errorf(hearken.PolicyDenied, "This can be approved only once: messages to people always ask.").
+			WithTry("approve it without a grant")
 	}
 	g := req.grantFor(a, q.cfg.Now())
 	return q.checkGrant(ctx, &g) // before anything is approved
@@ -150,6 +151,33 @@ func (q *Queue) Cancel(ctx context.Context, principal, id string) (*hearken.Acti
 		return a, nil
 	}
 	return q.undo(ctx, a)
+}
+
+// undoWithin is how long what a grant allowed can be undone without the PIN.
+const undoWithin = day
+
+// UndoGranted undoes what a grant allowed, within a day. It needs no proof that
+// the owner asks: nobody confirmed the action either.
+func (q *Queue) UndoGranted(ctx context.Context, id string) (*hearken.Action, error) {
+	a, err := q.Action(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if a.Decision == nil || a.Decision.By != "grant" || q.cfg.Now().Sub(a.Decision.At) > undoWithin {
+		return a, hearken.Errorf(hearken.Forbidden, "Without the PIN only what a grant allowed within the last day can be undone.").
+			WithTry("hearken actions undo %s", id)
+	}
+	return q.Cancel(ctx, "", id)
+}
+
+// canUndo reports whether what an action did can be undone.
+func (q *Queue) canUndo(a *hearken.Action) bool {
+	c := q.connector(a)
+	if m, ok := c.(mirrored); ok {
+		c = m.Connector
+	}
+	_, ok := c.(hearken.Undoer)
+	return ok
 }
 
 // undo undoes what an action did.

@@ -15,7 +15,7 @@ import (
 const (
 	defaultGrant        = 24 * time.Hour
 	longestGrant        = 366 * day
-	longestMessageGrant = 30 * day // writing to people is never allowed for ever
+	longestMessageGrant = 30 * day
 	defaultPerDay       = 20
 	maxPerDay           = 1000
 )
@@ -61,10 +61,46 @@ func (q *Queue) checkGrant(ctx context.Context, g *hearken.Grant) error {
 	case !g.ExpiresAt.After(now) || g.ExpiresAt.Sub(now) > longest+time.Minute:
 		return hearken.Errorf(hearken.Invalid, "A grant for %s may last at most %d days.", g.Tool, int(longest/day))
 	}
+	if g.Tool == hearken.MessageSend {
+		platform, address, _ := strings.Cut(g.Target, ":")
+		own, err := q.isOwnAddress(ctx, platform, address)
+		if err != nil {
+			return err
+		}
+		if !own {
+			return hearken.Errorf(hearken.PolicyDenied, "Messages to people always ask. A grant can cover only your own addresses, and %.80q is not one.", address).
+				WithTry("hearken contacts import FILE.vcf --me NAME, to say which addresses are yours")
+		}
+	}
 	if _, err := q.key(ctx, g.Principal); err != nil {
 		return hearken.Errorf(hearken.NotFound, "There is no valid key %.60q.", g.Principal).WithTry("hearken keys list")
 	}
 	return nil
+}
+
+// isOwnAddress reports whether only the owner reads messages to an address: it
+// is the only target of a connector, which says so, or in the owner's own entry
+// of the contact book and in no other.
+func (q *Queue) isOwnAddress(ctx context.Context, platform, address string) (bool, error) {
+	for _, m := range q.cfg.Messengers {
+		if single, ok := m.(hearken.SingleTarget); ok && m.Name() == platform {
+			return single.Own() && strings.EqualFold(single.Target(), address), nil
+		}
+	}
+	contacts, err := q.cfg.Store.Contacts(ctx)
+	if err != nil {
+		return false, err
+	}
+	own := false
+	for i := range contacts {
+		c := &contacts[i]
+		if slices.ContainsFunc(slices.Concat(c.Emails, c.Phones), func(other string) bool { return strings.EqualFold(other, address) }) {
+			if own = c.Me; !own {
+				return false, nil
+			}
+		}
+	}
+	return own, nil
 }
 
 // targetExists reports whether the grant could ever cover anything.
@@ -100,6 +136,10 @@ func (q *Queue) Grants(ctx context.Context) ([]hearken.Grant, error) { return q.
 // RevokeGrant revokes a grant, also for actions that it approved and that have
 // not started.
 func (q *Queue) RevokeGrant(ctx context.Context, id string) (*hearken.Grant, error) {
+	return q.revokeGrant(ctx, id, "owner")
+}
+
+func (q *Queue) revokeGrant(ctx context.Context, id, by string) (*hearken.Grant, error) {
 	grants, err := q.cfg.Store.Grants(ctx)
 	if err != nil {
 		return nil, err
@@ -120,7 +160,9 @@ func (q *Queue) RevokeGrant(ctx context.Context, id string) (*hearken.Grant, err
 	if err != nil {
 		return nil, hearken.Errorf(hearken.RepositoryError, "The grant could not be revoked: %w.", err)
 	}
-	q.audit.writeOrQueue(ctx, grantRecord(g, "revoked"))
+	r := grantRecord(g, "revoked")
+	r.By = by
+	q.audit.writeOrQueue(ctx, r)
 	q.changed()
 	return g, nil
 }
@@ -132,6 +174,39 @@ func grantRecord(g *hearken.Grant, state string) hearken.AuditRecord {
 	}
 }
 
+// revokeMessageGrants revokes the grants that earlier versions allowed for
+// messages to people.
+func (q *Queue) revokeMessageGrants(ctx context.Context) error {
+	grants, err := q.cfg.Store.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for i := range grants {
+		g := &grants[i]
+		if g.Tool != hearken.MessageSend || !isValidGrant(g, q.cfg.Now()) {
+			continue
+		}
+		platform, address, _ := strings.Cut(g.Target, ":")
+		own, err := q.isOwnAddress(ctx, platform, address)
+		if err != nil {
+			return err
+		}
+		if own {
+			continue
+		}
+		if _, err := q.revokeGrant(ctx, g.ID, "policy"); err != nil {
+			return err
+		}
+		n++
+	}
+	if n > 0 {
+		q.log.Warn("grants for messages are revoked; messages to people always ask", "count", n)
+		q.notify(revokedNotice(n))
+	}
+	return nil
+}
+
 // revokePreviousOwner revokes all that an earlier owner allowed.
 func (q *Queue) revokePreviousOwner(ctx context.Context) error {
 	grants, err := q.cfg.Store.Grants(ctx)
@@ -139,7 +214,7 @@ func (q *Queue) revokePreviousOwner(ctx context.Context) error {
 		return err
 	}
 	for _, g := range grants {
-		if _, err := q.RevokeGrant(ctx, g.ID); err != nil {
+		if _, err := q.revokeGrant(ctx, g.ID, "policy"); err != nil {
 			return err
 		}
 	}

@@ -3,13 +3,11 @@ package act
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/act/evidence"
 )
 
 // day is the time over which a grant's uses are counted.
@@ -17,17 +15,20 @@ const day = 24 * time.Hour
 
 // applyPolicy decides what needs no person: it denies what is never allowed and
 // approves what a grant covers. All else stays pending.
-func (q *Queue) applyPolicy(ctx context.Context, a *hearken.Action, found evidence.Finding) error {
-	a.Evidence = found.Evidence
-	a.Warnings = slices.Concat(warnings(a.Evidence), found.Doubts, a.Warnings)
-	a.Grantable = onlyFromMicrophone(a.Evidence) && len(found.Doubts) == 0
-	if m := a.Message; m != nil && !m.Known && !q.cfg.FarRecipients && fromFarSide(a.Evidence, "to") {
+//
+// What was said decides nothing here but one refusal. What may happen without a
+// person depends on the risk alone, and on how long the key has been away from
+// other people's words.
+func (q *Queue) applyPolicy(ctx context.Context, a *hearken.Action, key *hearken.Key) error {
+	a.Warnings = slices.Concat(warnings(a.Evidence), a.Warnings)
+	a.Grantable = q.isGrantable(a)
+	if m := a.Message; m != nil && !m.Known && !m.Own && !q.cfg.FarRecipients && fromFarSide(a.Evidence, "to") {
 		a.State, a.EndedAt = hearken.ActionDenied, &a.CreatedAt
 		a.SetFailure(hearken.PolicyDenied, "only the other side of the call named this recipient, who is not in the contact book.")
 		a.Decision = &hearken.Decision{By: "policy", From: "policy", At: a.CreatedAt}
 		return nil
 	}
-	grant, err := q.findGrant(ctx, a)
+	grant, err := q.findGrant(ctx, a, key)
 	if err != nil || grant == nil {
 		return err
 	}
@@ -40,11 +41,14 @@ func (q *Queue) applyPolicy(ctx context.Context, a *hearken.Action, found eviden
 	return nil
 }
 
-// onlyFromMicrophone reports whether everything was said on this side.
-func onlyFromMicrophone(said []hearken.Evidence) bool {
-	return len(said) > 0 && !slices.ContainsFunc(said, func(e hearken.Evidence) bool {
-		return e.Source != hearken.Microphone || e.Echo
-	})
+// isGrantable reports whether a grant may cover an action: what the owner alone
+// sees and can undo, or a message to one of the owner's own addresses. A message
+// to anybody else always asks.
+func (q *Queue) isGrantable(a *hearken.Action) bool {
+	if a.Message != nil {
+		return a.Message.Own
+	}
+	return q.canUndo(a)
 }
 
 // fromFarSide reports whether an argument, or any if arg is empty, comes from
@@ -99,13 +103,11 @@ func argName(arg string) string {
 	return arg
 }
 
-// findGrant returns a grant that covers an action, nil if there is none.
-func (q *Queue) findGrant(ctx context.Context, a *hearken.Action) (*hearken.Grant, error) {
-	if !a.Grantable || isSensitive(a) {
+// findGrant returns a grant that covers an action, nil if there is none. If one
+// does but must not be used now, a warning says why.
+func (q *Queue) findGrant(ctx context.Context, a *hearken.Action, key *hearken.Key) (*hearken.Grant, error) {
+	if !a.Grantable {
 		return nil, nil
-	}
-	if used, err := q.wordsAlreadyUsed(ctx, a); err != nil || used {
-		return nil, err
 	}
 	grants, err := q.cfg.Store.Grants(ctx)
 	if err != nil {
@@ -120,62 +122,19 @@ func (q *Queue) findGrant(ctx context.Context, a *hearken.Action) (*hearken.Gran
 		if err != nil {
 			return nil, err
 		}
-		if len(used) < g.PerDay {
-			return g, nil
+		if len(used) >= g.PerDay {
+			a.Warnings = append(a.Warnings, fmt.Sprintf("The grant %s has reached its limit of %d a day.", g.ID, g.PerDay))
+			continue
 		}
-		a.Warnings = append(a.Warnings, fmt.Sprintf("The grant %s has reached its limit of %d a day.", g.ID, g.PerDay))
+		if why := q.cfg.Exposure.whyExposed(key); why != "" {
+			a.Warnings = append(a.Warnings, why)
+			return nil, nil
+		}
+		return g, nil
 	}
 	return nil, nil
 }
 
-// sameWordsWindow is how long the same words count as a request for one thing
-// only. Older words count as none; see [evidence.Finder.Find].
-const sameWordsWindow = 30 * time.Minute
-
-// wordsAlreadyUsed reports whether the same words have already led to a message
-// to the same address, or to the very same action.
-func (q *Queue) wordsAlreadyUsed(ctx context.Context, a *hearken.Action) (bool, error) {
-	done, err := q.cfg.Store.Actions(ctx, hearken.ActionFilter{Tool: a.Tool, Target: a.Target, Since: a.CreatedAt.Add(-sameWordsWindow), Limit: 1000})
-	for i := range done {
-		old := &done[i]
-		switch old.State {
-		case hearken.ActionPending, hearken.ActionDenied, hearken.ActionExpired, hearken.ActionCancelled, hearken.ActionFailed, hearken.ActionUndone:
-			continue
-		}
-		if (a.Message != nil || old.Digest == a.Digest) && slices.EqualFunc(old.Evidence, a.Evidence, func(x, y hearken.Evidence) bool {
-			return x.Arg == "to" || x.Session == y.Session && x.Line == y.Line // somebody is named more often
-		}) {
-			a.Warnings = append(a.Warnings, fmt.Sprintf("The same words already led to %s.", old.ID))
-			return true, nil
-		}
-	}
-	return false, err
-}
-
 func isValidGrant(g *hearken.Grant, now time.Time) bool {
 	return g.RevokedAt == nil && now.Before(g.ExpiresAt)
-}
-
-// secretPattern matches links, card and account numbers, keys and passwords. A
-// grant to write to somebody does not cover sending these.
-var secretPattern = regexp.MustCompile(`(?i)://|\bwww\.|[0-9](?:[ -]?[0-9]){11,}|\b(?:[a-z]+[0-9]|[0-9]+[a-z])[a-z0-9_-]{14,}|pass(?:word|wort|code)|\bpin\b|\bcvv\b|パスワード|暗証番号|senha|contraseña`)
-
-// linkPattern matches what programs turn into a link although it has no scheme:
-// a name with a dot, or four numbers. After a dot that ends a sentence or an
-// abbreviation comes a capital letter, or a single letter.
-var linkPattern = regexp.MustCompile(`(?:^|[^\pL\pN_.-])(?:` +
-	`(?:[\pL\pN-]+\.)*[\pN-]*\pL[\pL\pN-]+[.．](?:\p{Ll}{2,}|\p{Lu}{2,}|xn--[a-z0-9-]+|\pL[\pL\pN-]+/)` +
-	`|\pL\.(?:com|org|net|co|me|io)\b|\pL\.\p{Ll}{2,}/` +
-	`|\pN+\.\p{Ll}{2,}/` +
-	`|[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b)`)
-
-// isSensitive reports whether an action's text contains something that is never
-// covered by a grant.
-func isSensitive(a *hearken.Action) bool {
-	for name, text := range freeTexts(a) {
-		if name != "to" && (secretPattern.MatchString(text) || linkPattern.MatchString(text)) {
-			return true
-		}
-	}
-	return false
 }

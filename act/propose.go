@@ -52,12 +52,14 @@ func (q *Queue) propose(ctx context.Context, req Request) (*hearken.Action, erro
 	if err := q.checkPendingLimit(ctx, key); err != nil {
 		return nil, err
 	}
-	found, err := q.evidence(ctx, a, req.Claim, said)
-	if err != nil {
+	if a.Evidence, err = q.evidence(ctx, a, req.Claim, said); err != nil {
 		return nil, err
 	}
-	if err := q.applyPolicy(ctx, a, found); err != nil {
+	if err := q.applyPolicy(ctx, a, key); err != nil {
 		return nil, err
+	}
+	if a.State == hearken.ActionPending {
+		q.collect(a)
 	}
 	if err := q.audit.write(ctx, proposalRecord(a)); err != nil {
 		return nil, err
@@ -73,8 +75,8 @@ func (q *Queue) propose(ctx context.Context, req Request) (*hearken.Action, erro
 		q.recordChange(ctx, a)
 	}
 	q.changed()
-	if a.State == hearken.ActionPending && q.cfg.OnPending != nil {
-		q.cfg.OnPending(a)
+	if a.State == hearken.ActionPending && !q.waitsForCallEnd(a) {
+		q.notify(pendingNotice(a))
 	}
 	return a, nil
 }
@@ -137,15 +139,14 @@ func (q *Queue) checkPendingLimit(ctx context.Context, key *hearken.Key) error {
 }
 
 // evidence looks for what was said about the sensitive arguments.
-func (q *Queue) evidence(ctx context.Context, a *hearken.Action, claim *evidence.Claim, said []evidence.Arg) (evidence.Finding, error) {
+func (q *Queue) evidence(ctx context.Context, a *hearken.Action, claim *evidence.Claim, said []evidence.Arg) ([]hearken.Evidence, error) {
 	if q.finder == nil {
-		var none evidence.Finding
+		var none []hearken.Evidence
 		for _, arg := range said {
-			none.Evidence = append(none.Evidence, hearken.Evidence{Arg: arg.Name})
+			none = append(none, hearken.Evidence{Arg: arg.Name})
 		}
 		return none, nil
 	}
-	return q.finder.Find(ctx, evidence.Query{
-		Tool: a.Tool, Now: a.CreatedAt, Args: said, Claim: claim, Repeats: a.Reminder != nil && a.Reminder.Repeat != "",
-	})
+	found, err := q.finder.Find(ctx, evidence.Query{Tool: a.Tool, Now: a.CreatedAt, Args: said, Claim: claim})
+	return found.Evidence, err
 }

@@ -46,9 +46,10 @@ type Queue struct {
 	mu           sync.Mutex
 	changes      chan struct{} // closed at the next change
 	paused       bool
-	reserved     map[string]int // how many attempts and decisions hold an action; see [Queue.reserve]
-	backOffUntil time.Time      // nothing starts before
-	auditPending atomic.Bool    // an action's audit record may be missing
+	reserved     map[string]int  // how many attempts and decisions hold an action; see [Queue.reserve]
+	backOffUntil time.Time       // nothing starts before
+	auditPending atomic.Bool     // an action's audit record may be missing
+	announced    map[string]bool // calls whose end the owner was told of; only the worker uses it
 	refusals     RefusalThrottle
 
 	wakeup  chan struct{} // something may be due
@@ -60,8 +61,8 @@ type Queue struct {
 // Open continues what an earlier queue left, and carries out approved actions
 // until Close.
 func Open(ctx context.Context, cfg Config) (*Queue, error) {
-	if cfg.Store == nil || cfg.Audit == nil || cfg.Zone == nil || cfg.Dir == "" {
-		return nil, errors.New("act: Dir, Store, Audit and Zone are required")
+	if cfg.Store == nil || cfg.Audit == nil || cfg.Exposure == nil || cfg.Zone == nil || cfg.Dir == "" {
+		return nil, errors.New("act: Dir, Store, Audit, Exposure and Zone are required")
 	}
 	cfg.Approval = cmp.Or(cfg.Approval, defaultApproval)
 	if cfg.Now == nil {
@@ -71,13 +72,16 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	if cfg.NoNotifier == nil {
 		cfg.NoNotifier = func() string { return "" }
 	}
+	if cfg.OnNotice == nil {
+		cfg.OnNotice = func(Notice) {}
+	}
 	if cfg.Failpoint == nil {
 		cfg.Failpoint = func(string) {}
 	}
 	q := &Queue{
 		cfg: cfg, log: cfg.Log, book: people.New(cfg.Store),
 		audit:   auditWriter{audit: cfg.Audit, log: cfg.Log},
-		changes: make(chan struct{}), reserved: map[string]int{}, wakeup: make(chan struct{}, 1),
+		changes: make(chan struct{}), reserved: map[string]int{}, announced: map[string]bool{}, wakeup: make(chan struct{}, 1),
 	}
 	q.book.CallingCode, q.book.FixedTargets = cfg.CallingCode, map[string]string{}
 	for _, m := range cfg.Messengers {
@@ -101,6 +105,9 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 		if err := q.revokePreviousOwner(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if err := q.revokeMessageGrants(ctx); err != nil {
+		return nil, err
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	q.stop, q.closing = stop, background.Done()

@@ -77,6 +77,8 @@ func (q *Queue) runDue(ctx context.Context) time.Duration {
 		return backOffTime
 	}
 	q.audit.retry(ctx)
+	q.cfg.Exposure.checkAudio()
+	q.settleCalls(ctx, waiting)
 	now := q.cfg.Now()
 	next, wait := pollEvery, q.backOffLeft(now)
 	if q.auditPending.Load() {
@@ -178,7 +180,7 @@ func (q *Queue) execute(ctx context.Context, id string) {
 	if !q.recordChange(ctx, a) {
 		return
 	}
-	if q.whyNotAllowed(ctx, a) == nil {
+	if q.whyNotAllowed(ctx, a) == nil && q.whyGrantIsOff(ctx, a) == "" {
 		attempt := actionRecord(hearken.AuditExecuting, a)
 		attempt.State = string(hearken.ActionExecuting)
 		if err := q.audit.write(ctx, attempt); err != nil {
@@ -196,6 +198,9 @@ func (q *Queue) execute(ctx context.Context, id string) {
 		q.audit.writeOrQueue(ctx, actionRecord(hearken.AuditResult, a))
 	case a.State != hearken.ActionExecuting:
 		q.recordChange(ctx, a)
+		if a.State == hearken.ActionPending && !q.waitsForCallEnd(a) {
+			q.notify(pendingNotice(a))
+		}
 	default:
 		q.cfg.Failpoint("claimed")
 		out := q.attempt(ctx, a)
@@ -205,7 +210,8 @@ func (q *Queue) execute(ctx context.Context, id string) {
 }
 
 // claim marks an approved action as executing, or ends it if it is no longer
-// allowed.
+// allowed. If a grant allowed it and has been switched off since, the owner is
+// asked.
 func (q *Queue) claim(ctx context.Context, id string) (*hearken.Action, bool, error) {
 	q.gate.RLock()
 	defer q.gate.RUnlock()
@@ -223,6 +229,13 @@ func (q *Queue) claim(ctx context.Context, id string) (*hearken.Action, bool, er
 			}
 			failAction(a, state, q.cfg.Now().UTC(), why.Code, why.Message)
 			a.PendingAudit = hearken.AuditDecided
+			return true
+		}
+		if why := q.whyGrantIsOff(ctx, a); why != "" {
+			now := q.cfg.Now().UTC()
+			a.State, a.Decision, a.RunAt, a.ExpiresAt = hearken.ActionPending, nil, nil, now.Add(q.cfg.Approval)
+			a.Warnings, a.PendingAudit = append(a.Warnings, why), hearken.AuditDecided
+			q.collect(a)
 			return true
 		}
 		a.State, a.RunAt, a.PendingAudit = hearken.ActionExecuting, nil, ""
@@ -274,4 +287,17 @@ func (q *Queue) whyNotAllowed(ctx context.Context, a *hearken.Action) *hearken.E
 		return nil
 	}
 	return hearken.Errorf(hearken.ActionWasDenied, "the grant was revoked before this was carried out.")
+}
+
+// whyGrantIsOff says why the grant that allowed an action does not apply now. It
+// is empty if it applies, and if no grant allowed it.
+func (q *Queue) whyGrantIsOff(ctx context.Context, a *hearken.Action) string {
+	if a.Decision == nil || a.Decision.Grant == "" {
+		return ""
+	}
+	key, err := q.key(ctx, a.Principal)
+	if err != nil {
+		return "" // saving the action will fail as well, or whyNotAllowed has the reason
+	}
+	return q.cfg.Exposure.whyExposed(key)
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,8 +34,10 @@ type Hub struct {
 	// editLock lets one change of a stored session run at a time, so that none
 	// restores what another has just deleted. Sending acquires it.
 	editLock chan struct{}
-	lists    cache[hearken.SessionFilter, []hearken.Session]
-	pages    cache[ReadRequest, *Page]
+	// lastAudio is when audio last arrived in any session.
+	lastAudio atomic.Pointer[time.Time]
+	lists     cache[hearken.SessionFilter, []hearken.Session]
+	pages     cache[ReadRequest, *Page]
 
 	mu       sync.RWMutex
 	sessions map[string]*session
@@ -72,6 +75,9 @@ func open(ctx context.Context, cfg Config, journals func(string) (journalFile, e
 	if err := h.recover(); err != nil {
 		h.cancel()
 		return nil, err
+	}
+	if len(h.sessions) > 0 {
+		h.noteAudio(h.cfg.Now())
 	}
 	for _, loop := range []func(){h.flushLoop, h.syncLoop, h.saveLoop, h.watchLoop} {
 		h.work.Go(loop)

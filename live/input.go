@@ -124,6 +124,9 @@ func (in *input) Write(pcm ...[]int16) error {
 		s.beginLocked(now, pcm)
 	}
 	s.lastAudio = now
+	if !s.info.Config.Recorded {
+		s.hub.noteAudio(now)
+	}
 	for i, c := range s.channels {
 		if dropped := c.spool.append(pcm[i]); dropped > 0 {
 			s.countDroppedLocked(dropped)

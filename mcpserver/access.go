@@ -166,10 +166,10 @@ func (tc *toolContext) abandonCall(ctx context.Context, state *callState, res mc
 // The toolsets by name.
 const (
 	AllTools      = "all"
-	Transcription = "transcription" // sessions, transcripts, search
-	Scribe        = "scribe"        // this computer's microphone and system audio
-	Actions       = "actions"       // calendar, messages, reminders
-	ReadOnly      = "read"          // only tools that change nothing
+	Transcription = "transcription"        // sessions, transcripts, search
+	Scribe        = "scribe"               // this computer's microphone and system audio
+	Actions       = hearken.ActionsToolset // calendar, messages, reminders
+	ReadOnly      = "read"                 // only tools that change nothing
 )
 
 // CheckToolsets fails if a name is not a toolset. Several toolsets together give

@@ -78,6 +78,8 @@ type Options struct {
 	// minute per key. OnRefused is called when somebody who may not act calls
 	// an action tool. Both may be nil, and should return soon.
 	OnLimited func(principal string)
+	// OnRead is called before a caller gets transcript text. May be nil.
+	OnRead    func(principal string)
 	OnRefused func(ctx context.Context, principal, tool string, code hearken.Code)
 }
 
@@ -170,7 +172,7 @@ func (f *Factory) build(c hearken.Caller) *mcp.Server {
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	subs.server = s
-	s.AddReceivingMiddleware(renderResults, tc.checkAccess)
+	s.AddReceivingMiddleware(tc.noteReading, renderResults, tc.checkAccess)
 	for _, t := range tools() {
 		if t.inToolsets(c.Toolsets) && tc.isAvailable(t.set) {
 			named := *t.Tool

@@ -115,18 +115,24 @@ func (r notifyResult) failure() *hearken.Error {
 	return &hearken.Error{Code: code, Message: strings.Join(reasons, " ")}
 }
 
-// A Notice is a reminder that is due.
+// A Notice is a reminder that is due, or something else that the owner should
+// know.
 type Notice struct {
 	ID   string // the reminder's; the same for all its times
 	Text string
 	Due  time.Time
 	Late bool   // the hub was off, or the computer asleep, when it was due
 	Zone string // IANA name of the zone in which people read Due
+	// Headline replaces the title of something that is no reminder.
+	Headline string
 }
 
 // Title is the headline of the notification.
 func (n Notice) Title() string {
-	if n.Late {
+	switch {
+	case n.Headline != "":
+		return n.Headline
+	case n.Late:
 		return "Late reminder"
 	}
 	return "Reminder"

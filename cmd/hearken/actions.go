@@ -53,8 +53,13 @@ type actionsUndoCmd struct {
 	ID string `arg:"" help:"Id of the action."`
 }
 
+// Run asks for the PIN only if it is needed: what a grant allowed within the last
+// day can be undone without it.
 func (c *actionsUndoCmd) Run(ctx context.Context, p *program) error {
-	a, err := ownerControl[hearken.Action](ctx, p, controlRequest{Op: "actions.undo", ID: c.ID})
+	a, err := control[hearken.Action](ctx, p, controlRequest{Op: "actions.undo-granted", ID: c.ID})
+	if hearken.CodeOf(err) == hearken.Forbidden {
+		a, err = ownerControl[hearken.Action](ctx, p, controlRequest{Op: "actions.undo", ID: c.ID})
+	}
 	if err != nil {
 		return err
 	}

@@ -54,12 +54,13 @@ type App struct {
 	log  *slog.Logger
 	now  func() time.Time
 
-	lock        *pipe.Lock
-	store       hearken.Store
-	engines     engines
-	hub         *live.Hub
-	scribe      hearken.Scribe // captures this computer's audio
-	closeScribe func(context.Context) error
+	lock         *pipe.Lock
+	store        hearken.Store
+	engines      engines
+	hub          *live.Hub
+	scribe       hearken.Scribe // captures this computer's audio
+	closeScribe  func(context.Context) error
+	parrotScribe bool // scribe is ParrotScribe's CLI, whose audio the hub does not see
 	actionParts
 	factory *mcpserver.Factory
 	audio   *ws.Handler // receives the audio of sessions
@@ -122,6 +123,9 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 		return nil, fmt.Errorf("open hub: %w", err)
 	}
 	a.openScribe()
+	if err = a.openExposure(ctx); err != nil {
+		return nil, err
+	}
 	if !opts.Brief {
 		if err = a.openActions(ctx); err != nil {
 			return nil, err
@@ -132,7 +136,7 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 	}
 	a.factory = mcpserver.New(mcpserver.Options{
 		Hub: a.hub, Scribe: a.scribe, Version: versionString(), AudioURL: a.audioURL, Log: a.log,
-		Actions: a.actionQueue(), StateKey: a.stateKey, Limit: cfg.RateLimit, OnLimited: a.recordLimited, OnRefused: a.recordRefusedTool,
+		Actions: a.actionQueue(), StateKey: a.stateKey, Limit: cfg.RateLimit, OnLimited: a.recordLimited, OnRefused: a.recordRefusedTool, OnRead: a.exposure.Read,
 	})
 	a.audio = ws.New(ws.Config{Sessions: a.hub, Principal: audioSender, Log: a.log})
 	a.compat = a.openCompat()

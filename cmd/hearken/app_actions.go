@@ -24,15 +24,17 @@ import (
 // actionParts are the parts of the hub that carry out actions. A single command
 // opens them only if it needs them; see [App.ensureActions].
 type actionParts struct {
-	queue      *act.Queue // nil if this hub carries out no actions
-	actionsErr error      // why it does not
-	owner      *owner.Owner
-	clock      *alarm.Clock
-	feed       *calendar.Feed // nil if it cannot be served
-	desktop    *reminder.Desktop
-	page       *web.Handler
-	setupCode  string // lets the page set the first PIN
-	stateKey   []byte // seals what clients hold between a question and its answer
+	queue        *act.Queue // nil if this hub carries out no actions
+	actionsErr   error      // why it does not
+	owner        *owner.Owner
+	clock        *alarm.Clock
+	exposure     *act.Exposure
+	feed         *calendar.Feed // nil if it cannot be served
+	desktop      *reminder.Desktop
+	notifierList []alarm.Notifier // the ways to tell the owner something
+	page         *web.Handler
+	setupCode    string // lets the page set the first PIN
+	stateKey     []byte // seals what clients hold between a question and its answer
 
 	audit    hearken.Audit // nil if this hub has no part in the audit
 	auditLog *audit.Log    // nil if the audit cannot be written
@@ -51,6 +53,7 @@ func (a *App) openActions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.notifierList = c.notifiers
 	if a.actionsErr = a.openQueue(ctx, c); a.actionsErr != nil {
 		if err := a.closeActions(ctx); err != nil {
 			a.log.Warn("actions not closed", "error", err)
@@ -98,7 +101,7 @@ func (a *App) openQueue(ctx context.Context, conn connectors) (err error) {
 		return err
 	}
 	if a.queue, err = act.Open(ctx, act.Config{
-		Dir: c.DataDir, Store: a.store, Audit: a.audit, Transcripts: a.hub,
+		Dir: c.DataDir, Store: a.store, Audit: a.audit, Transcripts: a.hub, Exposure: a.exposure, Calls: a.hub,
 		Calendars: conn.calendars, Messengers: conn.messengers, Reminders: append([]hearken.Connector{a.clock}, conn.reminders...),
 		CallingCode: c.CountryCode,
 		Zone:        conn.zone, Approval: time.Duration(c.ApprovalMinutes * float64(time.Minute)),
@@ -107,7 +110,7 @@ func (a *App) openQueue(ctx context.Context, conn connectors) (err error) {
 		Delay:         time.Duration(c.GrantDelaySeconds * float64(time.Second)),
 		NewOwner:      ownerReplaced,
 		NoNotifier:    a.noNotifier,
-		OnPending:     a.notifyPending,
+		OnNotice:      a.notifyOwner,
 		Log:           a.log, Now: a.now, Failpoint: a.opts.Failpoint,
 	}); err != nil {
 		return err

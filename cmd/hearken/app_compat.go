@@ -49,12 +49,13 @@ func (a *App) allSegments(ctx context.Context, id string) (all []hearken.Segment
 	return all, err
 }
 
-// mount adds the handlers to the API. Programs made for those services send
+// mountCompat adds the handlers to the API. Programs made for those services send
 // keys of those services, which a hub on this computer ignores.
-func (c compatAPIs) mount(server *api.API) {
-	server.Mount("/v1/listen", c.listen, api.RouteAccess{Stream: true, AnyKey: true, Refuse: listen.Refuse})
+func (a *App) mountCompat(server *api.API) {
+	c := a.compat
+	server.Mount("/v1/listen", a.countReading(c.listen), api.RouteAccess{Stream: true, AnyKey: true, Refuse: listen.Refuse})
 	for _, route := range upload.Routes {
-		server.Mount(route, c.upload, api.RouteAccess{Stream: true, AnyKey: true, Refuse: upload.WriteError})
+		server.Mount(route, a.countReading(c.upload), api.RouteAccess{Stream: true, AnyKey: true, Refuse: upload.WriteError})
 	}
 	// Other routes of those services do not exist here, with or without a key.
 	server.Mount("/v1/", c.upload, api.RouteAccess{AnyKey: true, Refuse: upload.WriteError})

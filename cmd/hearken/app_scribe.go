@@ -20,6 +20,7 @@ func (a *App) openScribe() {
 	if c.ScribeBackend != "native" && capture == nil {
 		_, err := pscribe.Find(c.PscribePath)
 		if err == nil || c.ScribeBackend == "pscribe" { // if it is missing, each call says so
+			a.parrotScribe = true
 			a.scribe = pscribe.New(pscribe.Config{Path: c.PscribePath, Log: a.log})
 			if c.ScribeKeep {
 				r := scribe.Record(a.scribe, scribe.RecorderConfig{Store: a.hub, Principal: act.Local, Log: a.log})

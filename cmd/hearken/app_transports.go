@@ -120,7 +120,7 @@ func (a *App) openHTTP() (*api.API, error) {
 	cfg := api.Config{
 		MCP:          a.remoteServer,
 		CheckTicket:  a.hub.CheckTicket,
-		Audio:        a.audio,
+		Audio:        a.countReading(a.audio),
 		Keys:         a.store,
 		Ready:        a.Ready,
 		Host:         c.Host,
@@ -139,7 +139,7 @@ func (a *App) openHTTP() (*api.API, error) {
 	}
 	server, err := api.New(cfg)
 	if err == nil {
-		a.compat.mount(server)
+		a.mountCompat(server)
 		a.mountActions(server)
 	}
 	return server, err

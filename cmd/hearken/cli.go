@@ -22,29 +22,30 @@ type grammar struct {
 	Detached   bool   `hidden:"" help:"Run as the hub that --stdio starts."`
 	Config     `embed:""`
 
-	Serve      serveCmd      `cmd:"" default:"1" help:"Run the hub (the default)."`
-	Transcribe transcribeCmd `cmd:"" help:"Transcribe audio files. Needs no running hub."`
-	Listen     listenCmd     `cmd:"" help:"Show live captions of this computer's microphone and system audio."`
-	Scribe     scribeCmd     `cmd:"" help:"Control the transcription of this computer's audio, like the pscribe CLI."`
-	Sessions   sessionsCmd   `cmd:"" help:"List sessions, newest first."`
-	Show       showCmd       `cmd:"" help:"Show the transcript of a session. Use --follow while it is active."`
-	Search     searchCmd     `cmd:"" help:"Search all transcripts."`
-	Export     exportCmd     `cmd:"" help:"Write a session as txt, json, srt, vtt, md or toon."`
-	Delete     deleteCmd     `cmd:"" help:"Delete sessions and everything that belongs to them."`
-	Approve    approveCmd    `cmd:"" help:"Approve actions that are waiting for you."`
-	Deny       denyCmd       `cmd:"" help:"Deny actions that are waiting for you."`
-	Actions    actionsCmd    `cmd:"" help:"List, cancel and undo what agents requested."`
-	Why        whyCmd        `cmd:"" help:"Explain an action: the words behind it, the decision and the result."`
-	Grants     grantsCmd     `cmd:"" help:"Manage what agents may do without asking you."`
-	Pause      pauseCmd      `cmd:"" help:"Stop all actions immediately."`
-	Resume     resumeCmd     `cmd:"" help:"Allow actions again after a pause."`
-	Pin        pinCmd        `cmd:"" help:"Set or change the PIN that approves agents' requests."`
-	Contacts   contactsCmd   `cmd:"" help:"Manage the contact book, so that agents can address people by name."`
-	Audit      auditCmd      `cmd:"" help:"Verify and export the tamper-evident record of all actions."`
-	Keys       keysCmd       `cmd:"" help:"Manage the keys that let remote clients in."`
-	Models     modelsCmd     `cmd:"" help:"Manage the offline engine's models."`
-	Settings   configCmd     `cmd:"" name:"config" help:"Show every setting and where its value comes from."`
-	Version    versionCmd    `cmd:"" help:"Show the version."`
+	Serve      serveCmd       `cmd:"" default:"1" help:"Run the hub (the default)."`
+	Transcribe transcribeCmd  `cmd:"" help:"Transcribe audio files. Needs no running hub."`
+	Listen     listenCmd      `cmd:"" help:"Show live captions of this computer's microphone and system audio."`
+	Scribe     scribeCmd      `cmd:"" help:"Control the transcription of this computer's audio, like the pscribe CLI."`
+	Sessions   sessionsCmd    `cmd:"" help:"List sessions, newest first."`
+	Show       showCmd        `cmd:"" help:"Show the transcript of a session. Use --follow while it is active."`
+	Search     searchCmd      `cmd:"" help:"Search all transcripts."`
+	Export     exportCmd      `cmd:"" help:"Write a session as txt, json, srt, vtt, md or toon."`
+	Delete     deleteCmd      `cmd:"" help:"Delete sessions and everything that belongs to them."`
+	Approve    approveCmd     `cmd:"" help:"Approve actions that are waiting for you."`
+	Deny       denyCmd        `cmd:"" help:"Deny actions that are waiting for you."`
+	Undo       actionsUndoCmd `cmd:"" help:"Undo an appointment or a reminder. Within a day, what a grant allowed needs no PIN."`
+	Actions    actionsCmd     `cmd:"" help:"List, cancel and undo what agents requested."`
+	Why        whyCmd         `cmd:"" help:"Explain an action: the words behind it, the decision and the result."`
+	Grants     grantsCmd      `cmd:"" help:"Manage what agents may do without asking you."`
+	Pause      pauseCmd       `cmd:"" help:"Stop all actions immediately."`
+	Resume     resumeCmd      `cmd:"" help:"Allow actions again after a pause."`
+	Pin        pinCmd         `cmd:"" help:"Set or change the PIN that approves agents' requests."`
+	Contacts   contactsCmd    `cmd:"" help:"Manage the contact book, so that agents can address people by name."`
+	Audit      auditCmd       `cmd:"" help:"Verify and export the tamper-evident record of all actions."`
+	Keys       keysCmd        `cmd:"" help:"Manage the keys that let remote clients in."`
+	Models     modelsCmd      `cmd:"" help:"Manage the offline engine's models."`
+	Settings   configCmd      `cmd:"" name:"config" help:"Show every setting and where its value comes from."`
+	Version    versionCmd     `cmd:"" help:"Show the version."`
 }
 
 // program is one run of the command.

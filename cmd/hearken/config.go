@@ -85,7 +85,9 @@ type Config struct {
 	RemindBy          []string `var:"REMIND_BY" default:"desktop" of:"desktop,email,ntfy,webhook" group:"actions" help:"How to remind you, separated by commas."`
 	OwnerEmail        string   `var:"OWNER_EMAIL" group:"actions" help:"Where to send reminders by email. Default: SMTP_FROM."`
 	ApprovalMinutes   float64  `var:"APPROVAL_MINUTES" default:"10" min:"0.01" max:"10080" group:"actions" help:"How long an action waits for your approval before it is denied."`
-	GrantDelaySeconds float64  `var:"GRANT_DELAY_SECONDS" default:"5" min:"0" max:"600" group:"actions" help:"How long you can still cancel a message that a grant covers."`
+	GrantDelaySeconds float64  `var:"GRANT_DELAY_SECONDS" default:"5" min:"0" max:"600" group:"actions" help:"How long you can still cancel a message to yourself that a grant covers."`
+	GrantsAfterAudio  float64  `var:"GRANTS_AFTER_AUDIO_MINUTES" default:"10" min:"0" max:"1440" group:"actions" help:"Grants do not apply to a key that can read transcripts while a session has live audio, nor for this long afterwards."`
+	GrantsAfterRead   float64  `var:"GRANTS_AFTER_READING_MINUTES" default:"30" min:"0" max:"1440" group:"actions" help:"Grants do not apply to a key for this long after it has read transcript text."`
 	FarRecipients     string   `var:"FAR_RECIPIENTS" default:"deny" of:"deny,ask" group:"actions" help:"What to do with a message to a new recipient whom only the other side of a call named."`
 	ActionDays        int      `var:"ACTION_DAYS" default:"90" min:"0" max:"36500" group:"actions" help:"Delete the texts of finished actions after this many days. 0: keep them. The audit never holds them."`
 	RateLimit         int      `var:"RATE_LIMIT" default:"100" min:"1" max:"1000000" group:"actions" help:"How many requests a key may make in any 60 seconds."`

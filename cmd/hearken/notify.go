@@ -13,14 +13,17 @@ import (
 	"github.com/hearken-dev/hearken/action/message"
 )
 
-// pendingTimeout is how long a desktop notification may take.
-const pendingTimeout = 5 * time.Second
+const (
+	// noticeTimeout is how long a notification may take.
+	noticeTimeout = 15 * time.Second
+	desktopName   = "desktop"
+)
 
 // notifiers returns the ways to remind the owner, as REMIND_BY names them.
 func (a *App) notifiers(messengers []hearken.Connector) ([]alarm.Notifier, error) {
 	var out []alarm.Notifier
 	for _, name := range a.cfg.RemindBy {
-		if name == "desktop" {
+		if name == desktopName {
 			out = append(out, alarm.NotifyFunc(name, func(ctx context.Context, n alarm.Notice) hearken.Outcome {
 				return a.desktop.Show(ctx, n.Title(), noticeText(n))
 			}))
@@ -62,23 +65,27 @@ func noticeText(n alarm.Notice) string {
 
 // noNotifier says why no reminder can reach the owner now; empty if one can.
 func (a *App) noNotifier() string {
-	if len(a.cfg.RemindBy) == 1 && a.cfg.RemindBy[0] == "desktop" && !a.desktop.Available() {
+	if len(a.cfg.RemindBy) == 1 && a.cfg.RemindBy[0] == desktopName && !a.desktop.Available() {
 		return "This computer has no desktop for notifications, so the reminder will appear only in the calendar. Set REMIND_BY to another way."
 	}
 	return ""
 }
 
-// notifyPending shows on the desktop that an action waits for approval. The
-// page and the terminal show it in full.
-func (a *App) notifyPending(action *hearken.Action) {
-	if !slices.Contains(a.cfg.RemindBy, "desktop") {
-		return
-	}
-	a.running.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), pendingTimeout)
-		defer cancel()
-		if out := a.desktop.Show(ctx, "Approval needed", act.Summary(action)+"\nhearken approve "+action.ID); out.Result != hearken.ResultOK {
-			a.log.Debug("no desktop notification", "action", action.ID, "reason", out.Message)
+// notifyOwner tells the owner what the queue has to say. That an action waits is
+// shown on the desktop only: the page and the terminal show it in full. What has
+// happened without a question is told in every way that reminders use.
+func (a *App) notifyOwner(n act.Notice) {
+	for _, notifier := range a.notifierList {
+		if n.Kind == act.NoticePending && notifier.Name() != desktopName {
+			continue
 		}
-	})
+		a.running.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), noticeTimeout)
+			defer cancel()
+			out := notifier.Notify(ctx, alarm.Notice{ID: cmp.Or(n.ID, "notice"), Headline: n.Title, Text: n.Text, Due: a.now()})
+			if out.Result != hearken.ResultOK {
+				a.log.Debug("owner not notified", "by", notifier.Name(), "about", string(n.Kind), "reason", out.Message)
+			}
+		})
+	}
 }

@@ -55,6 +55,9 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 	"actions.undo": func(a *App, ctx context.Context, req controlRequest) (any, error) {
 		return a.queue.Cancel(ctx, "", req.ID)
 	},
+	"actions.undo-granted": func(a *App, ctx context.Context, req controlRequest) (any, error) {
+		return a.queue.UndoGranted(ctx, req.ID)
+	},
 	"actions.pause": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
 		return struct{}{}, a.queue.Pause(ctx, true, "terminal")
 	},
@@ -96,7 +99,7 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 // those that withdraw a permission. A coding agent has a shell, so it may make
 // them too.
 var withoutPIN = []string{
-	"owner.set", "owner.pin", "actions.list", "actions.get", "actions.await", "actions.why", "actions.pause", "actions.calendar",
+	"owner.set", "owner.pin", "actions.list", "actions.get", "actions.await", "actions.why", "actions.pause", "actions.undo-granted", "actions.calendar",
 	"grants.list", "grants.revoke", "keys.revoke", "contacts.list",
 }
 

@@ -43,14 +43,14 @@ func fullAction() *hearken.Action {
 		Title: "Contract", Start: time.Date(2026, 3, 20, 10, 0, 0, 123456789, berlin), Zone: "Europe/Berlin",
 		Duration: 45*time.Minute + 1, Description: "\"quoted\"\n<b>&amp;</b>", Location: "Straße 1",
 	}
-	a.Message.Name, a.Message.Known = "Anna Å", true
+	a.Message.Name, a.Message.Known, a.Message.Own = "Anna Å", true, true
 	a.Message.Text = "\x00 \u2028 </script> \U0001f600 \\u0000"
 	a.Reminder = &hearken.Reminder{At: time.Date(2026, 3, 29, 2, 30, 0, 0, berlin), Zone: "Europe/Berlin", Note: "call", Repeat: "FREQ=DAILY"}
 	a.Evidence = []hearken.Evidence{{
 		Arg: "text", Source: hearken.Microphone, Session: id(1), Segment: "segment", Line: 7, Start: 12.3456789, End: 0.1 + 0.2,
 		At: "2026-03-14T12:00:00Z", Speaker: new(2), Quote: "on Friday", Coverage: 2.0 / 3, Echo: true, Claimed: true, Overlap: true, Deleted: true,
 	}, {Arg: "to"}}
-	a.Warnings, a.Grantable = []string{"Nobody said this.", "Zwei."}, true
+	a.Warnings, a.Grantable, a.Call = []string{"Nobody said this.", "Zwei."}, true, id(1)
 	a.Decision = &hearken.Decision{Allow: true, By: "owner", From: "terminal", Grant: "grant 1", Reason: "fine", At: noon.Add(1e9)}
 	a.Attempts, a.RunAt, a.EndedAt = 3, new(noon.Add(2e9)), new(noon.Add(3e9))
 	a.Receipt, a.PendingAudit = "<receipt@example.com>", hearken.AuditResult

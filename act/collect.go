@@ -1,0 +1,122 @@
+package act
+
+import (
+	"context"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+// What is requested during a call waits until it is over: nobody can read cards
+// and talk at the same time.
+const (
+	afterCall   = 30 * time.Minute // to decide, once the call has ended
+	longestCall = 12 * time.Hour   // to decide in any case
+	// callSilence is how long a session has had no audio when its call counts as
+	// ended.
+	callSilence = 10 * time.Minute
+	// shortest is how long anything waits for a decision at least.
+	shortest = time.Minute
+)
+
+// Calls knows which sessions have live audio.
+type Calls interface {
+	// LiveSession returns the active session in which audio arrived last, and
+	// when; an empty id if there is none.
+	LiveSession() (id string, lastAudio time.Time)
+	// AudioEnd returns when the last audio of a session arrived, zero if it is
+	// not known, and whether more may come.
+	AudioEnd(ctx context.Context, id string) (lastAudio time.Time, active bool)
+}
+
+// collect lets an action that was requested during a call wait until the call is
+// over. An action that falls due earlier waits until then.
+func (q *Queue) collect(a *hearken.Action) {
+	if q.cfg.Calls == nil {
+		return
+	}
+	now := q.cfg.Now().UTC()
+	session, lastAudio := q.cfg.Calls.LiveSession()
+	if session == "" || now.Sub(lastAudio) > callSilence {
+		return
+	}
+	a.Call, a.ExpiresAt = session, now.Add(longestCall)
+	if due := dueAt(a); due.Before(a.ExpiresAt) {
+		a.ExpiresAt = due
+	}
+	if earliest := now.Add(shortest); a.ExpiresAt.Before(earliest) {
+		a.ExpiresAt = earliest
+	}
+}
+
+// dueAt is when an action is of no use any more if it has not been carried out.
+func dueAt(a *hearken.Action) time.Time {
+	switch {
+	case a.Appointment != nil:
+		return a.Appointment.Start
+	case a.Reminder != nil:
+		return a.Reminder.At
+	}
+	return a.CreatedAt.Add(longestCall)
+}
+
+// waitsForCallEnd reports whether the owner need not see an action before the
+// call has ended.
+func (q *Queue) waitsForCallEnd(a *hearken.Action) bool {
+	return a.Call != "" && dueAt(a).Sub(q.cfg.Now()) > afterCall
+}
+
+// settleCalls shortens the wait of what was requested during calls that have
+// ended since, and tells the owner what waits.
+func (q *Queue) settleCalls(ctx context.Context, waiting []hearken.Action) {
+	now := q.cfg.Now().UTC()
+	ended := map[string]time.Time{}
+	collected := map[string]int{}
+	for i := range waiting {
+		a := &waiting[i]
+		if a.State != hearken.ActionPending || a.Call == "" || q.cfg.Calls == nil {
+			continue
+		}
+		end, known := ended[a.Call]
+		if !known {
+			end = q.callEnd(ctx, a.Call, now)
+			ended[a.Call] = end
+		}
+		if end.IsZero() {
+			continue
+		}
+		collected[a.Call]++
+		if by := end.Add(afterCall); by.Before(a.ExpiresAt) {
+			_, _, err := q.update(ctx, a.ID, func(a *hearken.Action) bool {
+				if a.State != hearken.ActionPending || !by.Before(a.ExpiresAt) {
+					return false
+				}
+				a.ExpiresAt = by
+				return true
+			})
+			if err != nil {
+				q.log.Warn("action still waits for the end of its call", "action", a.ID, "error", err)
+				continue
+			}
+			a.ExpiresAt = by
+		}
+	}
+	for call, n := range collected {
+		if !q.announced[call] {
+			q.announced[call] = true
+			q.notify(collectedNotice(n))
+		}
+	}
+}
+
+// callEnd returns when a call ended; zero if it goes on.
+func (q *Queue) callEnd(ctx context.Context, session string, now time.Time) time.Time {
+	last, active := q.cfg.Calls.AudioEnd(ctx, session)
+	switch {
+	case active && now.Sub(last) <= callSilence:
+		return time.Time{}
+	case last.IsZero() || last.After(now):
+		return now
+	}
+	return last
+}

@@ -1,0 +1,206 @@
+package act
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+)
+
+const (
+	defaultAfterAudio   = 10 * time.Minute
+	defaultAfterReading = 30 * time.Minute
+	// exposureStep is how often a lasting exposure is saved. After a restart the
+	// recorded time may be this much too early, so it is taken that much later.
+	exposureStep = time.Minute
+	// exposureTimeout is how long a reader waits until its exposure is on disk:
+	// transcripts can be read while the store hangs.
+	exposureTimeout = time.Second
+	// audioExposure is recorded like a principal: the last audio of any session.
+	audioExposure = "audio"
+	// everyone is recorded if nobody knows who read.
+	everyone = "everyone"
+)
+
+// ExposureStore is what an [Exposure] needs of a [hearken.Store].
+type ExposureStore interface {
+	SaveExposure(ctx context.Context, principal string, at time.Time) error
+	Exposures(ctx context.Context) (map[string]time.Time, error)
+}
+
+// ExposureConfig configures an [Exposure]. Store is required.
+type ExposureConfig struct {
+	Store ExposureStore
+	// LastAudio returns when audio last arrived in any session; zero if it is
+	// not known. May be nil.
+	LastAudio func() time.Time
+	// AfterAudio and AfterReading are how long grants stay off afterwards; 0 for
+	// ten and 30 minutes, negative for not at all.
+	AfterAudio, AfterReading time.Duration
+
+	Log *slog.Logger
+	Now func() time.Time
+}
+
+// An Exposure knows when each key was last near what people said: when it read
+// transcript text, and when a session that it may read had audio. Until some
+// time later, no grant applies to that key. The rule does not look at the words,
+// so no words can get around it.
+//
+// Its methods may be called concurrently.
+type Exposure struct {
+	cfg ExposureConfig
+
+	mu      sync.RWMutex
+	last    map[string]time.Time // by principal
+	reading map[string]int       // how many readings of each principal last on
+	saved   map[string]time.Time
+}
+
+// OpenExposure continues what an earlier hub recorded.
+func OpenExposure(ctx context.Context, cfg ExposureConfig) (*Exposure, error) {
+	cfg.AfterAudio = cmp.Or(cfg.AfterAudio, defaultAfterAudio)
+	cfg.AfterReading = cmp.Or(cfg.AfterReading, defaultAfterReading)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	if cfg.LastAudio == nil {
+		cfg.LastAudio = func() time.Time { return time.Time{} }
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	saved, err := cfg.Store.Exposures(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find exposures: %w", err)
+	}
+	e := &Exposure{cfg: cfg, saved: map[string]time.Time{}, last: map[string]time.Time{}, reading: map[string]int{}}
+	for principal, at := range saved {
+		e.saved[principal], e.last[principal] = at, at.Add(exposureStep)
+	}
+	return e, nil
+}
+
+// Read records that a principal is about to read transcript text. It returns
+// when that is on disk, or after a second.
+func (e *Exposure) Read(principal string) { e.touch(readerOf(principal), e.cfg.Now()) }
+
+// readerOf is whom a reading counts for. A process of this computer without a
+// key, and a sender that has only a session's ticket, may belong to any agent.
+func readerOf(principal string) string {
+	if hearken.IsKeyID(principal) || principal == Local {
+		return principal
+	}
+	return everyone
+}
+
+// StartReading records that a principal reads transcript text until stop is
+// called.
+func (e *Exposure) StartReading(principal string) (stop func()) {
+	principal = readerOf(principal)
+	e.mu.Lock()
+	e.reading[principal]++
+	e.mu.Unlock()
+	e.touch(principal, e.cfg.Now())
+	done := make(chan struct{})
+	go e.keepSaving(principal, done)
+	return sync.OnceFunc(func() {
+		close(done)
+		e.mu.Lock()
+		if e.reading[principal]--; e.reading[principal] == 0 {
+			delete(e.reading, principal)
+		}
+		e.mu.Unlock()
+		e.touch(principal, e.cfg.Now())
+	})
+}
+
+// keepSaving saves a lasting exposure, so that it is known after a crash.
+func (e *Exposure) keepSaving(principal string, done <-chan struct{}) {
+	for {
+		select {
+		case <-time.After(exposureStep / 2):
+			e.touch(principal, e.cfg.Now())
+		case <-done:
+			return
+		}
+	}
+}
+
+// touch records an exposure, in the store only if that has an older one.
+func (e *Exposure) touch(principal string, at time.Time) {
+	e.mu.Lock()
+	if at.After(e.last[principal]) {
+		e.last[principal] = at
+	}
+	due := at.Sub(e.saved[principal]) >= exposureStep
+	before := e.saved[principal]
+	if due {
+		e.saved[principal] = at // others need not save it too
+	}
+	e.mu.Unlock()
+	if !due {
+		return
+	}
+	saved := make(chan error, 1)
+	go func() {
+		err := e.cfg.Store.SaveExposure(context.Background(), principal, at)
+		if err != nil {
+			e.mu.Lock()
+			e.saved[principal] = before
+			e.mu.Unlock()
+		}
+		saved <- err
+	}()
+	var err error
+	select {
+	case err = <-saved:
+	case <-time.After(exposureTimeout):
+		err = errors.New("the store does not answer")
+	}
+	if err != nil {
+		e.cfg.Log.Warn("not saved when transcripts were read", "error", err)
+	}
+}
+
+// checkAudio records the last audio. The queue calls it now and then, so that it
+// is known after a restart.
+func (e *Exposure) checkAudio() {
+	if at := e.cfg.LastAudio(); !at.IsZero() {
+		e.touch(audioExposure, at)
+	}
+}
+
+// whyExposed says in a sentence why no grant applies to a key now. It is empty
+// if grants apply.
+func (e *Exposure) whyExposed(key *hearken.Key) string {
+	now := e.cfg.Now()
+	if !key.ReadsTranscripts() {
+		return ""
+	}
+	e.checkAudio()
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	for _, principal := range []string{key.ID, everyone} {
+		if e.reading[principal] > 0 || now.Sub(e.last[principal]) < e.cfg.AfterReading {
+			return fmt.Sprintf("A grant covers this, but this key has read transcripts within the last %s, so you are asked.", minutes(e.cfg.AfterReading))
+		}
+	}
+	if now.Sub(e.last[audioExposure]) < max(e.cfg.AfterAudio, liveAudio) {
+		return fmt.Sprintf("A grant covers this, but people could be heard within the last %s, so you are asked.", minutes(max(e.cfg.AfterAudio, liveAudio)))
+	}
+	return ""
+}
+
+// liveAudio is how recent the last audio of a live session is at least.
+const liveAudio = 5 * time.Second
+
+func minutes(d time.Duration) string {
+	if n := int(d.Round(time.Minute).Minutes()); n > 1 {
+		return fmt.Sprintf("%d minutes", n)
+	}
+	return "minute"
+}

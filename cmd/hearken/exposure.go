@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/hearken-dev/hearken/act"
+	"github.com/hearken-dev/hearken/api"
+)
+
+// scribeTimeout is how long ParrotScribe may take to say whether it captures.
+const scribeTimeout = 2 * time.Second
+
+// openExposure opens the record of who has read transcripts. A hub that carries
+// out no actions keeps it too, for the next one.
+func (a *App) openExposure(ctx context.Context) (err error) {
+	minutes := func(n float64) time.Duration {
+		if n == 0 {
+			return -1 // not at all; 0 would be the default
+		}
+		return time.Duration(n * float64(time.Minute))
+	}
+	a.exposure, err = act.OpenExposure(ctx, act.ExposureConfig{
+		Store: a.store, LastAudio: a.lastAudio,
+		AfterAudio: minutes(a.cfg.GrantsAfterAudio), AfterReading: minutes(a.cfg.GrantsAfterRead),
+		Log: a.log, Now: a.now,
+	})
+	return err
+}
+
+// lastAudio returns when audio was last transcribed, by the hub or by
+// ParrotScribe.
+func (a *App) lastAudio() time.Time {
+	last := a.hub.LastAudio()
+	if !a.parrotScribe {
+		return last
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), scribeTimeout)
+	defer cancel()
+	if st, err := a.scribe.Status(ctx); err == nil && st.Running {
+		return a.now()
+	}
+	return last
+}
+
+// countReading counts a request whose answer has transcript text as reading, for
+// as long as it lasts.
+func (a *App) countReading(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		principal := ""
+		if caller := api.CallerFrom(r.Context()); caller != nil {
+			principal = caller.Principal
+		}
+		defer a.exposure.StartReading(principal)()
+		next.ServeHTTP(w, r)
+	})
+}
