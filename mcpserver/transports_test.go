@@ -69,9 +69,12 @@ type apiServer struct {
 func newAPIServer(t *testing.T, change ...func(*mcpserver.Options)) *apiServer {
 	t.Helper()
 	s := &apiServer{T: t, store: storetest.NewMemory(), calendar: &fakeConnector{name: "builtin"}, mail: &fakeConnector{name: "email"}}
-	var err error
+	exposure, err := act.OpenExposure(t.Context(), act.ExposureConfig{Store: s.store})
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.queue, err = act.Open(t.Context(), act.Config{
-		Dir: t.TempDir(), Store: s.store, Audit: noAudit{}, Zone: time.UTC,
+		Dir: t.TempDir(), Store: s.store, Audit: noAudit{}, Exposure: exposure, Zone: time.UTC,
 		Calendars: []hearken.Connector{s.calendar}, Messengers: []hearken.Connector{s.mail}, Reminders: []hearken.Connector{&fakeConnector{name: "builtin"}},
 	})
 	if err != nil {

@@ -61,38 +61,38 @@ type Config struct {
 	Microphone    string `var:"MICROPHONE" group:"transcription" help:"Microphone that the scribe captures, or off. Default: the system's."`
 	SystemAudio   string `var:"SYSTEM_AUDIO" group:"transcription" help:"Output device that the scribe captures as the other side of a call, or off. Default: the system's."`
 
-	Timezone          string   `var:"TIMEZONE" group:"actions" help:"Time zone for times given without one, such as Europe/Berlin. Default: this computer's."`
-	CaldavURL         string   `var:"CALDAV_URL" group:"actions" help:"Address of a CalDAV server, or of one calendar on it, to create appointments in. Default: the hub's own calendar."`
-	CaldavUser        string   `var:"CALDAV_USER" group:"actions" help:"User name at the CalDAV server."`
-	CaldavPassword    string   `var:"CALDAV_PASSWORD" secret:"" group:"actions" help:"Password at the CalDAV server."`
-	CaldavCalendar    string   `var:"CALDAV_CALENDAR" group:"actions" help:"Name or path of the calendar to use. Default: the first one."`
-	CaldavReminders   string   `var:"CALDAV_REMINDERS" default:"vtodo" of:"vtodo,vevent,both,off" group:"actions" help:"What a reminder becomes on the CalDAV server: a task, an appointment, both or nothing."`
-	SMTPHost          string   `var:"SMTP_HOST" group:"actions" help:"Mail server that sends email."`
-	SMTPPort          int      `var:"SMTP_PORT" default:"587" min:"1" max:"65535" group:"actions" help:"Port of the mail server. 465: TLS from the start. Others: STARTTLS."`
-	SMTPUser          string   `var:"SMTP_USER" group:"actions" help:"User name at the mail server."`
-	SMTPPassword      string   `var:"SMTP_PASSWORD" secret:"" group:"actions" help:"Password at the mail server."`
-	SMTPFrom          string   `var:"SMTP_FROM" group:"actions" help:"Sender of email, such as Ada <ada@example.org>."`
-	TwilioAccountSID  string   `var:"TWILIO_ACCOUNT_SID" group:"actions" help:"Twilio account that sends text messages."`
-	TwilioAuthToken   string   `var:"TWILIO_AUTH_TOKEN" secret:"" group:"actions" help:"Token of the Twilio account."`
-	TwilioFrom        string   `var:"TWILIO_FROM" group:"actions" help:"Sender of text messages: a phone number, or a messaging service (MG...)."`
-	TwilioBaseURL     string   `var:"TWILIO_BASE_URL" group:"actions" help:"Address of Twilio, or of a server with the same API. Default: Twilio's own."`
-	NtfyURL           string   `var:"NTFY_URL" group:"actions" help:"Your topic on an ntfy server: https://ntfy.example.org/topic."`
-	NtfyToken         string   `var:"NTFY_TOKEN" secret:"" group:"actions" help:"Access token for the ntfy server."`
-	WebhookURL        string   `var:"WEBHOOK_URL" group:"actions" help:"Address that receives messages as signed webhooks."`
-	WebhookSecret     string   `var:"WEBHOOK_SECRET" secret:"" group:"actions" help:"Secret that signs webhooks, as whsec_ and base64."`
-	ActionsCAFile     string   `var:"ACTIONS_CA_FILE" group:"actions" help:"File with additional certificate authorities to trust for the servers above."`
-	CountryCode       string   `var:"COUNTRY_CODE" group:"actions" help:"Country calling code for phone numbers without one, such as 49."`
-	RemindBy          []string `var:"REMIND_BY" default:"desktop" of:"desktop,email,ntfy,webhook" group:"actions" help:"How to remind you, separated by commas."`
-	OwnerEmail        string   `var:"OWNER_EMAIL" group:"actions" help:"Where to send reminders by email. Default: SMTP_FROM."`
-	ApprovalMinutes   float64  `var:"APPROVAL_MINUTES" default:"10" min:"0.01" max:"10080" group:"actions" help:"How long an action waits for your approval before it is denied."`
-	GrantDelaySeconds float64  `var:"GRANT_DELAY_SECONDS" default:"5" min:"0" max:"600" group:"actions" help:"How long you can still cancel a message to yourself that a grant covers."`
-	GrantsAfterAudio  float64  `var:"GRANTS_AFTER_AUDIO_MINUTES" default:"10" min:"0" max:"1440" group:"actions" help:"Grants do not apply to a key that can read transcripts while a session has live audio, nor for this long afterwards."`
-	GrantsAfterRead   float64  `var:"GRANTS_AFTER_READING_MINUTES" default:"30" min:"0" max:"1440" group:"actions" help:"Grants do not apply to a key for this long after it has read transcript text."`
-	FarRecipients     string   `var:"FAR_RECIPIENTS" default:"deny" of:"deny,ask" group:"actions" help:"What to do with a message to a new recipient whom only the other side of a call named."`
-	ActionDays        int      `var:"ACTION_DAYS" default:"90" min:"0" max:"36500" group:"actions" help:"Delete the texts of finished actions after this many days. 0: keep them. The audit never holds them."`
-	RateLimit         int      `var:"RATE_LIMIT" default:"100" min:"1" max:"1000000" group:"actions" help:"How many requests a key may make in any 60 seconds."`
-	OwnerPINFile      string   `var:"OWNER_PIN_FILE" group:"actions" help:"File with your PIN, for scripts. Anyone who can read it can approve."`
-	KeyDir            string   `var:"HEARKEN_KEY_DIR" group:"actions" help:"Directory with the audit's signing key and your PIN's hash. Default: hearken/keys in your configuration directory, or keys in the data directory if you chose that yourself."`
+	Timezone                  string   `var:"TIMEZONE" group:"actions" help:"Time zone for times given without one, such as Europe/Berlin. Default: this computer's."`
+	CaldavURL                 string   `var:"CALDAV_URL" group:"actions" help:"Address of a CalDAV server, or of one calendar on it, to create appointments in. Default: the hub's own calendar."`
+	CaldavUser                string   `var:"CALDAV_USER" group:"actions" help:"User name at the CalDAV server."`
+	CaldavPassword            string   `var:"CALDAV_PASSWORD" secret:"" group:"actions" help:"Password at the CalDAV server."`
+	CaldavCalendar            string   `var:"CALDAV_CALENDAR" group:"actions" help:"Name or path of the calendar to use. Default: the first one."`
+	CaldavReminders           string   `var:"CALDAV_REMINDERS" default:"vtodo" of:"vtodo,vevent,both,off" group:"actions" help:"What a reminder becomes on the CalDAV server: a task, an appointment, both or nothing."`
+	SMTPHost                  string   `var:"SMTP_HOST" group:"actions" help:"Mail server that sends email."`
+	SMTPPort                  int      `var:"SMTP_PORT" default:"587" min:"1" max:"65535" group:"actions" help:"Port of the mail server. 465: TLS from the start. Others: STARTTLS."`
+	SMTPUser                  string   `var:"SMTP_USER" group:"actions" help:"User name at the mail server."`
+	SMTPPassword              string   `var:"SMTP_PASSWORD" secret:"" group:"actions" help:"Password at the mail server."`
+	SMTPFrom                  string   `var:"SMTP_FROM" group:"actions" help:"Sender of email, such as Ada <ada@example.org>."`
+	TwilioAccountSID          string   `var:"TWILIO_ACCOUNT_SID" group:"actions" help:"Twilio account that sends text messages."`
+	TwilioAuthToken           string   `var:"TWILIO_AUTH_TOKEN" secret:"" group:"actions" help:"Token of the Twilio account."`
+	TwilioFrom                string   `var:"TWILIO_FROM" group:"actions" help:"Sender of text messages: a phone number, or a messaging service (MG...)."`
+	TwilioBaseURL             string   `var:"TWILIO_BASE_URL" group:"actions" help:"Address of Twilio, or of a server with the same API. Default: Twilio's own."`
+	NtfyURL                   string   `var:"NTFY_URL" group:"actions" help:"Your topic on an ntfy server: https://ntfy.example.org/topic."`
+	NtfyToken                 string   `var:"NTFY_TOKEN" secret:"" group:"actions" help:"Access token for the ntfy server."`
+	WebhookURL                string   `var:"WEBHOOK_URL" group:"actions" help:"Address that receives messages as signed webhooks."`
+	WebhookSecret             string   `var:"WEBHOOK_SECRET" secret:"" group:"actions" help:"Secret that signs webhooks, as whsec_ and base64."`
+	ActionsCAFile             string   `var:"ACTIONS_CA_FILE" group:"actions" help:"File with additional certificate authorities to trust for the servers above."`
+	CountryCode               string   `var:"COUNTRY_CODE" group:"actions" help:"Country calling code for phone numbers without one, such as 49."`
+	RemindBy                  []string `var:"REMIND_BY" default:"desktop" of:"desktop,email,ntfy,webhook" group:"actions" help:"How to remind you, separated by commas."`
+	OwnerEmail                string   `var:"OWNER_EMAIL" group:"actions" help:"Where to send reminders by email. Default: SMTP_FROM."`
+	ApprovalMinutes           float64  `var:"APPROVAL_MINUTES" default:"10" min:"0.01" max:"10080" group:"actions" help:"How long an action waits for your approval before it is denied."`
+	GrantDelaySeconds         float64  `var:"GRANT_DELAY_SECONDS" default:"5" min:"0" max:"600" group:"actions" help:"How long you can still cancel a message to yourself that a grant covers."`
+	GrantsAfterAudioMinutes   float64  `var:"GRANTS_AFTER_AUDIO_MINUTES" default:"10" min:"0" max:"1440" group:"actions" help:"Grants do not apply to a key that can read transcripts while a session has live audio, nor for this long afterwards."`
+	GrantsAfterReadingMinutes float64  `var:"GRANTS_AFTER_READING_MINUTES" default:"30" min:"0" max:"1440" group:"actions" help:"Grants do not apply to a key for this long after it has read transcript text."`
+	FarRecipients             string   `var:"FAR_RECIPIENTS" default:"deny" of:"deny,ask" group:"actions" help:"What to do with a message to a new recipient whom only the other side of a call named."`
+	ActionDays                int      `var:"ACTION_DAYS" default:"90" min:"0" max:"36500" group:"actions" help:"Delete the texts of finished actions after this many days. 0: keep them. The audit never holds them."`
+	RateLimit                 int      `var:"RATE_LIMIT" default:"100" min:"1" max:"1000000" group:"actions" help:"How many requests a key may make in any 60 seconds."`
+	OwnerPINFile              string   `var:"OWNER_PIN_FILE" group:"actions" help:"File with your PIN, for scripts. Anyone who can read it can approve."`
+	KeyDir                    string   `var:"HEARKEN_KEY_DIR" group:"actions" help:"Directory with the audit's signing key and your PIN's hash. Default: hearken/keys in your configuration directory, or keys in the data directory if you chose that yourself."`
 
 	DataDir                 string `var:"HEARKEN_DATA_DIR" group:"storage" help:"Directory for everything Hearken stores. Default: hearken in your data directory."`
 	StorageBackend          string `var:"STORAGE_BACKEND" default:"sqlite" of:"sqlite,postgres,json" group:"storage" help:"What stores sessions, actions and keys."`

@@ -23,7 +23,7 @@ func (a *App) openExposure(ctx context.Context) (err error) {
 	}
 	a.exposure, err = act.OpenExposure(ctx, act.ExposureConfig{
 		Store: a.store, LastAudio: a.lastAudio,
-		AfterAudio: minutes(a.cfg.GrantsAfterAudio), AfterReading: minutes(a.cfg.GrantsAfterRead),
+		AfterAudio: minutes(a.cfg.GrantsAfterAudioMinutes), AfterReading: minutes(a.cfg.GrantsAfterReadingMinutes),
 		Log: a.log, Now: a.now,
 	})
 	return err

@@ -55,7 +55,7 @@ func (c *grantsCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "%s: %s may use %s on %s until %s, %d times per day, for words that you said.\n", g.ID, g.Principal, g.Tool, g.Target, localTime(g.ExpiresAt), g.PerDay)
+	fmt.Fprintf(p.stdout, "%s: %s may use %s on %s until %s, %d times per day.\n", g.ID, g.Principal, g.Tool, g.Target, localTime(g.ExpiresAt), g.PerDay)
 	return nil
 }
 
