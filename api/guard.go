@@ -11,10 +11,11 @@ import (
 )
 
 // RouteAccess is what a route requires of its callers. The zero value requires a key, except from
-// this user's own processes on loopback. Every route checks Host, Origin,
-// Sec-Fetch-Site and who owns the client's process.
+// this user's own processes on loopback. Every route checks Host, Origin and
+// Sec-Fetch-Site, and lets another user of this computer in only with a key or
+// a ticket.
 type RouteAccess struct {
-	Open   bool // no key needed
+	Open   bool // no key needed, except by another user of this computer
 	Key    bool // a key needed even on loopback
 	Ticket bool // a session's ticket is accepted instead of a key
 	Stream bool // may last for hours; ended when the hub stops
@@ -87,7 +88,7 @@ func (rt *route) serve(w *response, r *http.Request) {
 		w.refuse(no.status, no.err)
 		return
 	}
-	if r.Method == http.MethodOptions {
+	if r.Method == http.MethodOptions && (isPreflight(r) || !a.fromOtherUser(p)) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
@@ -131,7 +132,7 @@ func (rt *route) reportRefusal(r *http.Request, p *peer, no *refusal) {
 }
 
 // checkOrigin checks what does not depend on the caller: the host name that the
-// request is for, the page that sent it, and who owns the client's process.
+// request is for, and the page that sent it.
 func (rt *route) checkOrigin(w *response, r *http.Request, p *peer) *refusal {
 	forbid := func(err *hearken.Error) *refusal { return &refusal{http.StatusForbidden, err} }
 	a := rt.api
@@ -150,11 +151,13 @@ func (rt *route) checkOrigin(w *response, r *http.Request, p *peer) *refusal {
 	if from != "" {
 		w.crossOrigin(from, r)
 	}
-	if errors.Is(p.checkOwner(a), errOtherUser) && !a.hosts.behindPublicProxy() {
-		return forbid(hearken.Errorf(hearken.Forbidden, "This hub belongs to another user of this computer.").
-			WithTry("start your own with: hearken serve --port 0"))
-	}
 	return nil
+}
+
+// isPreflight reports whether a browser asks what a page may send. It never
+// sends a key with that question.
+func isPreflight(r *http.Request) bool {
+	return r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
 // isUpgrade reports whether a request asks for a WebSocket.

@@ -14,8 +14,10 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
+type request struct{ method, path, body string }
+
 // everyRoute is one request to each route.
-var everyRoute = []struct{ method, path, body string }{
+var everyRoute = []request{
 	{"POST", "/mcp", callIt},
 	{"GET", "/mcp", ""},
 	{"DELETE", "/mcp", ""},
@@ -27,6 +29,8 @@ var everyRoute = []struct{ method, path, body string }{
 	{"GET", "/metrics", ""},
 	{"GET", "/v1/extra", ""},
 	{"GET", "/v1/act", ""},
+	{"GET", "/v1/listen", ""},
+	{"POST", "/v1/audio/transcriptions", "x"},
 	{"GET", "/nowhere", ""},
 }
 
@@ -39,16 +43,17 @@ func withExtras(c *Config) {
 	}
 }
 
-// startAll starts a hub with every route, one of them another package's.
+// startAll starts a hub with every route, some of them another package's.
 func startAll(t *testing.T, change ...func(*Config)) *hub {
 	t.Helper()
 	h := prepare(t, append([]func(*Config){withExtras}, change...)...)
-	h.Mount("GET /v1/extra", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	principal := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writeText(w, http.StatusOK, CallerFrom(r.Context()).Principal)
-	}), RouteAccess{})
-	h.Mount("GET /v1/act", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		writeText(w, http.StatusOK, CallerFrom(r.Context()).Principal)
-	}), RouteAccess{Key: true})
+	})
+	h.Mount("GET /v1/extra", principal, RouteAccess{})
+	h.Mount("GET /v1/act", principal, RouteAccess{Key: true})
+	h.Mount("/v1/listen", principal, RouteAccess{Stream: true, AnyKey: true})
+	h.Mount("POST /v1/audio/transcriptions", principal, RouteAccess{Stream: true, AnyKey: true})
 	h.serve(t)
 	return h
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -35,7 +36,7 @@ type refusal struct {
 // is needed, so that a mistake is noticed.
 func (rt *route) identify(w *response, r *http.Request, p *peer) (*hearken.Caller, *activeKey, *refusal) {
 	a := rt.api
-	if rt.access.Open {
+	if rt.access.Open && !a.fromOtherUser(p) {
 		return nil, nil, nil
 	}
 	secret, shown := extractSecret(w, r)
@@ -62,6 +63,10 @@ func (rt *route) identify(w *response, r *http.Request, p *peer) (*hearken.Calle
 		return &key.caller, key, nil
 	} else if ticket != "" {
 		return a.identifyByTicket(w, r, p, ticket)
+	}
+	if a.fromOtherUser(p) {
+		return nil, nil, &refusal{http.StatusForbidden, hearken.Errorf(hearken.Forbidden, "This hub belongs to another user of this computer, and this request has no key.").
+			WithTry("a key that its owner makes with: hearken keys create; or a hub of your own: hearken serve --port 0")}
 	}
 	if !rt.access.Key && a.needsNoKey(r, p) {
 		return loopbackCaller, nil, nil
@@ -95,6 +100,13 @@ func (a *API) identifyByTicket(w *response, r *http.Request, p *peer, ticket str
 		return nil, nil, a.rejectKey(w, p)
 	}
 	return sender, key, nil
+}
+
+// fromOtherUser reports whether a request comes from another user of this
+// computer, who needs a key on every route. Behind a proxy the peer is the
+// proxy, whoever runs it.
+func (a *API) fromOtherUser(p *peer) bool {
+	return !a.hosts.behindPublicProxy() && errors.Is(p.checkOwner(a), errOtherUser)
 }
 
 // needsNoKey reports whether a request needs no key: it comes from this user's own

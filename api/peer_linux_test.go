@@ -10,8 +10,12 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/hearken-dev/hearken"
 )
 
 // asNobody runs a shell script as another user of this computer.
@@ -39,28 +43,170 @@ func asNobody(t *testing.T, script string) string {
 
 // talk is a script that sends one request and prints the answer.
 func talk(h *hub, method, path, body string, headers ...string) string {
-	addr := addrPort(h.main.Addr())
-	request := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: %d\r\n", method, path, len(body))
+	return sendTo(h.main, rawRequest(method, path, body, append(headers, "Connection: close")...))
+}
+
+// rawRequest is a request as it goes over the wire.
+func rawRequest(method, path, body string, headers ...string) string {
+	request := fmt.Sprintf("%s %s HTTP/1.1\r\n", method, path)
+	if !slices.ContainsFunc(headers, func(line string) bool { return strings.HasPrefix(line, "Host: ") }) {
+		request += "Host: 127.0.0.1\r\n"
+	}
 	for _, line := range headers {
 		request += line + "\r\n"
 	}
-	return fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d; printf '%%b' '%s' >&3; ", addr.Port(),
-		strings.NewReplacer("\r\n", `\r\n`).Replace(request+"\r\n"+body))
+	return request + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)) + body
 }
+
+// sendTo is a script that connects to a listener and sends something.
+func sendTo(l *listener, raw string) string {
+	return fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d; printf '%%b' '%s' >&3; ", addrPort(l.Addr()).Port(),
+		strings.NewReplacer("\r\n", `\r\n`, `\`, `\\`).Replace(raw))
+}
+
+const (
+	readAll    = "cat <&3 || true"
+	readStatus = "IFS= read -r line <&3; printf '%s' \"$line\"" // of an answer that may not end
+)
+
+// An mcpDoor is an address of MCP over WebSocket.
+type mcpDoor struct {
+	listener *listener
+	path     string
+}
+
+func (h *hub) mcpDoors() []mcpDoor {
+	return []mcpDoor{{h.main, "/mcp"}, {h.ws, "/"}, {h.ws, "/mcp"}}
+}
+
+// callOver is a script that opens a WebSocket, makes one call and prints what
+// it gets until the call is answered or the connection ends.
+func (d mcpDoor) callOver(query string, headers ...string) string {
+	upgrade := append(headers, "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==")
+	frame := fmt.Sprintf(`\x81\xfe\x%02x\x%02x\0\0\0\0`, len(callIt)>>8, len(callIt)&0xff) // a text, masked with zeros
+	return "LC_ALL=C; " + sendTo(d.listener, rawRequest("GET", d.path+query, "", upgrade...)) +
+		fmt.Sprintf("printf '%%b%%s' '%s' '%s' >&3; ", frame, callIt) +
+		`while IFS= read -r -d '' -n 1 -t 10 c <&3; do out+=$c; [[ $out == *']}}' || $out == *'"}}' ]] && break; done; printf '%s' "$out"`
+}
+
+// noKeyHere is what another user is told who has no key.
+const noKeyHere = "This hub belongs to another user of this computer, and this request has no key."
 
 func TestPeer_AnotherUserIsRefused(t *testing.T) {
 	h := startAll(t)
 	_, secret := h.keys.add()
-	for _, rt := range everyRoute {
-		if out := asNobody(t, talk(h, rt.method, rt.path, rt.body)+"cat <&3 || true"); !strings.Contains(out, "403 Forbidden") || !strings.Contains(out, "another user") {
+	for _, rt := range slices.Concat(everyRoute, []request{{"POST", "/v1/ws-ticket", ""}, {"OPTIONS", "/mcp", ""}, {"GET", "/v1/extra?ticket=t1cket", ""}}) {
+		if out := asNobody(t, talk(h, rt.method, rt.path, rt.body)+readAll); !strings.Contains(out, "403 Forbidden") || !strings.Contains(out, noKeyHere) {
 			t.Errorf("%s %s: %s", rt.method, rt.path, out)
 		}
 	}
-	if out := asNobody(t, talk(h, "POST", "/mcp", callIt, "Authorization: Bearer "+secret)+"cat <&3 || true"); !strings.Contains(out, "403 Forbidden") {
-		t.Errorf("with a key: %s", out)
+	for _, d := range h.mcpDoors() {
+		if out := asNobody(t, d.callOver("")); !strings.Contains(out, "403 Forbidden") {
+			t.Errorf("WebSocket %s: %s", d.path, out)
+		}
+	}
+	// A good key opens nothing to a page of another site, nor under another name.
+	for _, header := range []string{"Host: evil.example", "Origin: https://evil.example", "Sec-Fetch-Site: cross-site"} {
+		for _, rt := range everyRoute {
+			out := asNobody(t, talk(h, rt.method, rt.path, rt.body, header, "Authorization: Bearer "+secret)+readAll)
+			if !strings.Contains(out, "403 Forbidden") || strings.Contains(out, noKeyHere) {
+				t.Errorf("%s: %s %s: %s", header, rt.method, rt.path, out)
+			}
+		}
 	}
 	if len(h.callers) != 0 {
 		t.Error("another user got as far as the server")
+	}
+}
+
+// TestPeer_AnotherUserWithAKey: agents that run as a user of their own reach the
+// hub with a key, on every route.
+func TestPeer_AnotherUserWithAKey(t *testing.T) {
+	h := startAll(t)
+	id, secret := h.keys.add()
+	auth := "Authorization: Bearer " + secret
+	for _, rt := range slices.Concat(everyRoute, []request{{"POST", "/v1/ws-ticket", ""}}) {
+		out := asNobody(t, talk(h, rt.method, rt.path, rt.body, auth)+readStatus)
+		if !strings.HasPrefix(out, "HTTP/1.1 ") || strings.Contains(out, " 401 ") || strings.Contains(out, " 403 ") {
+			t.Errorf("%s %s: %s", rt.method, rt.path, out)
+		}
+	}
+	for _, tt := range []struct {
+		request
+		header, want string
+	}{
+		{request{"POST", "/mcp", callIt}, auth, id + "/http:hi"},
+		{request{"GET", "/audio/s1", ""}, auth, "audio s1 " + id},
+		{request{"GET", "/audio/s1?ticket=t1cket", ""}, "X-None: 1", "audio s1 local"}, // its wsEndpoint
+		{request{"GET", "/v1/extra", ""}, auth, id},
+		{request{"GET", "/v1/act", ""}, auth, id},
+		{request{"GET", "/v1/listen", ""}, "Authorization: Token " + secret, id},
+		{request{"POST", "/v1/audio/transcriptions", "x"}, auth, id},
+	} {
+		if out := asNobody(t, talk(h, tt.method, tt.path, tt.body, tt.header)+readAll); !strings.Contains(out, "200 OK") || !strings.Contains(out, tt.want) {
+			t.Errorf("%s %s: %s", tt.method, tt.path, out)
+		}
+	}
+	for _, d := range h.mcpDoors() {
+		if out := asNobody(t, d.callOver("", auth)); !strings.Contains(out, id+"/ws:hi") {
+			t.Errorf("WebSocket %s: %s", d.path, out)
+		}
+		_, ticket := h.issue(t, h.URL(), secret)
+		if out := asNobody(t, d.callOver("?ticket="+ticket.Ticket)); !strings.Contains(out, id+"/ws:hi") {
+			t.Errorf("WebSocket %s with a ticket: %s", d.path, out)
+		}
+	}
+}
+
+// TestPeer_KeyIsForOneRequest: a key lets one request in, not what follows on
+// the same connection.
+func TestPeer_KeyIsForOneRequest(t *testing.T) {
+	h := startAll(t)
+	id, secret := h.keys.add()
+	out := asNobody(t, sendTo(h.main, rawRequest("GET", "/v1/extra", "", "Authorization: Bearer "+secret)+
+		rawRequest("GET", "/v1/extra", "", "Connection: close"))+readAll)
+	first, second, _ := strings.Cut(out, id)
+	if !strings.Contains(first, "200 OK") || !strings.Contains(second, "403 Forbidden") {
+		t.Errorf("%s", out)
+	}
+}
+
+// TestPeer_AnotherUserWithABadKey: whatever is not a good key is refused and
+// counted, as from anybody else.
+func TestPeer_AnotherUserWithABadKey(t *testing.T) {
+	var mu sync.Mutex
+	reported := 0
+	h := startAll(t, func(c *Config) {
+		c.OnRefused = func(context.Context, string, string, hearken.Code) {
+			mu.Lock()
+			defer mu.Unlock()
+			reported++
+		}
+	})
+	gone, secret := h.keys.add()
+	h.keys.revoke(gone)
+	sent := 0
+	try := func(script string, want ...string) {
+		t.Helper()
+		sent++
+		out := asNobody(t, script)
+		if !slices.ContainsFunc(want, func(w string) bool { return strings.Contains(out, w) }) {
+			t.Errorf("not %q: %s", want, out)
+		}
+	}
+	for _, d := range h.mcpDoors() {
+		try(d.callOver("", "Authorization: Bearer "+secret), `"code":401`)
+		try(d.callOver("?ticket=wst_made_up"), `"code":401`)
+	}
+	for i, rt := range everyRoute {
+		bad := []string{"Bearer hk_wrong", "Bearer " + secret, "Bearer sk-of-another-service", "Basic eDp5"}[i%4]
+		try(talk(h, rt.method, rt.path, rt.body, "Authorization: "+bad)+readAll, "401 Unauthorized", "429 Too Many")
+	}
+	try(talk(h, "GET", "/audio/s1?ticket=wrong", "")+readAll, "429 Too Many")
+	mu.Lock()
+	defer mu.Unlock()
+	if reported != sent || len(h.callers) != 0 {
+		t.Errorf("%d of %d were reported, %d got as far as the server", reported, sent, len(h.callers))
 	}
 }
 
