@@ -150,7 +150,7 @@ func New(cfg Config) (*API, error) {
 
 		metrics: newMetrics(cfg.Registry),
 		guesses: newGuessLimiter(),
-		tickets: newTickets(),
+		tickets: newTickets(time.Now),
 	}
 	a.closing, a.close = context.WithCancelCause(context.Background())
 	a.keys = &keyring{store: cfg.Keys, log: cfg.Log, onRevoke: func(principal string) {

@@ -55,7 +55,10 @@ func (rt *route) identify(w *response, r *http.Request, p *peer) (*hearken.Calle
 		return &key.caller, key, nil
 	}
 	if ticket := rt.ticket(r); ticket != "" && rt.access.wsTicket {
-		principal, _ := a.tickets.redeem(ticket)
+		principal, ok := a.tickets.redeem(ticket)
+		if !ok {
+			return nil, nil, a.rejectKey(w, p)
+		}
 		key, err := a.keys.byID(r.Context(), principal)
 		if err != nil || key == nil {
 			return nil, nil, a.rejectKey(w, p)

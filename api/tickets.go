@@ -22,6 +22,8 @@ const (
 // official TypeScript SDK. A caller with a key gets one in exchange. It is valid
 // once and for a short time, so it does no harm in a log of URLs.
 type tickets struct {
+	now func() time.Time // tests change it
+
 	mu     sync.Mutex
 	byHash map[[sha256.Size]byte]ticket
 }
@@ -31,13 +33,15 @@ type ticket struct {
 	until     time.Time
 }
 
-func newTickets() *tickets { return &tickets{byHash: map[[sha256.Size]byte]ticket{}} }
+func newTickets(now func() time.Time) *tickets {
+	return &tickets{now: now, byHash: map[[sha256.Size]byte]ticket{}}
+}
 
 // issue makes a ticket for a key, unless the key has too many already.
 func (t *tickets) issue(principal string) (string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now, held := time.Now(), 0
+	now, held := t.now(), 0
 	for hash, other := range t.byHash {
 		switch {
 		case !now.Before(other.until):
@@ -54,14 +58,18 @@ func (t *tickets) issue(principal string) (string, bool) {
 	return secret, true
 }
 
-// redeem uses a ticket up and returns its principal.
+// redeem uses a ticket up. It returns the ticket's principal, and false for a
+// ticket that is used, over, or was never issued.
 func (t *tickets) redeem(secret string) (principal string, ok bool) {
 	hash := sha256.Sum256([]byte(secret))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	found, ok := t.byHash[hash]
 	delete(t.byHash, hash)
-	return found.principal, ok && time.Now().Before(found.until)
+	if !ok || !t.now().Before(found.until) {
+		return "", false
+	}
+	return found.principal, true
 }
 
 // wsTicket answers POST /v1/ws-ticket.

@@ -3,7 +3,10 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -105,9 +108,91 @@ func TestTicket_Bounds(t *testing.T) {
 	}
 }
 
+// later moves the clock of the hub's tickets.
+func (h *hub) later(d time.Duration) {
+	h.tickets.mu.Lock()
+	defer h.tickets.mu.Unlock()
+	now := h.tickets.now
+	h.tickets.now = func() time.Time { return now().Add(d) }
+}
+
+// A ticket that is over opens nothing, although its key is still good.
+func TestTicket_Over(t *testing.T) {
+	h := start(t)
+	id, secret := h.keys.add()
+	for _, url := range h.wsURLs() {
+		_, late := h.issue(t, h.URL(), secret)
+		h.later(ticketLife / 2)
+		_, good := h.issue(t, h.URL(), secret)
+		h.later(ticketLife / 2) // nothing is issued any more, which would forget those that are over
+		for ticket, want := range map[string]string{late.Ticket: "Invalid API key", good.Ticket: id + "/ws:hi"} {
+			c, _, err := h.dial(t, url+"?ticket="+ticket, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := roundTrip(t, c, callIt)
+			text := got.text()
+			if got.Error != nil {
+				text = got.Error.Message
+			}
+			if text != want {
+				t.Errorf("%s: %q, want %q", url, text, want)
+			}
+		}
+	}
+}
+
+// Of many who show the same ticket at once, one is let in.
+func TestTicket_OnlyOne(t *testing.T) {
+	h := start(t)
+	_, secret := h.keys.add()
+	_, b := h.issue(t, h.URL(), secret)
+	var clients sync.WaitGroup
+	var in atomic.Int64
+	for _, url := range slices.Repeat(h.wsURLs(), 2) {
+		clients.Go(func() {
+			c, _, err := h.dial(t, url+"?ticket="+b.Ticket, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := c.Write(t.Context(), websocket.MessageText, []byte(callIt)); err != nil {
+				return // refused already
+			}
+			if _, answer, err := c.Read(t.Context()); err == nil && strings.Contains(string(answer), "/ws:hi") {
+				in.Add(1)
+			}
+		})
+	}
+	clients.Wait()
+	if in.Load() != 1 {
+		t.Errorf("%d were let in", in.Load())
+	}
+}
+
+// The ticket of a session is not one of these: it is good as often and as long as
+// its session is active.
+func TestTicket_OfASession(t *testing.T) {
+	active := true
+	h := startAll(t, func(c *Config) {
+		c.AuthRequired = true
+		c.CheckTicket = func(session, ticket string) (string, bool) { return "local", active && ticket == "t1cket" }
+	})
+	for range 3 {
+		h.later(time.Hour)
+		if res, body := h.do(t, "GET", "/audio/s1?ticket=t1cket", ""); res.StatusCode != http.StatusOK {
+			t.Errorf("while it is active: %s: %s", res.Status, body)
+		}
+	}
+	active = false
+	if res, _ := h.do(t, "GET", "/audio/s1?ticket=t1cket", ""); res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("afterwards: %s", res.Status)
+	}
+}
+
 func TestTickets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := newTickets()
+		all := newTickets(time.Now)
 		var held []string
 		for {
 			secret, ok := all.issue("a")
