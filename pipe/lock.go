@@ -34,10 +34,14 @@ var ErrHeld = errors.New("the data directory has a hub")
 
 // A Lock makes its owner the only hub of a data directory. The system releases
 // it when the process ends, however it ends.
+//
+// It locks the file hub.lock and, where the system can, the directory itself:
+// whoever removes or replaces the file makes way for no second hub. Versions
+// that know only the file still exclude this one.
 type Lock struct {
-	f    *os.File
-	dir  string
-	info HubInfo
+	file, directory *os.File // directory is nil where only the file can be locked
+	dir             string
+	info            HubInfo
 }
 
 // Acquire creates the directory if needed and takes its lock. It does not wait.
@@ -46,20 +50,55 @@ func Acquire(dir string) (*Lock, error) {
 		return nil, hearken.Errorf(hearken.RepositoryError, "Cannot create the data directory: %w.", err).
 			WithTry("HEARKEN_DATA_DIR=/a/directory/of/yours")
 	}
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, hearken.Errorf(hearken.RepositoryError, "Cannot write to the data directory: %w.", err).
-			WithTry("HEARKEN_DATA_DIR=/a/directory/of/yours")
-	}
-	locked, err := files.TryLock(f)
-	if !locked {
-		f.Close()
-		if err != nil {
-			return nil, fmt.Errorf("lock data directory: %w", err)
-		}
+	directory, held := lockDirectory(dir)
+	if held {
 		return nil, heldError(dir)
 	}
-	return &Lock{f: f, dir: dir, info: HubInfo{PID: os.Getpid(), Started: time.Now().UTC()}}, nil
+	f, err := lockFile(dir)
+	if err != nil {
+		if directory != nil {
+			directory.Close()
+		}
+		return nil, err
+	}
+	return &Lock{file: f, directory: directory, dir: dir, info: HubInfo{PID: os.Getpid(), Started: time.Now().UTC()}}, nil
+}
+
+// lockFile takes the lock on the file in dir. Somebody may remove or replace the
+// file between opening and locking it; a lock on a file that is gone excludes
+// nobody.
+func lockFile(dir string) (*os.File, error) {
+	path := filepath.Join(dir, lockName)
+	for range 10 {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, hearken.Errorf(hearken.RepositoryError, "Cannot write to the data directory: %w.", err).
+				WithTry("HEARKEN_DATA_DIR=/a/directory/of/yours")
+		}
+		locked, err := files.TryLock(f)
+		switch {
+		case err != nil:
+			f.Close()
+			return nil, fmt.Errorf("lock data directory: %w", err)
+		case !locked:
+			f.Close()
+			return nil, heldError(dir)
+		case isAt(f, path):
+			return f, nil
+		}
+		f.Close()
+	}
+	return nil, heldError(dir)
+}
+
+// isAt reports whether path still leads to f.
+func isAt(f *os.File, path string) bool {
+	mine, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(mine, there)
 }
 
 // heldError says which process holds the lock, as far as is known.
@@ -92,7 +131,11 @@ func (l *Lock) Describe(socket, http, store string) error {
 // processes could lock two different files of the same name.
 func (l *Lock) Release() error {
 	os.Remove(filepath.Join(l.dir, infoName))
-	return l.f.Close()
+	err := l.file.Close()
+	if l.directory != nil {
+		err = errors.Join(err, l.directory.Close())
+	}
+	return err
 }
 
 // ReadHubInfo reads what the hub of a data directory wrote about itself.
