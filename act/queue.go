@@ -83,10 +83,10 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 		audit:   auditWriter{audit: cfg.Audit, log: cfg.Log},
 		changes: make(chan struct{}), reserved: map[string]int{}, announced: map[string]bool{}, wakeup: make(chan struct{}, 1),
 	}
-	q.book.CallingCode, q.book.FixedTargets = cfg.CallingCode, map[string]string{}
+	q.book.CallingCode, q.book.FixedTargets = cfg.CallingCode, map[string]people.FixedTarget{}
 	for _, m := range cfg.Messengers {
 		if p, ok := m.(hearken.SingleTarget); ok {
-			q.book.FixedTargets[m.Name()] = p.Target()
+			q.book.FixedTargets[m.Name()] = people.FixedTarget{Address: p.Target(), Own: p.Own()}
 		}
 	}
 	if cfg.Transcripts != nil {

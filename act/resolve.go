@@ -107,7 +107,7 @@ func (q *Queue) resolveMessage(ctx context.Context, a *hearken.Action, in *Messa
 	}
 	a.Connector, a.Target = to.Platform, to.Platform+":"+strings.ToLower(to.Address)
 	a.Message = &hearken.Message{
-		To: in.To, Name: to.Name, Address: to.Address, Platform: to.Platform, Text: in.Text, Known: to.Known,
+		To: in.To, Name: to.Name, Address: to.Address, Platform: to.Platform, Text: in.Text, Known: to.Known, Own: to.Own,
 	}
 	if a.Message.Own, err = q.isOwnAddress(ctx, to.Platform, to.Address); err != nil {
 		return nil, err

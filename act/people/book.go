@@ -50,12 +50,18 @@ type Contacts interface {
 type Book struct {
 	// FixedTargets are the platforms that always reach one configured target,
 	// whoever the recipient is: ntfy's topic, the webhook's host.
-	FixedTargets map[string]string
+	FixedTargets map[string]FixedTarget
 	// CallingCode is the calling code for numbers without one, such as 49.
 	// Empty: such numbers are refused.
 	CallingCode string
 
 	contacts Contacts
+}
+
+// A FixedTarget is the one target of a platform.
+type FixedTarget struct {
+	Address string
+	Own     bool // only the owner reads what is sent there
 }
 
 // New returns a book of the contacts in a store.
@@ -67,6 +73,7 @@ type Recipient struct {
 	Address  string // its domain in ASCII
 	Platform string
 	Known    bool     // the address is in the contact book
+	Own      bool     // the address is the owner's, and no other contact's
 	Warnings []string // sentences for the owner
 	Spoken   []string // what somebody may say to refer to it
 }
@@ -88,25 +95,18 @@ func (b *Book) Resolve(ctx context.Context, to, platform string, offered []strin
 		return Recipient{}, fmt.Errorf("list contacts: %w", err)
 	}
 	l := &lookup{book: b, all: all, platform: platform, offered: offered}
-	switch {
-	case isEmail(to):
-		return l.byAddress(to, email)
-	case isPhone(to):
-		return l.byAddress(to, sms)
-	case strings.ContainsAny(to, "<>") || strings.Contains(to, "://"):
-		return Recipient{}, hearken.Errorf(hearken.InvalidRecipient, "%q is neither a name nor one bare address.", to).
-			WithTry("the address alone, such as name@example.org")
-	}
-	if r, ok := l.fixedTarget(to); ok {
-		return r, nil
-	}
-	c, warnings, err := l.byName(to)
+	r, c, err := l.find(to)
 	if err != nil {
 		return Recipient{}, err
 	}
-	r, err := l.toContact(c)
-	r.Warnings = append(warnings, r.Warnings...)
-	return r, err
+	r.Own = l.isOwn(r)
+	if c != nil && b.FixedTargets[r.Platform].Address == "" {
+		r.Warnings = append(r.Warnings, l.sharedAddress(c, r)...)
+		if !isMe(to) {
+			r.Warnings = append(r.Warnings, l.namesakes(c, r)...)
+		}
+	}
+	return r, nil
 }
 
 // A lookup is one call of [Book.Resolve].
@@ -115,6 +115,29 @@ type lookup struct {
 	all      []hearken.Contact
 	platform string // the requested one; may be empty
 	offered  []string
+}
+
+// find finds the recipient, and the contact that it is, if it is one.
+func (l *lookup) find(to string) (Recipient, *hearken.Contact, error) {
+	switch {
+	case isEmail(to):
+		return l.byAddress(to, email)
+	case isPhone(to):
+		return l.byAddress(to, sms)
+	case strings.ContainsAny(to, "<>") || strings.Contains(to, "://"):
+		return Recipient{}, nil, hearken.Errorf(hearken.InvalidRecipient, "%q is neither a name nor one bare address.", to).
+			WithTry("the address alone, such as name@example.org")
+	}
+	if r, ok := l.fixedTarget(to); ok {
+		return r, nil, nil
+	}
+	c, warnings, err := l.byName(to)
+	if err != nil {
+		return Recipient{}, nil, err
+	}
+	r, err := l.toContact(c)
+	r.Warnings = append(warnings, r.Warnings...)
+	return r, c, err
 }
 
 // checkPlatform returns the canonical name of a platform.
@@ -138,35 +161,35 @@ func notSetUp(platform string) error {
 }
 
 // byAddress resolves an address that was written out.
-func (l *lookup) byAddress(to, kind string) (Recipient, error) {
+func (l *lookup) byAddress(to, kind string) (Recipient, *hearken.Contact, error) {
 	switch {
-	case l.platform != "" && l.platform != kind && l.book.FixedTargets[l.platform] == "":
-		return Recipient{}, hearken.Errorf(hearken.InvalidRecipient, "%s cannot reach this kind of address.", l.platform).WithTry("the platform %s", kind)
+	case l.platform != "" && l.platform != kind && l.book.FixedTargets[l.platform].Address == "":
+		return Recipient{}, nil, hearken.Errorf(hearken.InvalidRecipient, "%s cannot reach this kind of address.", l.platform).WithTry("the platform %s", kind)
 	case l.platform != "" && l.platform != kind:
-		return Recipient{}, l.unreachable()
+		return Recipient{}, nil, l.unreachable()
 	case !slices.Contains(l.offered, kind):
-		return Recipient{}, notSetUp(kind)
+		return Recipient{}, nil, notSetUp(kind)
 	}
 	address, warnings, err := l.book.checkAddress(kind, to)
 	if err != nil {
-		return Recipient{}, err
+		return Recipient{}, nil, err
 	}
 	r := Recipient{Address: address, Platform: kind, Warnings: warnings, Spoken: []string{address}}
-	for _, c := range l.all {
-		if slices.ContainsFunc(addresses(c, kind), func(known string) bool { return sameAddress(known, r.Address) }) {
-			r.Name, r.Known, r.Spoken = c.Name, true, spokenNames(c)
-			return r, nil
+	for i := range l.all {
+		if c := &l.all[i]; l.book.hasAddress(c, kind, address) {
+			r.Name, r.Known, r.Spoken = c.Name, true, spokenNames(*c)
+			return r, c, nil
 		}
 	}
 	if kind == email {
 		r.Warnings = append(r.Warnings, l.resemblesKnown(r.Address)...)
 	}
-	return r, nil
+	return r, nil, nil
 }
 
 // toContact chooses the platform and address of a contact.
 func (l *lookup) toContact(c *hearken.Contact) (Recipient, error) {
-	if target := l.book.FixedTargets[l.platform]; target != "" {
+	if target := l.book.FixedTargets[l.platform].Address; target != "" {
 		if l.platform == ntfy && !c.Me {
 			return Recipient{}, l.unreachable()
 		}
@@ -190,7 +213,7 @@ func (l *lookup) toContact(c *hearken.Contact) (Recipient, error) {
 			missing = kind
 		}
 	}
-	if target := l.book.FixedTargets[ntfy]; l.platform == "" && c.Me && target != "" && slices.Contains(l.offered, ntfy) {
+	if target := l.book.FixedTargets[ntfy].Address; l.platform == "" && c.Me && target != "" && slices.Contains(l.offered, ntfy) {
 		return Recipient{Name: c.Name, Address: target, Platform: ntfy, Known: true, Spoken: spokenNames(*c)}, nil
 	}
 	if missing != "" {
@@ -228,7 +251,7 @@ func (b *Book) checkAddress(kind, address string) (string, []string, error) {
 // fixedTarget finds a configured target that was requested by its own name.
 func (l *lookup) fixedTarget(to string) (Recipient, bool) {
 	for _, platform := range []string{ntfy, webhook} {
-		target := l.book.FixedTargets[platform]
+		target := l.book.FixedTargets[platform].Address
 		if target == "" || !slices.Contains(l.offered, platform) || l.platform != "" && l.platform != platform {
 			continue
 		}
@@ -241,7 +264,7 @@ func (l *lookup) fixedTarget(to string) (Recipient, bool) {
 
 // unreachable is the error for a platform that does not reach the recipient.
 func (l *lookup) unreachable() error {
-	if l.book.FixedTargets[l.platform] == "" {
+	if l.book.FixedTargets[l.platform].Address == "" {
 		return notSetUp(l.platform)
 	}
 	return hearken.Errorf(hearken.InvalidRecipient, "%s reaches only the target that it was set up with.", l.platform).
@@ -257,6 +280,35 @@ func addresses(c hearken.Contact, kind string) []string {
 		return c.Phones
 	}
 	return nil
+}
+
+// hasAddress reports whether an address is one of a contact's, however the
+// contact book writes it.
+func (b *Book) hasAddress(c *hearken.Contact, kind, address string) bool {
+	return slices.ContainsFunc(addresses(*c, kind), func(known string) bool {
+		if kind != sms || known == address {
+			return sameAddress(known, address)
+		}
+		number, err := e164(known, b.CallingCode)
+		return err == nil && number == address
+	})
+}
+
+// isOwn reports whether a recipient is the owner and nobody else.
+func (l *lookup) isOwn(r Recipient) bool {
+	if target := l.book.FixedTargets[r.Platform]; target.Address != "" {
+		return target.Own
+	}
+	own := false
+	for i := range l.all {
+		if c := &l.all[i]; l.book.hasAddress(c, r.Platform, r.Address) {
+			if !c.Me {
+				return false
+			}
+			own = true
+		}
+	}
+	return own
 }
 
 // sameAddress compares addresses. No relevant mail server is case-sensitive.
