@@ -109,6 +109,33 @@ func (b *Book) Resolve(ctx context.Context, to, platform string, offered []strin
 	return r, nil
 }
 
+// AddressesOf returns every address of whoever can be reached at this one, which
+// is the first.
+func (b *Book) AddressesOf(ctx context.Context, platform, address string) ([]string, error) {
+	out := []string{address}
+	if platform != email && platform != sms {
+		return out, nil
+	}
+	all, err := b.contacts.Contacts(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list contacts: %w", err)
+	}
+	for i := range all {
+		c := &all[i]
+		if !b.hasAddress(c, platform, address) {
+			continue
+		}
+		for _, kind := range []string{email, sms} {
+			for _, known := range addresses(*c, kind) {
+				if checked, _, err := b.checkAddress(kind, known); err == nil && !slices.Contains(out, checked) {
+					out = append(out, checked)
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
 // A lookup is one call of [Book.Resolve].
 type lookup struct {
 	book     *Book

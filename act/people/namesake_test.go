@@ -148,6 +148,27 @@ func TestBook_Own(t *testing.T) {
 	}
 }
 
+func TestBook_AddressesOf(t *testing.T) {
+	for _, tt := range []struct {
+		platform, address string
+		want              []string
+	}{
+		{email, "BOB@example.com", []string{"BOB@example.com", "bob@example.com", "b@work.example", "+420601123456"}},
+		{sms, "+420601123456", []string{"+420601123456", "bob@example.com", "b@work.example"}},
+		{email, "zaneta@xn--mller-kva.example", []string{"zaneta@xn--mller-kva.example"}},
+		{email, "new@elsewhere.example", []string{"new@elsewhere.example"}},
+		{webhook, "hooks.example.org", []string{"hooks.example.org"}},
+	} {
+		got, err := newBook().AddressesOf(t.Context(), tt.platform, tt.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(tt.want, got); d != "" {
+			t.Errorf("%s:\n%s", tt.address, d)
+		}
+	}
+}
+
 // TestBook_LargeBook: a warning that most messages carry is one that nobody
 // reads.
 func TestBook_LargeBook(t *testing.T) {

@@ -1,0 +1,137 @@
+package act_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/act"
+)
+
+// messageTo asks for a message, a second after what came before.
+func (w *world) messageTo(to, text string) *hearken.Action {
+	w.Helper()
+	w.sleep(time.Second)
+	return w.propose(act.Request{Principal: act.Local, Tool: hearken.MessageSend, Message: &act.MessageArgs{To: to, Text: text}})
+}
+
+// similar returns the warnings about messages with much the same text.
+func similar(a *hearken.Action) []string {
+	var out []string
+	for _, w := range a.Warnings {
+		if strings.Contains(strings.ToLower(w), "the same text") {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func (w *world) contact(c hearken.Contact) {
+	w.Helper()
+	if err := w.store.SaveContact(w.Context(), &c); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) wantSimilar(a *hearken.Action, want ...string) {
+	w.Helper()
+	if got := similar(a); !slices.Equal(got, want) {
+		w.Errorf("warnings %q, want %q", got, want)
+	}
+}
+
+// reopenAfter opens the queue again, when so much time has passed.
+func (w *world) reopenAfter(d time.Duration) {
+	w.Helper()
+	w.close()
+	w.cfg.Now = func() time.Time { return time.Now().Add(d) }
+	w.open()
+}
+
+func TestSimilar_States(t *testing.T) {
+	run(t, func(w *world) {
+		w.contact(hearken.Contact{ID: "rob", Name: "Rob Stone", Emails: []string{"rob@stone.example", "rob@private.example"}, Phones: []string{"+420601123456"}})
+		first := w.messageTo("Rob Stone", "See you at 3.")
+		w.wantSimilar(first)
+		w.wantSimilar(w.messageTo("Bob Novak", "See you at 3.")) // another person
+		w.wantSimilar(w.messageTo("Rob Stone", "The report is ready."))
+
+		second := w.messageTo("Rob", "see you at 4")
+		w.wantSimilar(second, "Much the same text already waits for your approval ("+first.ID+").")
+		w.approve(first)
+		third := w.messageTo("rob@private.example", "See you at 3.")
+		w.wantSimilar(third,
+			"Much the same text to rob@stone.example already waits for your approval ("+second.ID+").",
+			"You sent Rob Stone (rob@stone.example) the same text today at 01:00 ("+first.ID+").")
+		// At most two, the newest first.
+		if got := similar(w.messageTo("Rob Stone", "See you at 5.")); len(got) != 2 || !strings.Contains(got[0], third.ID) || !strings.Contains(got[1], second.ID) {
+			w.Errorf("warnings %q", got)
+		}
+	})
+}
+
+func TestSimilar_Ended(t *testing.T) {
+	run(t, func(w *world) {
+		denied := w.messageTo("Bob", "See you at 3.")
+		if _, _, err := w.queue.Decide(w.Context(), act.DecisionRequest{ID: denied.ID, Digest: denied.Digest, By: "owner", From: "terminal"}); err != nil {
+			w.Fatal(err)
+		}
+		w.mail.outcomes = []hearken.Outcome{{Result: hearken.ResultPermanent}, {Result: hearken.ResultUnknown}}
+		failed := w.approve(w.messageTo("Bob", "See you at 4."))
+		maybe := w.messageTo("Bob", "See you at 5.")
+		w.wantSimilar(maybe) // the others never reached anybody
+		maybe = w.approve(maybe)
+		if failed.State != hearken.ActionFailed || maybe.State != hearken.ActionUnknown {
+			w.Fatalf("%s, %s", failed.State, maybe.State)
+		}
+		w.reopenAfter(24 * time.Hour)
+		w.wantSimilar(w.messageTo("Bob", "See you at 6."),
+			"Much the same text may have been sent yesterday at 01:00, which nobody knows for sure ("+maybe.ID+").")
+		w.reopenAfter(8 * 24 * time.Hour)
+		w.wantSimilar(w.messageTo("Bob", "See you at 5."))
+	})
+}
+
+// A waiting message counts whoever asked for it.
+func TestSimilar_OtherKey(t *testing.T) {
+	run(t, func(w *world) {
+		key, _ := hearken.NewKey("phone", time.Now(), nil)
+		if err := w.store.SaveKey(w.Context(), &key); err != nil {
+			w.Fatal(err)
+		}
+		first := w.messageTo("Bob", "Lunch is at one.")
+		again := w.propose(act.Request{Principal: key.ID, Tool: hearken.MessageSend, Message: &act.MessageArgs{To: "Bob", Text: "Lunch is at one."}})
+		w.wantSimilar(again, "The same text already waits for your approval ("+first.ID+").")
+	})
+}
+
+// topic is a connector that reaches one target.
+type topic struct {
+	*recorder
+	own bool
+}
+
+func (t topic) Target() string { return "topic-of-" + t.name }
+func (t topic) Own() bool      { return t.own }
+
+func TestPropose_Own(t *testing.T) {
+	run(t, func(w *world) {
+		w.close()
+		w.cfg.Messengers = append(w.cfg.Messengers, topic{&recorder{name: "ntfy"}, true}, topic{&recorder{name: "webhook"}, false})
+		w.open()
+		w.contact(hearken.Contact{ID: "me", Name: "Alice Owner", Emails: []string{"alice@example.org", "office@example.org"}, Me: true})
+		w.contact(hearken.Contact{ID: "carol", Name: "Carol Roe", Emails: []string{"office@example.org"}})
+		for to, own := range map[string]bool{
+			"me": true, "alice@example.org": true, "ntfy": true, "office@example.org": false, "webhook": false, "Bob": false, "new@example.org": false,
+		} {
+			if a := w.messageTo(to, "The washing is done."); a.Message.Own != own {
+				w.Errorf("%s: %+v", to, a.Message)
+			}
+		}
+		sent := w.approve(w.messageTo("me", "The oven is hot."))
+		w.sleep(time.Hour)
+		w.wantSimilar(w.messageTo("alice@example.org", "The oven is hot!"), "You sent yourself much the same text today at 01:00 ("+sent.ID+").")
+	})
+}
