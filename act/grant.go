@@ -63,7 +63,7 @@ func (q *Queue) checkGrant(ctx context.Context, g *hearken.Grant) error {
 	}
 	if g.Tool == hearken.MessageSend {
 		platform, address, _ := strings.Cut(g.Target, ":")
-		own, err := q.isOwnAddress(ctx, platform, address)
+		own, err := q.book.IsOwn(ctx, platform, address)
 		if err != nil {
 			return err
 		}
@@ -76,31 +76,6 @@ func (q *Queue) checkGrant(ctx context.Context, g *hearken.Grant) error {
 		return hearken.Errorf(hearken.NotFound, "There is no valid key %.60q.", g.Principal).WithTry("hearken keys list")
 	}
 	return nil
-}
-
-// isOwnAddress reports whether only the owner reads messages to an address: it
-// is the only target of a connector, which says so, or in the owner's own entry
-// of the contact book and in no other.
-func (q *Queue) isOwnAddress(ctx context.Context, platform, address string) (bool, error) {
-	for _, m := range q.cfg.Messengers {
-		if single, ok := m.(hearken.SingleTarget); ok && m.Name() == platform {
-			return single.Own() && strings.EqualFold(single.Target(), address), nil
-		}
-	}
-	contacts, err := q.cfg.Store.Contacts(ctx)
-	if err != nil {
-		return false, err
-	}
-	own := false
-	for i := range contacts {
-		c := &contacts[i]
-		if slices.ContainsFunc(slices.Concat(c.Emails, c.Phones), func(other string) bool { return strings.EqualFold(other, address) }) {
-			if own = c.Me; !own {
-				return false, nil
-			}
-		}
-	}
-	return own, nil
 }
 
 // targetExists reports whether the grant could ever cover anything.
@@ -188,7 +163,7 @@ func (q *Queue) revokeMessageGrants(ctx context.Context) error {
 			continue
 		}
 		platform, address, _ := strings.Cut(g.Target, ":")
-		own, err := q.isOwnAddress(ctx, platform, address)
+		own, err := q.book.IsOwn(ctx, platform, address)
 		if err != nil {
 			return err
 		}

@@ -109,9 +109,6 @@ func (q *Queue) resolveMessage(ctx context.Context, a *hearken.Action, in *Messa
 	a.Message = &hearken.Message{
 		To: in.To, Name: to.Name, Address: to.Address, Platform: to.Platform, Text: in.Text, Known: to.Known, Own: to.Own,
 	}
-	if a.Message.Own, err = q.isOwnAddress(ctx, to.Platform, to.Address); err != nil {
-		return nil, err
-	}
 	if c, ok := q.connector(a).(hearken.MessageChecker); ok {
 		if err := c.Accepts(a.Message); err != nil { // before anybody is asked
 			return nil, hearken.Errorf(hearken.Invalid, "%s", err.Error())

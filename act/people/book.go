@@ -99,7 +99,7 @@ func (b *Book) Resolve(ctx context.Context, to, platform string, offered []strin
 	if err != nil {
 		return Recipient{}, err
 	}
-	r.Own = l.isOwn(r)
+	r.Own = b.isOwn(all, r.Platform, r.Address)
 	if c != nil && b.FixedTargets[r.Platform].Address == "" {
 		r.Warnings = append(r.Warnings, l.sharedAddress(c, r)...)
 		if !isMe(to) {
@@ -321,14 +321,22 @@ func (b *Book) hasAddress(c *hearken.Contact, kind, address string) bool {
 	})
 }
 
-// isOwn reports whether a recipient is the owner and nobody else.
-func (l *lookup) isOwn(r Recipient) bool {
-	if target := l.book.FixedTargets[r.Platform]; target.Address != "" {
-		return target.Own
+// IsOwn reports whether messages to an address reach the owner and nobody else.
+func (b *Book) IsOwn(ctx context.Context, platform, address string) (bool, error) {
+	all, err := b.contacts.Contacts(ctx)
+	if err != nil {
+		return false, fmt.Errorf("list contacts: %w", err)
+	}
+	return b.isOwn(all, platform, address), nil
+}
+
+func (b *Book) isOwn(all []hearken.Contact, platform, address string) bool {
+	if target := b.FixedTargets[platform]; target.Address != "" {
+		return target.Own && sameAddress(target.Address, address)
 	}
 	own := false
-	for i := range l.all {
-		if c := &l.all[i]; l.book.hasAddress(c, r.Platform, r.Address) {
+	for i := range all {
+		if c := &all[i]; b.hasAddress(c, platform, address) {
 			if !c.Me {
 				return false
 			}
