@@ -30,6 +30,17 @@ func TestIsLoopback(t *testing.T) {
 	}
 }
 
+func TestIsLoopbackURL(t *testing.T) {
+	for address, want := range map[string]bool{
+		"http://localhost:8000/v1": true, "ws://127.0.0.1": true, "https://[::1]:8443/x": true, " http://localhost ": true,
+		"": false, "localhost:8000": false, "http://localhost.example.org": false, "https://api.example.org/?h=localhost": false, "http://localhost@example.org": false,
+	} {
+		if got := IsLoopbackURL(address); got != want {
+			t.Errorf("%q: %t", address, got)
+		}
+	}
+}
+
 func TestCertPool(t *testing.T) {
 	if pool, err := CertPool(""); pool != nil || err != nil {
 		t.Errorf("no file: %v, %v", pool, err)

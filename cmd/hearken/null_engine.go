@@ -13,7 +13,7 @@ type nullEngine struct{}
 var _ hearken.Provider = nullEngine{}
 
 func (nullEngine) Name() string                                      { return "null" }
-func (nullEngine) Capabilities() hearken.Capabilities                { return hearken.Capabilities{} }
+func (nullEngine) Capabilities() hearken.Capabilities                { return hearken.Capabilities{Offline: true} }
 func (nullEngine) Check(context.Context, hearken.StreamConfig) error { return nil }
 
 func (nullEngine) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/remote"
 	"github.com/hearken-dev/hearken/stt"
 )
 
@@ -129,9 +130,10 @@ func listenURL(base string) *url.URL {
 // Name is "deepgram".
 func (p *Provider) Name() string { return "deepgram" }
 
-// Capabilities name the configured limits. A negative Pace is none.
+// Capabilities name the configured limits. A negative Pace is none. A server on
+// this computer is offline.
 func (p *Provider) Capabilities() hearken.Capabilities {
-	return hearken.Capabilities{Finalize: true, MaxStream: p.cfg.MaxStream, Pace: max(0, p.cfg.Pace)}
+	return hearken.Capabilities{Offline: remote.IsLoopbackURL(p.cfg.BaseURL), Finalize: true, MaxStream: p.cfg.MaxStream, Pace: max(0, p.cfg.Pace)}
 }
 
 // Check reports whether there is a key and whether the model has the language.

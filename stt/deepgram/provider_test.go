@@ -119,6 +119,14 @@ func TestProvider_MaxStream(t *testing.T) {
 	}
 }
 
+func TestProvider_Offline(t *testing.T) {
+	for base, want := range map[string]bool{"": false, "wss://api.eu.deepgram.com": false, "ws://localhost:8080": true} {
+		if got := deepgram.New(deepgram.Config{BaseURL: base}).Capabilities().Offline; got != want {
+			t.Errorf("%q: offline %t", base, got)
+		}
+	}
+}
+
 func TestProvider_Pace(t *testing.T) {
 	for given, want := range map[float64]float64{0: 1.25, 2: 2, -1: 0} {
 		if got := deepgram.New(deepgram.Config{Pace: given}).Capabilities().Pace; got != want {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/remote"
 	"github.com/hearken-dev/hearken/stt"
 )
 
@@ -135,9 +136,10 @@ func newClient(given *http.Client) *http.Client {
 // Name is "openai".
 func (p *Provider) Name() string { return "openai" }
 
-// Capabilities say that streams finalize and that the server can be probed.
+// Capabilities say that streams finalize and that the server can be probed. A
+// server on this computer is offline.
 func (p *Provider) Capabilities() hearken.Capabilities {
-	return hearken.Capabilities{Finalize: true, Probe: p.probe}
+	return hearken.Capabilities{Offline: remote.IsLoopbackURL(p.base), Finalize: true, Probe: p.probe}
 }
 
 // Check reports whether there is a key if one is needed, and whether the model

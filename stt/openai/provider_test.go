@@ -198,6 +198,14 @@ func TestProvider_Probe(t *testing.T) {
 	}
 }
 
+func TestProvider_Offline(t *testing.T) {
+	for base, want := range map[string]bool{"": false, "https://api.groq.com/openai/v1": false, "http://127.0.0.1:8000": true, "http://192.0.2.1": false} {
+		if got := openai.New(openai.Config{BaseURL: base}).Capabilities().Offline; got != want {
+			t.Errorf("%q: offline %t", base, got)
+		}
+	}
+}
+
 // Redirects are not followed: neither the key nor the sound goes elsewhere.
 func TestProvider_Redirect(t *testing.T) {
 	elsewhere := newFake(meeting)
