@@ -27,4 +27,16 @@ type Caller struct {
 	Provider string // engine of sessions that name none; empty for the hub's
 	Language string // language of such sessions; empty for the provider's
 	APIKey   string // the caller's own key for Provider
+	// Named says that a person named Provider. Otherwise it follows from a key
+	// in the process's environment.
+	Named bool
+}
+
+// ForCapture returns c for a session with this computer's own audio. A key alone
+// chooses no engine for that.
+func (c Caller) ForCapture() Caller {
+	if !c.Named {
+		c.Provider, c.APIKey = "", ""
+	}
+	return c
 }

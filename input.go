@@ -51,7 +51,11 @@ type StartRequest struct {
 	Endpointing time.Duration // see [StreamConfig]
 	Translate   bool
 	Recorded    bool
-	Capture     bool // the audio is this computer's own
+	Capture     bool // the audio is this computer's own; see [Scribe]
+
+	// Named are the engines that the owner named for this computer's own audio,
+	// separated by commas; empty for the hub's. No other remote engine gets it.
+	Named string
 }
 
 // InputEventKind is the "type" of an [InputEvent] on the wire.

@@ -11,12 +11,12 @@ import (
 type Scribe interface {
 	// Start begins a capture, or continues a paused one. If one is running, it
 	// changes nothing.
-	Start(ctx context.Context) (*ScribeStatus, error)
+	Start(ctx context.Context, req CaptureRequest) (*ScribeStatus, error)
 	// Stop ends the running capture. Its last words may still follow.
 	Stop(ctx context.Context) (*ScribeStatus, error)
 	// New ends the current session and continues in a new one without losing
-	// audio.
-	New(ctx context.Context) (*ScribeStatus, error)
+	// audio. What req leaves out stays as before.
+	New(ctx context.Context, req CaptureRequest) (*ScribeStatus, error)
 	Status(ctx context.Context) (*ScribeStatus, error)
 	// Sessions lists this computer's captures, newest first.
 	Sessions(ctx context.Context, limit int) ([]ScribeSession, error)
@@ -24,6 +24,16 @@ type Scribe interface {
 	// Cat returns whole sessions, oldest first.
 	Cat(ctx context.Context, req CatRequest) ([]ScribePage, error)
 	Grep(ctx context.Context, req GrepRequest) ([]ScribePage, error)
+}
+
+// A CaptureRequest says how to transcribe a capture. All fields are optional. A
+// foreign scribe ignores them.
+type CaptureRequest struct {
+	// Provider is an engine that the owner named, or several separated by
+	// commas; empty for the hub's.
+	Provider string
+	Language string
+	APIKey   string // the caller's own key for Provider
 }
 
 // A Capture records this computer's audio.
@@ -45,8 +55,13 @@ type ScribeStatus struct {
 	Session string // id of the current or last session; empty if none
 	Since   time.Time
 	Length  time.Duration // of the session so far
-	// Notes are sentences for people: what is recorded from where, what is
-	// missing, and that everyone on the call should know.
+	// Engine is what transcribes the running capture, in Language. Both are
+	// empty if nothing is being captured or the scribe does not know.
+	Engine   string
+	Language string
+	// Notes are sentences for people: what is recorded from where, whether it
+	// leaves this computer, what is missing, and that everyone on the call
+	// should know.
 	Notes []string
 	// Levels is how loud each channel is now, from 0 to 1. It is nil if nothing
 	// is being captured or the scribe does not know.

@@ -65,7 +65,7 @@ func openCapture(b *bench, entries int) *mcp.ClientSession {
 		}
 		return page.Total
 	}
-	_, err := s.Start(b.ctx)
+	_, err := s.Start(b.ctx, hearken.CaptureRequest{})
 	b.check(err)
 	select {
 	case <-source.done:

@@ -146,22 +146,20 @@ func (h *Hub) transcribeBacklog(s *session, span *backlogSpan) {
 }
 
 // backlogEngines are the engines that may transcribe a session's backlog: its
-// own, then the hub's. A session that used only offline engines gets no others.
+// own, then the hub's. A session that used only offline engines gets no others,
+// and one with this computer's own audio only those meant for that.
 func (h *Hub) backlogEngines(s *session) []string {
-	names := slices.Clone(s.engines)
+	names, more := slices.Clone(s.engines), h.cfg.Chain
+	if s.info.Config.Capture {
+		more = h.cfg.Captures
+	}
 	private := !slices.ContainsFunc(s.engines, func(name string) bool { return !h.offline(name) })
-	for _, name := range h.cfg.Chain {
+	for _, name := range more {
 		if !slices.Contains(names, name) && (!private || h.offline(name)) {
 			names = append(names, name)
 		}
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return h.provider(name) == nil })
-}
-
-// offline reports whether an engine keeps all audio on this computer.
-func (h *Hub) offline(name string) bool {
-	p := h.provider(name)
-	return p != nil && p.Capabilities().Offline
 }
 
 // newBacklogChannel makes a channel that ends where the span does. It returns

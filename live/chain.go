@@ -21,15 +21,22 @@ const (
 	maxAdvisedWait = 10 * time.Second
 )
 
-// chainOf returns the engines of a session that asks for wanted: one name,
-// several separated by commas, or none. A single name from the hub's own chain
-// is followed by those that follow it there.
-func (h *Hub) chainOf(wanted string) ([]string, error) {
-	names := strings.FieldsFunc(wanted, func(r rune) bool { return r == ',' || r == ' ' })
-	if len(names) == 0 {
+// chainOf returns the engines of a session that asks for one name, several
+// separated by commas, or none. A single name from the hub's own chain is
+// followed by those that follow it there. This computer's own audio goes to no
+// engine that was not named for it.
+func (h *Hub) chainOf(req hearken.StartRequest) ([]string, error) {
+	names := splitNames(req.Provider)
+	switch {
+	case req.Capture && len(names) == 0:
+		names = slices.Clone(h.cfg.Captures)
+	case req.Capture:
+	case len(names) == 0:
 		names = slices.Clone(h.cfg.Chain)
-	} else if i := slices.Index(h.cfg.Chain, names[0]); len(names) == 1 && i >= 0 {
-		names = slices.Clone(h.cfg.Chain[i:])
+	case len(names) == 1:
+		if i := slices.Index(h.cfg.Chain, names[0]); i >= 0 {
+			names = slices.Clone(h.cfg.Chain[i:])
+		}
 	}
 	for i, name := range names {
 		if h.provider(name) == nil {
@@ -40,6 +47,11 @@ func (h *Hub) chainOf(wanted string) ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// splitNames splits a list of engines.
+func splitNames(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // chooseEngine picks the first engine that can serve the new session. Refused

@@ -166,7 +166,7 @@ func TestHub_ChainOf(t *testing.T) {
 			{"third", "", hearken.ProviderNotConfigured},
 			{"scripted,third", "", hearken.ProviderNotConfigured},
 		} {
-			got, err := h.hub.chainOf(tt.wanted)
+			got, err := h.hub.chainOf(hearken.StartRequest{Provider: tt.wanted})
 			if hearken.CodeOf(err) != tt.code || err == nil && strings.Join(got, " ") != tt.want {
 				h.Errorf("%q: %q, %v", tt.wanted, got, err)
 			}

@@ -131,7 +131,7 @@ func (h *Hub) Start(ctx context.Context, req hearken.StartRequest) (*hearken.Ses
 	s.apiKey = req.APIKey
 	refused, err := s.chooseEngine(ctx)
 	if err != nil {
-		return nil, err
+		return nil, s.explainRefusal(err)
 	}
 	if err := h.admit(s); err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (h *Hub) admit(s *session) error {
 
 // newSessionInfo makes a session from a request.
 func (h *Hub) newSessionInfo(req hearken.StartRequest) (*hearken.Session, error) {
-	names, err := h.chainOf(req.Provider)
+	names, err := h.chainOf(req)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,10 @@ type Config struct {
 	// those to use when it fails. If it is empty, only the first provider is
 	// used.
 	Chain []string
+	// Captures names the providers of sessions with this computer's own audio,
+	// in the same way: those that the owner named, or one that is offline. If it
+	// is empty, they are those of Chain.
+	Captures []string
 	// ReturnAfter is how long a session that had to switch to another provider
 	// waits before it first probes the preferred one. If it is 0, the session
 	// never returns.
@@ -71,6 +75,9 @@ func (c Config) withDefaults() Config {
 	if len(c.Chain) == 0 && len(c.Providers) > 0 {
 		c.Chain = []string{c.Providers[0].Name()}
 	}
+	if len(c.Captures) == 0 {
+		c.Captures = c.Chain
+	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = time.Now
@@ -112,12 +119,13 @@ type Status struct {
 	Lag           float64    // seconds of audio that the engine has not processed
 	Dropped       float64    // seconds of audio that were lost because the spool was full
 	SpoolBytes    int64
-	Unsaved       int     // entries that the store does not have yet
-	Durable       bool    // every shown entry is in the journal or the store
-	StoreError    string  // why the last write to the store failed; empty if it succeeded
-	Engine        string  // the provider in use, perhaps not the session's own
-	Backlog       float64 // seconds of audio that wait for an engine
-	ProviderState string  // "idle", "open", "retrying" or "failed"
+	Unsaved       int      // entries that the store does not have yet
+	Durable       bool     // every shown entry is in the journal or the store
+	StoreError    string   // why the last write to the store failed; empty if it succeeded
+	Engine        string   // the provider in use, perhaps not the session's own
+	Remote        []string // the session's providers that take its audio to another computer
+	Backlog       float64  // seconds of audio that wait for an engine
+	ProviderState string   // "idle", "open", "retrying" or "failed"
 	// Health is the summary: "ok", "waiting_for_audio", "silent" (audio but no
 	// words), "lagging", "storage_trouble", "provider_trouble" or "stopped".
 	Health string

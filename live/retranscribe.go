@@ -37,6 +37,11 @@ func (h *Hub) Retranscribe(ctx context.Context, id string, req hearken.StartRequ
 		return nil, hearken.Errorf(hearken.NotFound, "the audio of session %s was not kept.", id).
 			WithTry("KEEP_AUDIO=on; it applies to sessions that start afterwards")
 	}
+	if req.Capture = old.Config.Capture; req.Capture {
+		if err := h.checkCapture(req); err != nil {
+			return nil, err
+		}
+	}
 	req.Recorded = true
 	if req.Title == "" {
 		req.Title = old.Title

@@ -32,7 +32,8 @@ func (h *Hub) Status(ctx context.Context, id string) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Status{Session: *info, Sender: "none", Durable: true, ProviderState: stateIdle, Health: "stopped"}, nil
+	remote := h.remoteEngines(append([]string{info.Provider}, info.Config.Chain...))
+	return &Status{Session: *info, Remote: remote, Sender: "none", Durable: true, ProviderState: stateIdle, Health: "stopped"}, nil
 }
 
 func (s *session) status() *Status {
@@ -43,6 +44,7 @@ func (s *session) status() *Status {
 		Sender:        "none",
 		Dropped:       seconds(s.dropped),
 		Engine:        s.engines[s.engine],
+		Remote:        s.hub.remoteEngines(s.engines),
 		Backlog:       s.backlogSecondsLocked(),
 		Unsaved:       s.info.SegmentCount - s.saved,
 		Durable:       len(s.volatile) == 0,

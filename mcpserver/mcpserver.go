@@ -101,7 +101,7 @@ type Factory struct {
 // caller may do makes another key, so nobody gets a server with old rights.
 type callerKey struct {
 	principal, provider, language, apiKey, toolsets, approver string
-	dotted                                                    bool
+	dotted, named                                             bool
 }
 
 type cachedServer struct {
@@ -131,7 +131,7 @@ func (f *Factory) Close() { f.close() }
 // Server returns the server for c. Equal callers get the same one, so it is
 // cheap enough to call for each request.
 func (f *Factory) Server(c hearken.Caller) *mcp.Server {
-	key := callerKey{c.Principal, c.Provider, c.Language, c.APIKey, strings.Join(c.Toolsets, ","), c.Approver, usesDottedNames(c)}
+	key := callerKey{c.Principal, c.Provider, c.Language, c.APIKey, strings.Join(c.Toolsets, ","), c.Approver, usesDottedNames(c), c.Named}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e, ok := f.byKey[key]; ok {

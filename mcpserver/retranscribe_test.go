@@ -32,3 +32,26 @@ func TestRetranscribeSession(t *testing.T) {
 	}
 	h.fails("retranscribe_session", object{"sessionId": again.SessionID}, -32000) // its audio was not kept
 }
+
+// Neither an agent's argument nor a key in its environment sends a capture to a
+// remote engine.
+func TestRetranscribeSession_Capture(t *testing.T) {
+	keyed := local
+	keyed.Provider, keyed.APIKey = "other,local", "k"
+	h := newTestHub(t, keyed)
+	s, err := h.hub.Start(t.Context(), hearken.StartRequest{Principal: "local", KeepAudio: true, Capture: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.speak(s.ID, 4)
+	call[status](h, "stop_transcription", object{"sessionId": s.ID})
+	h.fails("retranscribe_session", object{"sessionId": s.ID, "provider": "other"}, 403)
+	if again := call[started](h, "retranscribe_session", object{"sessionId": s.ID}); again.Provider != "local" {
+		t.Errorf("again: %+v", again)
+	}
+	keyed.Named = true
+	h.client = connect(t, h.factory.Server(keyed))
+	if again := call[started](h, "retranscribe_session", object{"sessionId": s.ID}); again.Provider != "other" {
+		t.Errorf("with an engine that somebody named: %+v", again)
+	}
+}

@@ -30,9 +30,9 @@ type noArguments struct{}
 
 // scribeControl makes a tool that takes no arguments and returns the scribe's
 // status.
-func scribeControl(name, title, description string, e effect, do func(hearken.Scribe, context.Context) (*hearken.ScribeStatus, error)) *tool {
+func scribeControl(name, title, description string, e effect, do func(context.Context, *toolContext) (*hearken.ScribeStatus, error)) *tool {
 	return defineScribe(name, title, description, e, func(ctx context.Context, tc *toolContext, _ noArguments) (toon.Object, error) {
-		status, err := do(tc.Scribe, ctx)
+		status, err := do(ctx, tc)
 		if err != nil {
 			return nil, err
 		}
@@ -43,22 +43,34 @@ func scribeControl(name, title, description string, e effect, do func(hearken.Sc
 func scribeStart() *tool {
 	return scribeControl("pscribe_start", "Start the scribe",
 		"Starts transcribing this computer's microphone (M) and system audio (S). Remind the user to tell everyone on the call.",
-		effect{idempotent: true}, hearken.Scribe.Start)
+		effect{idempotent: true}, func(ctx context.Context, tc *toolContext) (*hearken.ScribeStatus, error) {
+			return tc.Scribe.Start(ctx, tc.captureRequest())
+		})
 }
 
 func scribeStop() *tool {
 	return scribeControl("pscribe_stop", "Stop the scribe", "Stops the current transcription. Its last words may follow a little later.",
-		effect{}, hearken.Scribe.Stop)
+		effect{}, func(ctx context.Context, tc *toolContext) (*hearken.ScribeStatus, error) { return tc.Scribe.Stop(ctx) })
 }
 
 func scribeNew() *tool {
 	return scribeControl("pscribe_new", "New scribe session", "Ends the current session and continues in a new one without losing audio.",
-		effect{}, hearken.Scribe.New)
+		effect{}, func(ctx context.Context, tc *toolContext) (*hearken.ScribeStatus, error) {
+			return tc.Scribe.New(ctx, tc.captureRequest())
+		})
 }
 
 func scribeStatus() *tool {
 	return scribeControl("pscribe_status", "Scribe status", "Reports whether transcription is running, and the session's ID and duration.",
-		effect{readOnly: true}, hearken.Scribe.Status)
+		effect{readOnly: true}, func(ctx context.Context, tc *toolContext) (*hearken.ScribeStatus, error) {
+			return tc.Scribe.Status(ctx)
+		})
+}
+
+// captureRequest returns how the caller wants this computer's audio transcribed.
+func (tc *toolContext) captureRequest() hearken.CaptureRequest {
+	c := tc.caller.ForCapture()
+	return hearken.CaptureRequest{Provider: c.Provider, Language: c.Language, APIKey: c.APIKey}
 }
 
 func statusObject(st *hearken.ScribeStatus) toon.Object {
@@ -71,6 +83,9 @@ func statusObject(st *hearken.ScribeStatus) toon.Object {
 	}
 	if st.Session != "" {
 		o = append(o, toon.Field{Key: "duration", Value: roundToTenths(st.Length.Seconds())})
+	}
+	if st.Engine != "" {
+		o = append(o, toon.Field{Key: "engine", Value: st.Engine}, toon.Field{Key: "language", Value: st.Language})
 	}
 	if len(st.Notes) > 0 {
 		notes := make([]any, len(st.Notes))

@@ -73,6 +73,7 @@ type statusOut struct {
 	Sender          string        `json:"sender"`
 	ProviderState   string        `json:"providerState"`
 	Engine          string        `json:"engine,omitempty"`
+	RemoteEngines   []string      `json:"remoteEngines"` // those that take the audio to another computer
 	LastAudioAt     *time.Time    `json:"lastAudioAt,omitempty"`
 	LastWordAt      *time.Time    `json:"lastWordAt,omitempty"`
 	LagSeconds      float64       `json:"lagSeconds"`
@@ -101,7 +102,7 @@ func getSessionStatus() *tool {
 				return nil, err
 			}
 			out := &statusOut{
-				Session: st.Session, Health: st.Health, Sender: st.Sender, ProviderState: st.ProviderState, Engine: st.Engine, OwedSeconds: roundToMillis(st.Backlog),
+				Session: st.Session, Health: st.Health, Sender: st.Sender, ProviderState: st.ProviderState, Engine: st.Engine, RemoteEngines: st.Remote, OwedSeconds: roundToMillis(st.Backlog),
 				LastAudioAt: st.LastAudio, LastWordAt: st.LastWord, LagSeconds: roundToMillis(st.Lag), DroppedSeconds: roundToMillis(st.Dropped),
 				SpoolBytes: st.SpoolBytes, UnsavedSegments: st.Unsaved, Durable: st.Durable, StoreError: st.StoreError,
 			}

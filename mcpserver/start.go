@@ -31,7 +31,7 @@ func startTranscription() *tool {
 			if err := checkVocabulary(in.Vocabulary); err != nil {
 				return startOut{}, err
 			}
-			s, err := tc.Hub.Start(ctx, tc.startRequest(in))
+			s, err := tc.Hub.Start(ctx, startRequest(tc.caller, in))
 			if err != nil {
 				return startOut{}, err
 			}
@@ -55,7 +55,7 @@ func checkVocabulary(terms []string) error {
 // startRequest adds the caller's defaults to a call. The caller's API key goes
 // only to the caller's own provider. So does the language, because another
 // engine may not know it.
-func (tc *toolContext) startRequest(in startIn) hearken.StartRequest {
+func startRequest(caller hearken.Caller, in startIn) hearken.StartRequest {
 	req := hearken.StartRequest{
 		Provider:   in.Provider,
 		Language:   in.Language,
@@ -63,17 +63,17 @@ func (tc *toolContext) startRequest(in startIn) hearken.StartRequest {
 		Model:      in.Model,
 		Vocabulary: in.Vocabulary,
 		Translate:  in.Translate,
-		Principal:  tc.caller.Principal,
+		Principal:  caller.Principal,
 	}
 	if req.Provider == "" {
-		req.Provider = tc.caller.Provider
+		req.Provider = caller.Provider
 	}
-	if req.Provider == tc.caller.Provider {
+	if req.Provider == caller.Provider {
 		if req.Language == "" {
-			req.Language = tc.caller.Language
+			req.Language = caller.Language
 		}
 		if req.Provider != "" {
-			req.APIKey = tc.caller.APIKey
+			req.APIKey = caller.APIKey
 		}
 	}
 	return req
@@ -126,9 +126,17 @@ func retranscribeSession() *tool {
 			if err := checkVocabulary(in.Vocabulary); err != nil {
 				return retranscribeOut{}, err
 			}
-			s, err := tc.Hub.Retranscribe(ctx, in.SessionID, tc.startRequest(startIn{
-				Language: in.Language, Provider: in.Provider, Model: in.Model, Vocabulary: in.Vocabulary,
-			}))
+			old, err := tc.Hub.Session(ctx, in.SessionID)
+			if err != nil {
+				return retranscribeOut{}, err
+			}
+			caller := tc.caller
+			if old.Config.Capture {
+				caller = caller.ForCapture()
+			}
+			req := startRequest(caller, startIn{Language: in.Language, Provider: in.Provider, Model: in.Model, Vocabulary: in.Vocabulary})
+			req.Named = caller.Provider
+			s, err := tc.Hub.Retranscribe(ctx, in.SessionID, req)
 			if err != nil {
 				return retranscribeOut{}, err
 			}

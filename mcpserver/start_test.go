@@ -25,10 +25,27 @@ func TestStartRequest(t *testing.T) {
 		{"Nothing", hearken.Caller{Principal: "p"}, startIn{Title: "t", Model: "m", Vocabulary: []string{"v"}}, hearken.StartRequest{Principal: "p", Title: "t", Model: "m", Vocabulary: []string{"v"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &toolContext{caller: tt.caller}
-			if diff := cmp.Diff(tt.want, d.startRequest(tt.in)); diff != "" {
+			if diff := cmp.Diff(tt.want, startRequest(tt.caller, tt.in)); diff != "" {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// A key in a caller's environment alone chooses no engine for this computer's
+// own audio, and is not sent along.
+func TestCaptureRequest(t *testing.T) {
+	caller := hearken.Caller{Principal: "local", Provider: "deepgram,local", Language: "sv", APIKey: "k"}
+	for _, tt := range []struct {
+		named bool
+		want  hearken.CaptureRequest
+	}{
+		{false, hearken.CaptureRequest{Language: "sv"}},
+		{true, hearken.CaptureRequest{Provider: "deepgram,local", Language: "sv", APIKey: "k"}},
+	} {
+		caller.Named = tt.named
+		if got := (&toolContext{caller: caller}).captureRequest(); got != tt.want {
+			t.Errorf("named %t: %+v", tt.named, got)
+		}
 	}
 }

@@ -33,6 +33,7 @@ type Hello struct {
 	Language string   `json:"language,omitempty"`
 	Toolsets []string `json:"toolsets,omitempty"`
 	APIKey   string   `json:"apiKey,omitempty"`
+	Named    bool     `json:"named,omitempty"` // a person named Provider; see [hearken.Caller]
 	Store    string   `json:"store,omitempty"` // kind and address, without its password
 }
 

@@ -1,6 +1,7 @@
 package scribe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -31,6 +32,7 @@ type capture struct {
 type destination struct {
 	session     string
 	since       time.Time
+	request     hearken.CaptureRequest // how it is transcribed; empty if an earlier hub started it
 	input       hearken.Input
 	described   bool
 	silentSince time.Time     // when audio stopped in an earlier hub; zero once caught up
@@ -110,6 +112,19 @@ func (c *capture) stop() *destination {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.dest
+}
+
+// nextRequest returns how to transcribe the session that follows: as req says,
+// and otherwise as the current one.
+func (c *capture) nextRequest(req hearken.CaptureRequest) hearken.CaptureRequest {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.dest.request
+	if req.Provider == "" {
+		req.Provider, req.APIKey = now.Provider, now.APIKey
+	}
+	req.Language = cmp.Or(req.Language, now.Language)
+	return req
 }
 
 // switchTo sends audio to another session from the next sample on. It finishes

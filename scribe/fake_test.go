@@ -27,7 +27,7 @@ type fixture struct {
 }
 
 // withFixture runs a test on synctest's clock.
-func withFixture(t *testing.T, engine hearken.Provider, test func(h *fixture)) {
+func withFixture(t *testing.T, engine hearken.Provider, test func(h *fixture), others ...hearken.Provider) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -35,12 +35,15 @@ func withFixture(t *testing.T, engine hearken.Provider, test func(h *fixture)) {
 		store := storetest.NewMemory()
 		var err error
 		h.hub, err = live.Open(t.Context(), live.Config{
-			Dir: dir, Store: store, Providers: []hearken.Provider{engine}, DefaultLanguage: "en", SpoolMemory: true,
+			Dir: dir, Store: store, Providers: append([]hearken.Provider{engine}, others...), DefaultLanguage: "en", SpoolMemory: true,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.scribe = scribe.New(scribe.Config{Hub: h.hub, Principal: "local", Title: "Capture", Capture: h.open})
+		h.scribe = scribe.New(scribe.Config{
+			Hub: h.hub, Principal: "local", Title: "Capture", Capture: h.open,
+			Hearing: func(st *live.Status) string { return st.Engine + " hears " + st.Session.Language },
+		})
 		defer func() {
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 			defer cancel()
@@ -119,7 +122,7 @@ func must[T any](h *fixture) func(T, error) T {
 
 func (h *fixture) start() *hearken.ScribeStatus {
 	h.Helper()
-	return must[*hearken.ScribeStatus](h)(h.scribe.Start(h.Context()))
+	return must[*hearken.ScribeStatus](h)(h.scribe.Start(h.Context(), hearken.CaptureRequest{}))
 }
 
 func (h *fixture) stop() *hearken.ScribeStatus {

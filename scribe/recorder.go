@@ -67,13 +67,13 @@ func (r *Recorder) Close(context.Context) error {
 
 // Start starts or continues a capture, and saves the session from its first
 // word.
-func (r *Recorder) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
-	return r.follow(r.Scribe.Start(ctx))
+func (r *Recorder) Start(ctx context.Context, req hearken.CaptureRequest) (*hearken.ScribeStatus, error) {
+	return r.follow(r.Scribe.Start(ctx, req))
 }
 
 // New continues in a new session, which is saved as well.
-func (r *Recorder) New(ctx context.Context) (*hearken.ScribeStatus, error) {
-	return r.follow(r.Scribe.New(ctx))
+func (r *Recorder) New(ctx context.Context, req hearken.CaptureRequest) (*hearken.ScribeStatus, error) {
+	return r.follow(r.Scribe.New(ctx, req))
 }
 
 // Status reports what the foreign scribe is doing. A session that it started by

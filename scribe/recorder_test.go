@@ -26,7 +26,7 @@ type foreign struct {
 	broken  error
 }
 
-func (f *foreign) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
+func (f *foreign) Start(ctx context.Context, _ hearken.CaptureRequest) (*hearken.ScribeStatus, error) {
 	f.mu.Lock()
 	if !f.running {
 		f.began, f.running = time.Now(), true
@@ -82,7 +82,7 @@ func TestKeep(t *testing.T) {
 		}
 		start := func() {
 			t.Helper()
-			if _, err := k.Start(t.Context()); err != nil {
+			if _, err := k.Start(t.Context(), hearken.CaptureRequest{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,7 +7,7 @@
 //
 //	s := scribe.New(scribe.Config{Hub: hub, Capture: mic.Open, Principal: "local"})
 //	defer s.Close(ctx)
-//	status, err := s.Start(ctx)
+//	status, err := s.Start(ctx, hearken.CaptureRequest{})
 package scribe
 
 import (
@@ -43,8 +43,9 @@ type Config struct {
 	// Principal owns the sessions.
 	Principal string
 	Title     string // of the sessions; may be empty
-	Provider  string // empty for the hub's own
-	Language  string // empty for the provider's own
+	// Hearing describes in words which engine transcribes a session, in which
+	// language, and whether its audio leaves this computer. May be nil.
+	Hearing func(*live.Status) string
 	// Handover is the file with which one hub hands its capture over to the
 	// next; empty for none.
 	Handover string
@@ -134,13 +135,13 @@ func (s *Scribe) lockState(ctx context.Context) error {
 
 // Start begins a capture in a new session. If one is running, it only reports
 // that.
-func (s *Scribe) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
+func (s *Scribe) Start(ctx context.Context, req hearken.CaptureRequest) (*hearken.ScribeStatus, error) {
 	if err := s.lockState(ctx); err != nil {
 		return nil, err
 	}
 	defer func() { <-s.stateLock }()
 	if s.current() == nil {
-		if err := s.startCapture(ctx); err != nil {
+		if err := s.startCapture(ctx, req); err != nil {
 			return nil, err
 		}
 	}
@@ -149,17 +150,17 @@ func (s *Scribe) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
 
 // startCapture opens the devices before it starts a session: without a device there is
 // nothing to transcribe.
-func (s *Scribe) startCapture(ctx context.Context) error {
+func (s *Scribe) startCapture(ctx context.Context, req hearken.CaptureRequest) error {
 	audio, err := s.cfg.Capture(ctx)
 	if err != nil {
 		return captureError(err)
 	}
-	info, in, err := s.startSession(ctx)
+	p, err := s.startSession(ctx, req)
 	if err != nil {
 		return err
 	}
-	s.run(audio, newDestination(info, in))
-	s.cfg.Log.Info("capture started", "session", info.ID)
+	s.run(audio, p)
+	s.cfg.Log.Info("capture started", "session", p.session)
 	return nil
 }
 
@@ -184,15 +185,21 @@ func captureError(err error) error {
 }
 
 // startSession starts a session and attaches to it.
-func (s *Scribe) startSession(ctx context.Context) (*hearken.Session, hearken.Input, error) {
+func (s *Scribe) startSession(ctx context.Context, req hearken.CaptureRequest) (*destination, error) {
 	info, err := s.cfg.Hub.Start(ctx, hearken.StartRequest{
-		Principal: s.cfg.Principal, Title: s.cfg.Title, Provider: s.cfg.Provider, Language: s.cfg.Language, Capture: true,
+		Principal: s.cfg.Principal, Title: s.cfg.Title, Capture: true,
+		Provider: req.Provider, Named: req.Provider, Language: req.Language, APIKey: req.APIKey,
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	in, err := s.cfg.Hub.Attach(context.WithoutCancel(ctx), info.ID, s.cfg.Principal)
-	return info, in, err
+	if err != nil {
+		return nil, err
+	}
+	p := newDestination(info, in)
+	p.request = req
+	return p, nil
 }
 
 // Stop ends the capture. It waits a few seconds for the last words; any that
@@ -215,26 +222,26 @@ func (s *Scribe) Stop(ctx context.Context) (*hearken.ScribeStatus, error) {
 
 // New continues in a new session without losing a sample. If nothing is being
 // captured, it starts.
-func (s *Scribe) New(ctx context.Context) (*hearken.ScribeStatus, error) {
+func (s *Scribe) New(ctx context.Context, req hearken.CaptureRequest) (*hearken.ScribeStatus, error) {
 	if err := s.lockState(ctx); err != nil {
 		return nil, err
 	}
 	c := s.current()
 	if c == nil {
 		defer func() { <-s.stateLock }()
-		if err := s.startCapture(ctx); err != nil {
+		if err := s.startCapture(ctx, req); err != nil {
 			return nil, err
 		}
 		return s.Status(ctx)
 	}
-	info, in, err := s.startSession(ctx)
+	next, err := s.startSession(ctx, c.nextRequest(req))
 	if err != nil {
 		<-s.stateLock
 		return nil, err
 	}
-	old := c.switchTo(newDestination(info, in))
+	old := c.switchTo(next)
 	<-s.stateLock
-	s.cfg.Log.Info("capture continues in a new session", "session", info.ID)
+	s.cfg.Log.Info("capture continues in a new session", "session", next.session)
 	s.awaitLastWords(ctx, old.complete)
 	return s.Status(ctx)
 }

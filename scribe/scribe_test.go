@@ -98,7 +98,7 @@ func TestScribe_NewLosesNoSound(t *testing.T) {
 		ids := []string{h.start().Session}
 		for i := range 5 {
 			after(time.Duration(300*i+137) * time.Millisecond)
-			st := must[*hearken.ScribeStatus](h)(h.scribe.New(h.Context()))
+			st := must[*hearken.ScribeStatus](h)(h.scribe.New(h.Context(), hearken.CaptureRequest{}))
 			if !st.Running || slices.Contains(ids, st.Session) {
 				h.Fatalf("new: %+v after %v", st, ids)
 			}
@@ -135,7 +135,7 @@ func TestScribe_NewLosesNoSound(t *testing.T) {
 
 func TestScribe_NewWithoutACapture(t *testing.T) {
 	withFixture(t, stttest.Every("scripted", 2), func(h *fixture) {
-		if st := must[*hearken.ScribeStatus](h)(h.scribe.New(h.Context())); !st.Running {
+		if st := must[*hearken.ScribeStatus](h)(h.scribe.New(h.Context(), hearken.CaptureRequest{})); !st.Running {
 			h.Errorf("new: %+v", st)
 		}
 	})
@@ -144,7 +144,7 @@ func TestScribe_NewWithoutACapture(t *testing.T) {
 func TestScribe_NoDevice(t *testing.T) {
 	withFixture(t, stttest.Every("scripted", 2), func(h *fixture) {
 		h.broken = errors.New("connection refused")
-		_, err := h.scribe.Start(h.Context())
+		_, err := h.scribe.Start(h.Context(), hearken.CaptureRequest{})
 		if hearken.CodeOf(err) != hearken.NotFound || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "Try: ") {
 			h.Errorf("start: %v", err)
 		}
@@ -152,7 +152,7 @@ func TestScribe_NoDevice(t *testing.T) {
 			h.Errorf("a capture that never was: %+v", list)
 		}
 		h.broken = hearken.Errorf(hearken.Busy, "The microphone is taken.")
-		if _, err := h.scribe.Start(h.Context()); hearken.CodeOf(err) != hearken.Busy {
+		if _, err := h.scribe.Start(h.Context(), hearken.CaptureRequest{}); hearken.CodeOf(err) != hearken.Busy {
 			h.Errorf("start: %v", err)
 		}
 		h.broken = nil
@@ -176,7 +176,7 @@ func TestScribe_DeviceFails(t *testing.T) {
 		if info := must[*hearken.Session](h)(h.hub.Session(h.Context(), id)); info.Status != hearken.Stopped || info.SegmentCount != 4 {
 			h.Errorf("its session: %+v", info)
 		}
-		if next := h.start(); next.Session == id || len(next.Notes) != 3 {
+		if next := h.start(); next.Session == id || len(next.Notes) != 4 {
 			h.Errorf("the next capture: %+v", next)
 		}
 	})
@@ -231,11 +231,11 @@ func TestScribe_Concurrent(t *testing.T) {
 				after(time.Duration(i%7) * 100 * time.Millisecond)
 				switch i % 4 {
 				case 0:
-					h.scribe.Start(h.Context())
+					h.scribe.Start(h.Context(), hearken.CaptureRequest{})
 				case 1:
 					h.scribe.Stop(h.Context())
 				case 2:
-					h.scribe.New(h.Context())
+					h.scribe.New(h.Context(), hearken.CaptureRequest{})
 				case 3:
 					h.scribe.Status(h.Context())
 					h.scribe.Tail(h.Context(), hearken.TailRequest{})
@@ -251,4 +251,40 @@ func TestScribe_Concurrent(t *testing.T) {
 			h.Errorf("%d sessions are active after all captures ended", n)
 		}
 	})
+}
+
+// A new session is transcribed like the one before, unless the caller says
+// otherwise. The status says how.
+func TestScribe_Engine(t *testing.T) {
+	other := stttest.Every("other", 2)
+	withFixture(t, stttest.Every("first", 2), func(h *fixture) {
+		start := func(req hearken.CaptureRequest) *hearken.ScribeStatus {
+			h.Helper()
+			return must[*hearken.ScribeStatus](h)(h.scribe.New(h.Context(), req))
+		}
+		for _, tt := range []struct {
+			req              hearken.CaptureRequest
+			engine, language string
+		}{
+			{hearken.CaptureRequest{}, "first", "en"},
+			{hearken.CaptureRequest{Language: "sv"}, "first", "sv"},
+			{hearken.CaptureRequest{Provider: "other", APIKey: "k"}, "other", "sv"},
+			{hearken.CaptureRequest{}, "other", "sv"},
+			{hearken.CaptureRequest{Provider: "first", Language: "en"}, "first", "en"},
+		} {
+			st := start(tt.req)
+			if st.Engine != tt.engine || st.Language != tt.language || st.Notes[len(st.Notes)-1] != tt.engine+" hears "+tt.language {
+				h.Errorf("%+v: %+v", tt.req, st)
+			}
+			<-time.After(time.Second)
+		}
+		for _, cfg := range other.Opened() {
+			if cfg.APIKey != "k" {
+				h.Errorf("opened with the key %q", cfg.APIKey)
+			}
+		}
+		if st := h.stop(); st.Engine != "" || len(st.Notes) > 0 {
+			h.Errorf("stopped: %+v", st)
+		}
+	}, other)
 }

@@ -76,6 +76,10 @@ func (s *Scribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
 		st.Notes = append(st.Notes, "The last words are still being transcribed.")
 	}
 	if st.Running {
+		st.Engine, st.Language = about.Engine, about.Session.Language
+		if s.cfg.Hearing != nil {
+			st.Notes = append(st.Notes, s.cfg.Hearing(about))
+		}
 		switch about.Health {
 		case "provider_trouble":
 			st.Notes = append(st.Notes, "The speech engine does not respond. The audio is kept until it does.")
@@ -129,7 +133,7 @@ func (s *Scribe) Sessions(ctx context.Context, limit int) ([]hearken.ScribeSessi
 }
 
 // captures finds the newest captures among all sessions; limit 0 is all of
-// them. It looks further back until there are enough, since stores do not know
+// them. A capture that was transcribed again counts once. It looks further back until there are enough, since stores do not know
 // a capture from another session.
 func (s *Scribe) captures(ctx context.Context, f hearken.SessionFilter, limit int) ([]hearken.Session, error) {
 	if limit > 0 {
@@ -142,7 +146,7 @@ func (s *Scribe) captures(ctx context.Context, f hearken.SessionFilter, limit in
 		}
 		var found []hearken.Session
 		for i := range all {
-			if all[i].Config.Capture && (limit == 0 || len(found) < limit) {
+			if c := &all[i].Config; c.Capture && !c.Recorded && (limit == 0 || len(found) < limit) {
 				found = append(found, all[i])
 			}
 		}

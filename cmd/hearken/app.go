@@ -235,7 +235,7 @@ func (a *App) liveConfig() live.Config {
 	c := a.cfg
 	return live.Config{
 		Dir: c.DataDir, Store: a.store, Providers: a.engines.providers,
-		Chain: a.engines.chain, ReturnAfter: time.Duration(c.ProviderReturnSeconds) * time.Second,
+		Chain: a.engines.chain, Captures: a.engines.captures, ReturnAfter: time.Duration(c.ProviderReturnSeconds) * time.Second,
 		Languages: c.languages(), DefaultLanguage: cmp.Or(c.DefaultLanguage, fallbackLanguage),
 		Vocabulary:      a.engines.vocabulary,
 		PersistSegments: c.PersistIntervalSegments,

@@ -40,6 +40,7 @@ func (a *App) openScribe() {
 	}
 	s := scribe.New(scribe.Config{
 		Hub: a.hub, Capture: capture, Principal: act.Local, Handover: filepath.Join(c.DataDir, handoverName), Now: a.now, Log: a.log,
+		Hearing: a.hearing,
 	})
 	a.scribe, a.closeScribe = s, s.Close
 	// A hub that a person starts instead continues the capture.

@@ -213,7 +213,7 @@ func TestScribe_TakenOver(t *testing.T) {
 	if _, err := first.Transports(ctx); err != nil {
 		t.Fatal(err)
 	}
-	st, err := first.scribe.Start(ctx)
+	st, err := first.scribe.Start(ctx, hearken.CaptureRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

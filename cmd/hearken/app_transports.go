@@ -80,7 +80,7 @@ func (a *App) serveLocal(ctx context.Context, h pipe.Hello, conn net.Conn) {
 	}
 	server := a.factory.Server(hearken.Caller{
 		Principal: act.Local, Transport: hearken.TransportStdio, Toolsets: h.Toolsets,
-		Provider: h.Provider, Language: h.Language, APIKey: h.APIKey,
+		Provider: h.Provider, Language: h.Language, APIKey: h.APIKey, Named: h.Named,
 	})
 	if err := server.Run(ctx, &mcp.IOTransport{Reader: conn, Writer: nopWriteCloser{conn}}); err != nil && ctx.Err() == nil {
 		a.log.Debug("local client disconnected", "error", err)

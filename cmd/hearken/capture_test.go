@@ -5,7 +5,13 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/stt/stttest"
 )
+
+// offlineEngine keeps all audio on this computer.
+type offlineEngine struct{ *stttest.Scripted }
+
+func (offlineEngine) Capabilities() hearken.Capabilities { return hearken.Capabilities{Offline: true} }
 
 // silentCapture captures silence, which the tests' engine turns into words.
 func silentCapture(context.Context) (hearken.Capture, error) { return silence{}, nil }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,11 +60,22 @@ func (p *program) connect(ctx context.Context, want string) (*client, error) {
 func (p *program) hello() pipe.Hello {
 	c := p.cfg
 	h := pipe.Hello{Want: pipe.WantMCP, Toolsets: c.Toolsets, Language: c.DefaultLanguage, Store: c.storeName()}
-	if first := c.TranscriptionProvider[0]; c.sources["transcription-provider"] != "default" || first != "local" {
-		h.Provider = strings.Join(c.TranscriptionProvider, ",")
-		h.APIKey = map[string]string{"deepgram": c.DeepgramAPIKey, "openai": c.OpenaiAPIKey}[first] // for this client only
+	if first := c.TranscriptionProvider[0]; c.providerNamed() || first != "local" {
+		h.Provider, h.Named = strings.Join(c.TranscriptionProvider, ","), c.providerNamed()
+		h.APIKey = c.apiKey(first) // for this client only
 	}
 	return h
+}
+
+// captureRequest returns how this process wants this computer's audio
+// transcribed: as the command says, or as the settings do.
+func (p *program) captureRequest(provider, language string) hearken.CaptureRequest {
+	c := p.cfg
+	if provider == "" && c.providerNamed() {
+		provider = strings.Join(c.TranscriptionProvider, ",")
+	}
+	first, _, _ := strings.Cut(provider, ",")
+	return hearken.CaptureRequest{Provider: provider, Language: cmp.Or(language, c.DefaultLanguage), APIKey: c.apiKey(first)}
 }
 
 // commandHello is the hello of a command, which may use every tool.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"os"
@@ -35,7 +36,7 @@ type Config struct {
 	Origins   []string `var:"ORIGINS" group:"network" help:"Origins of other sites whose pages may use the hub, such as https://app.example.org, separated by commas."`
 	Toolsets  []string `var:"TOOLSETS" default:"all" of:"all,transcription,scribe,actions,read" group:"network" help:"Groups of tools to offer, separated by commas."`
 
-	TranscriptionProvider []string `var:"TRANSCRIPTION_PROVIDER" of:"local,deepgram,openai,null" group:"transcription" help:"Engine for sessions that do not name one. With several, separated by commas, the next takes over when one fails. Default: deepgram,local if Deepgram has a key, otherwise local, which needs none."`
+	TranscriptionProvider []string `var:"TRANSCRIPTION_PROVIDER" of:"local,deepgram,openai,null" group:"transcription" help:"Engine for sessions that do not name one. With several, separated by commas, the next takes over when one fails. This computer's microphone and system audio go to no other engine than local unless you set this. Default: deepgram,local if Deepgram has a key, otherwise local, which needs none."`
 	ProviderReturnSeconds int      `var:"PROVIDER_RETURN_SECONDS" default:"60" min:"0" max:"86400" group:"transcription" help:"How long after a switch to another engine a session first checks whether the preferred one works again. 0: never."`
 	DeepgramAPIKey        string   `var:"DEEPGRAM_API_KEY" secret:"" group:"transcription" help:"API key for Deepgram."`
 	DeepgramBaseURL       string   `var:"DEEPGRAM_BASE_URL" group:"transcription" help:"Address of Deepgram, or of a server with the same API. Default: Deepgram's own."`
@@ -198,6 +199,29 @@ func (c *Config) languages() map[string]string {
 		return nil // the same for all
 	}
 	return map[string]string{"deepgram": "pt-BR"}
+}
+
+// languageOf is the language of an engine's sessions that name none.
+func (c *Config) languageOf(engine string) string {
+	return cmp.Or(c.languages()[engine], c.DefaultLanguage, fallbackLanguage)
+}
+
+// providerNamed reports whether a person named the engine. Otherwise it follows
+// from the keys that are there.
+func (c *Config) providerNamed() bool { return c.sources["transcription-provider"] != "default" }
+
+// captureChain names the engines for this computer's own audio. A key alone must
+// not send it anywhere.
+func (c *Config) captureChain() []string {
+	if c.providerNamed() {
+		return c.TranscriptionProvider
+	}
+	return []string{"local"}
+}
+
+// apiKey is the key for an engine; empty if it needs none.
+func (c *Config) apiKey(engine string) string {
+	return map[string]string{"deepgram": c.DeepgramAPIKey, "openai": c.OpenaiAPIKey}[engine]
 }
 
 // idleTimeout is how long an unused hub stays.

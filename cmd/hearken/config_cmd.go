@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"reflect"
 )
 
@@ -35,7 +34,7 @@ func (c *Config) effective() []effectiveSetting {
 		case s.secret && e.Value != "":
 			e.Value = "(hidden)"
 		case s.name == "default-language" && e.Value == "":
-			e.Value = cmp.Or(c.languages()[c.TranscriptionProvider[0]], fallbackLanguage)
+			e.Value = c.languageOf(c.TranscriptionProvider[0])
 		}
 		all = append(all, e)
 	}

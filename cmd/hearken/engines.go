@@ -24,6 +24,7 @@ import (
 type engines struct {
 	providers  []hearken.Provider
 	chain      []string // names of the default engines; the next takes over when one fails
+	captures   []string // the same for this computer's own audio
 	vocabulary []string
 	local      *lazyEngine      // nil in tests
 	detectors  *speechDetectors // nil if its model is not installed
@@ -35,8 +36,12 @@ func openEngines(ctx context.Context, cfg *Config, providers []hearken.Provider,
 	if e.vocabulary, err = readVocabulary(cfg.Vocabulary); err != nil {
 		return e, err
 	}
+	e.chain, e.captures = cfg.TranscriptionProvider, cfg.captureChain()
 	if providers != nil {
-		e.providers, e.chain = providers, []string{providers[0].Name()}
+		e.providers = providers
+		if first := providers[0].Name(); e.missing() {
+			e.chain, e.captures = []string{first}, []string{first}
+		}
 		return e, nil
 	}
 	root, err := modelRoot(cfg)
@@ -58,7 +63,7 @@ func openEngines(ctx context.Context, cfg *Config, providers []hearken.Provider,
 		deepgram.New(deepgram.Config{APIKey: cfg.DeepgramAPIKey, BaseURL: cfg.DeepgramBaseURL, Model: cfg.DeepgramModel, Log: log}),
 		openai.New(openaiConfig),
 	}
-	if e.chain = cfg.TranscriptionProvider; slices.Contains(e.chain, "null") {
+	if slices.Contains(e.chain, "null") {
 		e.providers = append(e.providers, nullEngine{})
 	}
 	return e, nil
@@ -74,6 +79,27 @@ func (e *engines) names() []string {
 	}
 	return names
 }
+
+// missing reports whether a default engine is not among the providers.
+func (e *engines) missing() bool {
+	return slices.ContainsFunc(slices.Concat(e.chain, e.captures), func(name string) bool {
+		return !slices.ContainsFunc(e.providers, func(p hearken.Provider) bool { return p.Name() == name })
+	})
+}
+
+// remote returns the engines among names that take audio to another computer.
+func (e *engines) remote(names []string) []string {
+	var remote []string
+	for _, p := range e.providers {
+		if slices.Contains(names, p.Name()) && !p.Capabilities().Offline {
+			remote = append(remote, p.Name())
+		}
+	}
+	return remote
+}
+
+// needLocal reports whether the offline engine is the first choice for anything.
+func (e *engines) needLocal() bool { return e.chain[0] == "local" || e.captures[0] == "local" }
 
 // localFirst reports whether the offline engine is the default.
 func (e *engines) localFirst() bool { return e.local != nil && e.chain[0] == e.local.Name() }

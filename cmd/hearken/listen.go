@@ -14,7 +14,9 @@ import (
 )
 
 type listenCmd struct {
-	Echo bool `help:"Also show echo: the other side's words as your microphone picked them up."`
+	Provider string `placeholder:"ENGINE" help:"Engine to use. Default: the offline one, or the one that TRANSCRIPTION_PROVIDER names."`
+	Language string `short:"l" help:"Spoken language. Default: DEFAULT_LANGUAGE."`
+	Echo     bool   `help:"Also show echo: the other side's words as your microphone picked them up."`
 }
 
 const (
@@ -39,7 +41,7 @@ func (c *listenCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	st, err := l.scribe.Start(ctx)
+	st, err := l.scribe.Start(ctx, p.captureRequest(c.Provider, c.Language))
 	if err != nil {
 		return err
 	}

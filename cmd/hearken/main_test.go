@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		p := &program{args: scribeArgs(os.Args[0], os.Args[1:]), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 		p.override = func(o *Options) {
-			o.Providers, o.Capture = []hearken.Provider{stttest.Every("local", 0.5)}, silentCapture
+			o.Providers, o.Capture = []hearken.Provider{offlineEngine{stttest.Every("local", 0.5)}}, silentCapture
 			o.PINRounds = 1000
 			o.Failpoint = crashAt(os.Getenv("HEARKEN_TEST_CRASH"))
 		}

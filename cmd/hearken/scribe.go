@@ -40,13 +40,13 @@ func scribeArgs(name string, args []string) []string {
 type scribeStartCmd struct{}
 
 func (*scribeStartCmd) Run(ctx context.Context, p *program) error {
-	return p.withScribe(ctx, true, func(s hearken.Scribe) error { return p.printStatus(s.Start(ctx)) })
+	return p.withScribe(ctx, true, func(s hearken.Scribe) error { return p.printStatus(s.Start(ctx, p.captureRequest("", ""))) })
 }
 
 type scribeNewCmd struct{}
 
 func (*scribeNewCmd) Run(ctx context.Context, p *program) error {
-	return p.withScribe(ctx, true, func(s hearken.Scribe) error { return p.printStatus(s.New(ctx)) })
+	return p.withScribe(ctx, true, func(s hearken.Scribe) error { return p.printStatus(s.New(ctx, p.captureRequest("", ""))) })
 }
 
 type scribeStopCmd struct{}
@@ -78,6 +78,10 @@ func (p *program) printStatus(st *hearken.ScribeStatus, err error) error {
 		fmt.Fprintln(p.stdout, "session:", st.Session)
 		fmt.Fprintln(p.stdout, "started:", st.Since.Local().Format(rowTime))
 		fmt.Fprintln(p.stdout, "duration:", formatSeconds(st.Length.Seconds()))
+	}
+	if st.Engine != "" {
+		fmt.Fprintln(p.stdout, "engine:", st.Engine)
+		fmt.Fprintln(p.stdout, "language:", st.Language)
 	}
 	for _, note := range st.Notes {
 		fmt.Fprintln(p.stdout, "note:", safetext.Line(note))

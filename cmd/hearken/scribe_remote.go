@@ -13,11 +13,12 @@ import (
 
 // A scribeCall is a command's call to the hub's scribe, over the local socket.
 type scribeCall struct {
-	Do    string               `json:"do"` // start, stop, new, status, sessions, tail, cat, grep, meter
-	Limit int                  `json:"limit,omitempty"`
-	Tail  *hearken.TailRequest `json:"tail,omitempty"`
-	Cat   *hearken.CatRequest  `json:"cat,omitempty"`
-	Grep  *hearken.GrepRequest `json:"grep,omitempty"`
+	Do      string                 `json:"do"` // start, stop, new, status, sessions, tail, cat, grep, meter
+	Capture hearken.CaptureRequest `json:"capture,omitzero"`
+	Limit   int                    `json:"limit,omitempty"`
+	Tail    *hearken.TailRequest   `json:"tail,omitempty"`
+	Cat     *hearken.CatRequest    `json:"cat,omitempty"`
+	Grep    *hearken.GrepRequest   `json:"grep,omitempty"`
 }
 
 // A meter is the current state of the capture, for live captions.
@@ -46,11 +47,11 @@ func dispatchScribe(ctx context.Context, hub *live.Hub, s hearken.Scribe, call *
 	}
 	switch {
 	case call.Do == "start":
-		return s.Start(ctx)
+		return s.Start(ctx, call.Capture)
 	case call.Do == "stop":
 		return s.Stop(ctx)
 	case call.Do == "new":
-		return s.New(ctx)
+		return s.New(ctx, call.Capture)
 	case call.Do == "status":
 		return s.Status(ctx)
 	case call.Do == "sessions":
@@ -94,16 +95,16 @@ func callScribe[T any](ctx context.Context, r *remoteScribe, call scribeCall) (T
 	return out, adviseUser(err)
 }
 
-func (r *remoteScribe) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
-	return callScribe[*hearken.ScribeStatus](ctx, r, scribeCall{Do: "start"})
+func (r *remoteScribe) Start(ctx context.Context, req hearken.CaptureRequest) (*hearken.ScribeStatus, error) {
+	return callScribe[*hearken.ScribeStatus](ctx, r, scribeCall{Do: "start", Capture: req})
 }
 
 func (r *remoteScribe) Stop(ctx context.Context) (*hearken.ScribeStatus, error) {
 	return callScribe[*hearken.ScribeStatus](ctx, r, scribeCall{Do: "stop"})
 }
 
-func (r *remoteScribe) New(ctx context.Context) (*hearken.ScribeStatus, error) {
-	return callScribe[*hearken.ScribeStatus](ctx, r, scribeCall{Do: "new"})
+func (r *remoteScribe) New(ctx context.Context, req hearken.CaptureRequest) (*hearken.ScribeStatus, error) {
+	return callScribe[*hearken.ScribeStatus](ctx, r, scribeCall{Do: "new", Capture: req})
 }
 
 func (r *remoteScribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {

@@ -100,7 +100,8 @@ func TestScribeTail_RowsAreLines(t *testing.T) {
 // A fakeScribe is a scribe that remembers its last request.
 type fakeScribe struct{ request any }
 
-func (r *fakeScribe) Start(context.Context) (*hearken.ScribeStatus, error) {
+func (r *fakeScribe) Start(_ context.Context, req hearken.CaptureRequest) (*hearken.ScribeStatus, error) {
+	r.request = req
 	return &hearken.ScribeStatus{Running: true, Session: "x", Length: time.Second, Notes: []string{"n"}, Levels: []float64{0.5}}, nil
 }
 
@@ -108,8 +109,13 @@ func (r *fakeScribe) Stop(context.Context) (*hearken.ScribeStatus, error) {
 	return nil, hearken.Errorf(hearken.SessionAlreadyStopped, "It is not running.").WithTry("pscribe_start")
 }
 
-func (r *fakeScribe) New(ctx context.Context) (*hearken.ScribeStatus, error)    { return r.Start(ctx) }
-func (r *fakeScribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) { return r.Start(ctx) }
+func (r *fakeScribe) New(ctx context.Context, req hearken.CaptureRequest) (*hearken.ScribeStatus, error) {
+	return r.Start(ctx, req)
+}
+
+func (r *fakeScribe) Status(ctx context.Context) (*hearken.ScribeStatus, error) {
+	return r.Start(ctx, hearken.CaptureRequest{})
+}
 
 func (r *fakeScribe) Sessions(_ context.Context, limit int) ([]hearken.ScribeSession, error) {
 	r.request = limit
@@ -160,8 +166,12 @@ func TestRemoteScribe(t *testing.T) {
 		}
 	}()
 	r, ctx := &remoteScribe{here}, t.Context()
-	if st, err := r.Start(ctx); err != nil || !st.Running || st.Length != time.Second || len(st.Notes) != 1 {
-		t.Errorf("start: %+v, %v", st, err)
+	capture := hearken.CaptureRequest{Provider: "deepgram,local", Language: "sv", APIKey: "k"}
+	if st, err := r.Start(ctx, capture); err != nil || !st.Running || st.Length != time.Second || len(st.Notes) != 1 || s.request != capture {
+		t.Errorf("start: %+v, %v, asked %+v", st, err, s.request)
+	}
+	if _, err := r.New(ctx, capture); err != nil || s.request != capture {
+		t.Errorf("new: %v, asked %+v", err, s.request)
 	}
 	if _, err := r.Stop(ctx); hearken.CodeOf(err) != hearken.SessionAlreadyStopped || !strings.Contains(err.Error(), "Try: hearken scribe start") {
 		t.Errorf("stop: %v", err)

@@ -58,6 +58,7 @@ func (p *program) printWelcome(ctx context.Context, app *App, server *api.API) e
 		fmt.Fprintf(w, "  MCP over WebSocket  %s (with a key: hearken keys create)\n", u)
 	}
 	fmt.Fprintf(w, "  audio               ws%s/audio/{sessionId}\n", server.URL()[len("http"):])
+	app.printEngines(w)
 	fmt.Fprintf(w, "  sessions            %s\n", p.cfg.storeName())
 	if app.queue != nil {
 		fmt.Fprintf(w, "  approvals           %s/approvals\n", server.URL())
@@ -75,7 +76,7 @@ func (p *program) printWelcome(ctx context.Context, app *App, server *api.API) e
 		}
 	}
 	fmt.Fprint(w, "\nNext:\n")
-	if root, err := modelRoot(p.cfg); err == nil && p.cfg.TranscriptionProvider[0] == "local" && models.Ready(root) != nil {
+	if root, err := modelRoot(p.cfg); err == nil && app.engines.needLocal() && models.Ready(root) != nil {
 		fmt.Fprintf(w, "  %s models pull  # download the offline engine\n", executable())
 	}
 	if app.queue != nil && !app.owner.HasPIN() {

@@ -69,10 +69,10 @@ func TestScribe_Calls(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	do(s.Start(ctx))
+	do(s.Start(ctx, hearken.CaptureRequest{}))
 	do(s.Stop(ctx))
 	do(s.Status(ctx))
-	do(s.New(ctx))
+	do(s.New(ctx, hearken.CaptureRequest{}))
 	do(s.Sessions(ctx, 20))
 	do(s.Sessions(ctx, 0))
 	do(s.Tail(ctx, hearken.TailRequest{N: 10}))

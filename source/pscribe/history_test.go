@@ -166,13 +166,13 @@ func TestScribe_StartStopNew(t *testing.T) {
 		"stop":  says("Stopped transcription. Session abc-1 is active until the last words are there."),
 		"new":   says("Stopped session abc-1. Started session abc-2 at 2024-01-15T14:30:00Z."),
 	}).scribe()
-	if got, err := s.Start(t.Context()); err != nil || !got.Running || got.Raw != "Transcription already active" {
+	if got, err := s.Start(t.Context(), hearken.CaptureRequest{}); err != nil || !got.Running || got.Raw != "Transcription already active" {
 		t.Errorf("start: %+v, %v", got, err)
 	}
 	if got, err := s.Stop(t.Context()); err != nil || got.Running || got.Session != "abc-1" {
 		t.Errorf("stop: %+v, %v", got, err)
 	}
-	if got, err := s.New(t.Context()); err != nil || !got.Running || got.Session != "abc-2" || got.Since.Unix() != 1705329000 {
+	if got, err := s.New(t.Context(), hearken.CaptureRequest{}); err != nil || !got.Running || got.Session != "abc-2" || got.Since.Unix() != 1705329000 {
 		t.Errorf("new: %+v, %v", got, err)
 	}
 }

@@ -57,7 +57,7 @@ func New(cfg Config) *Scribe {
 }
 
 // Start begins or continues transcription.
-func (s *Scribe) Start(ctx context.Context) (*hearken.ScribeStatus, error) {
+func (s *Scribe) Start(ctx context.Context, _ hearken.CaptureRequest) (*hearken.ScribeStatus, error) {
 	return s.runForStatus(ctx, "start", readStarted)
 }
 
@@ -71,7 +71,7 @@ func (s *Scribe) Stop(ctx context.Context) (*hearken.ScribeStatus, error) {
 }
 
 // New begins a new session.
-func (s *Scribe) New(ctx context.Context) (*hearken.ScribeStatus, error) {
+func (s *Scribe) New(ctx context.Context, _ hearken.CaptureRequest) (*hearken.ScribeStatus, error) {
 	return s.runForStatus(ctx, "new", readStarted)
 }
 

@@ -81,7 +81,7 @@ func TestScribe_NoInterpreter(t *testing.T) {
 
 func TestScribe_NotRunningAtStart(t *testing.T) {
 	s := newCLI(t, map[string]reply{"start": fails("The app is not running")}).scribe()
-	_, err := s.Start(t.Context())
+	_, err := s.Start(t.Context(), hearken.CaptureRequest{})
 	if hearken.CodeOf(err) != hearken.ProviderConnectionFailed || !strings.Contains(err.Error(), "app") {
 		t.Error(err)
 	}
@@ -185,7 +185,7 @@ func TestScribe_LeavesService(t *testing.T) {
 	})
 	s := c.scribe()
 	s.timeout = time.Hour
-	status, err := s.Start(t.Context())
+	status, err := s.Start(t.Context(), hearken.CaptureRequest{})
 	if err != nil || !status.Running || status.Raw != "Transcription started" {
 		t.Fatalf("%+v, %v", status, err)
 	}
@@ -238,7 +238,7 @@ func TestScribe_KilledOnce(t *testing.T) {
 	if status, err := c.scribe().Status(t.Context()); err != nil || !status.Running {
 		t.Errorf("%+v, %v", status, err)
 	}
-	if _, err := c.scribe().New(t.Context()); err == nil {
+	if _, err := c.scribe().New(t.Context(), hearken.CaptureRequest{}); err == nil {
 		t.Error("a second new session was begun")
 	}
 	if diff := cmp.Diff([]string{"status", "status", "new"}, c.calls()); diff != "" {
