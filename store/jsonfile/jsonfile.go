@@ -81,6 +81,26 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 	return s, nil
 }
 
+// OpenExisting opens the folder. If it is missing, or holds no file, that is
+// [hearken.NotFound].
+func OpenExisting(ctx context.Context, dir string) (*Store, error) {
+	found := false
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		found = true
+		return fs.SkipAll
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, hearken.Errorf(hearken.NotFound, "The folder %s is missing.", dir)
+	case err == nil && !found:
+		return nil, hearken.Errorf(hearken.NotFound, "The folder %s is empty.", dir)
+	}
+	return Open(ctx, dir)
+}
+
 // prepare creates the folders, brings the files up to date and completes
 // deletions that a crash interrupted.
 func (s *Store) prepare(ctx context.Context) (err error) {

@@ -227,3 +227,30 @@ func TestOpen_Again(t *testing.T) {
 		t.Errorf("a reader beside sees %s", got)
 	}
 }
+
+func TestOpenExisting(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	lost := func(says string) {
+		t.Helper()
+		if _, err := jsonfile.OpenExisting(t.Context(), dir); hearken.CodeOf(err) != hearken.NotFound || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %v", err)
+		}
+	}
+	lost("is missing")
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("it was created")
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "sessions"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lost("is empty")
+	save(t, open(t, dir), 1, said(1, "one"))
+	s, err := jsonfile.OpenExisting(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := texts(t, s, 1); got != "one" {
+		t.Errorf("got %q", got)
+	}
+}

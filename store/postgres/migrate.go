@@ -20,7 +20,7 @@ const migrationLock = 0x48726b6e
 
 // migrate applies the numbered files in sql that are new to the database, each
 // in one transaction.
-func (s *Store) migrate(ctx context.Context) error {
+func (s *Store) migrate(ctx context.Context, existing bool) error {
 	files, err := fs.Glob(migrations, "sql/*.sql") // in the order of their numbers
 	if err != nil {
 		return err
@@ -37,6 +37,10 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 		if version > i {
 			continue
+		}
+		if version == 0 && existing {
+			c := s.pool.Config().ConnConfig
+			return hearken.Errorf(hearken.NotFound, "The PostgreSQL database %s on %s has no tables of Hearken.", c.Database, c.Host)
 		}
 		text, err := migrations.ReadFile(file)
 		if err != nil {

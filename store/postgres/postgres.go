@@ -30,9 +30,16 @@ type Store struct {
 	pool *pgxpool.Pool
 }
 
-// Open connects to the database at a postgres:// URL and brings its tables up
-// to date. The URL may hold settings of the pool, such as pool_max_conns.
-func Open(ctx context.Context, url string) (*Store, error) {
+// Open connects to the database at a postgres:// URL, creates its tables or
+// brings them up to date. The URL may hold settings of the pool, such as
+// pool_max_conns.
+func Open(ctx context.Context, url string) (*Store, error) { return open(ctx, url, false) }
+
+// OpenExisting is [Open] for a database that has the tables. If it has none,
+// that is [hearken.NotFound].
+func OpenExisting(ctx context.Context, url string) (*Store, error) { return open(ctx, url, true) }
+
+func open(ctx context.Context, url string, existing bool) (*Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, unusable(err)
@@ -42,7 +49,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return nil, unusable(err)
 	}
 	s := &Store{pool: pool}
-	if err := s.migrate(ctx); err != nil {
+	if err := s.migrate(ctx, existing); err != nil {
 		pool.Close()
 		if hearken.CodeOf(err) != "" || ctx.Err() != nil {
 			return nil, err

@@ -184,3 +184,22 @@ func TestOpen_OrdinaryUser(t *testing.T) {
 		t.Errorf("%v, %v", hits, err)
 	}
 }
+
+func TestOpenExisting(t *testing.T) {
+	url := schema(t)
+	lost := func() {
+		t.Helper()
+		_, err := postgres.OpenExisting(t.Context(), url)
+		if hearken.CodeOf(err) != hearken.NotFound || !strings.Contains(err.Error(), "has no tables of Hearken") {
+			t.Errorf("got %v", err)
+		}
+	}
+	lost()
+	lost() // the first attempt created none
+	open(t, url).Close()
+	s, err := postgres.OpenExisting(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+}

@@ -17,7 +17,7 @@ const applicationID = 0x48726b6e
 
 // migrate applies the numbered files in sql that are new to the database, each
 // in one transaction. The database's user_version is the number of the last.
-func (s *Store) migrate(ctx context.Context) error {
+func (s *Store) migrate(ctx context.Context, existing bool) error {
 	files, err := fs.Glob(migrations, "sql/*.sql") // in the order of their numbers
 	if err != nil {
 		return err
@@ -25,6 +25,9 @@ func (s *Store) migrate(ctx context.Context) error {
 	version, err := s.version(ctx, s.writes, len(files))
 	if err != nil || version == len(files) {
 		return err
+	}
+	if version == 0 && existing {
+		return emptyError(s.path)
 	}
 	if _, err := s.writes.ExecContext(ctx, `PRAGMA journal_mode = wal`); err != nil {
 		return fmt.Errorf("enable wal: %w", err)

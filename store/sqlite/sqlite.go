@@ -46,11 +46,38 @@ const (
 )
 
 // Open opens the database at path and creates it if it does not exist. Only the
-// current user can read a new file.
+// current user can read a new file. If the file is gone but its log is still
+// there, that is [hearken.NotFound]: SQLite would delete the log.
 func Open(ctx context.Context, path string) (*Store, error) {
+	if err := checkLogs(path); err != nil {
+		return nil, err
+	}
 	if err := createFile(path); err != nil {
 		return nil, unusable(path, err)
 	}
+	return open(ctx, path, false)
+}
+
+// OpenExisting opens the database at path. If there is none, or an empty file,
+// that is [hearken.NotFound].
+func OpenExisting(ctx context.Context, path string) (*Store, error) {
+	if err := checkLogs(path); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, hearken.Errorf(hearken.NotFound, "The database %s is missing.", path)
+	case err == nil && info.Mode().IsRegular() && info.Size() == 0:
+		return nil, emptyError(path)
+	}
+	if err := createFile(path); err != nil { // it exists; this checks that it is a file
+		return nil, unusable(path, err)
+	}
+	return open(ctx, path, true)
+}
+
+func open(ctx context.Context, path string, existing bool) (*Store, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, unusable(path, err)
@@ -61,7 +88,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	s.writes.SetMaxOpenConns(1)
-	if err := s.prepare(ctx); err != nil {
+	if err := s.prepare(ctx, existing); err != nil {
 		_ = s.writes.Close() // nothing was written
 		if hearken.CodeOf(err) != "" || ctx.Err() != nil {
 			return nil, err
@@ -77,9 +104,10 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-// prepare migrates the file and checks that it can be written.
-func (s *Store) prepare(ctx context.Context) error {
-	if err := s.migrate(ctx); err != nil {
+// prepare migrates the file and checks that it can be written. With existing, an
+// empty database is an error.
+func (s *Store) prepare(ctx context.Context, existing bool) error {
+	if err := s.migrate(ctx, existing); err != nil {
 		return err
 	}
 	// Taking the write lock fails if the file cannot be written.
