@@ -17,22 +17,16 @@ import (
 	"github.com/hearken-dev/hearken/mcpserver"
 	"github.com/hearken-dev/hearken/pipe"
 	"github.com/hearken-dev/hearken/source/ws"
-	"github.com/hearken-dev/hearken/store/jsonfile"
-	"github.com/hearken-dev/hearken/store/postgres"
-	"github.com/hearken-dev/hearken/store/sqlite"
 )
 
-const (
-	// fallbackLanguage is the language of sessions if nobody named one.
-	fallbackLanguage = "en"
-	// storeTimeout is how long a store may take to open.
-	storeTimeout = 15 * time.Second
-)
+// fallbackLanguage is the language of sessions if nobody named one.
+const fallbackLanguage = "en"
 
 // Options are what tests and single commands change about a hub.
 type Options struct {
 	Brief      bool // for one command in this process: no transports, and actions only on request
 	LazyEngine bool // load the engine when it is first needed
+	NewStore   bool // start a new store in place of one that is lost
 	Log        *slog.Logger
 	Now        func() time.Time
 
@@ -112,7 +106,7 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 		a.listenLocal(background) // first: whoever connects now waits until the hub is ready
 	}
 	if a.store == nil {
-		if a.store, err = openStore(ctx, cfg); err != nil {
+		if a.store, err = openStore(ctx, cfg, opts.NewStore, a.log); err != nil {
 			return nil, err
 		}
 	}
@@ -207,28 +201,6 @@ func (a *App) Ready(ctx context.Context) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	return a.engines.ready(ctx)
-}
-
-// openStore opens the configured store.
-func openStore(ctx context.Context, cfg *Config) (store hearken.Store, err error) {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout) // a database may hang
-	defer cancel()
-	switch cfg.StorageBackend {
-	case "postgres":
-		store, err = postgres.Open(ctx, cfg.DatabaseURL)
-	case "json":
-		store, err = jsonfile.Open(ctx, cfg.DatabaseURL)
-	default:
-		store, err = sqlite.Open(ctx, cfg.DatabaseURL)
-	}
-	if err == nil {
-		return store, nil
-	}
-	if _, ok := errors.AsType[*hearken.Error](err); ok {
-		return nil, err
-	}
-	return nil, hearken.Errorf(hearken.RepositoryError, "The store, %s, cannot be opened: %w.", cfg.storeName(), err).
-		WithTry("hearken config, for where STORAGE_BACKEND and DATABASE_URL come from")
 }
 
 func (a *App) liveConfig() live.Config {

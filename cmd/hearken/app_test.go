@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -102,7 +103,7 @@ func TestApp_PortTaken(t *testing.T) {
 
 func TestApp_Operations(t *testing.T) {
 	cfg := testConfig(t)
-	real, err := openStore(t.Context(), cfg)
+	real, err := openStore(t.Context(), cfg, false, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

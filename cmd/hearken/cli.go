@@ -44,6 +44,7 @@ type grammar struct {
 	Audit      auditCmd       `cmd:"" help:"Verify and export the tamper-evident record of all actions."`
 	Keys       keysCmd        `cmd:"" help:"Manage the keys that let remote clients in."`
 	Models     modelsCmd      `cmd:"" help:"Manage the offline engine's models."`
+	Store      storeCmd       `cmd:"" help:"Start a new store if the old one is lost."`
 	Settings   configCmd      `cmd:"" name:"config" help:"Show every setting and where its value comes from."`
 	Version    versionCmd     `cmd:"" help:"Show the version."`
 }

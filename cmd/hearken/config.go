@@ -2,10 +2,12 @@ package main
 
 import (
 	"cmp"
+	"maps"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -233,17 +235,27 @@ func (c *Config) idleTimeout() time.Duration {
 func (c *Config) auditDir() string { return filepath.Join(c.DataDir, "audit") }
 
 // storeName describes the store without its password.
-func (c *Config) storeName() string { return c.StorageBackend + " at " + redactURL(c.DatabaseURL) }
+func (c *Config) storeName() string { return c.StorageBackend + " at " + c.shownDatabaseURL() }
+
+// shownDatabaseURL is the store's address without its password.
+func (c *Config) shownDatabaseURL() string {
+	if c.StorageBackend != "postgres" {
+		return c.DatabaseURL
+	}
+	return redactURL(c.DatabaseURL)
+}
 
 // redactURL removes the password from a connection string.
 func redactURL(raw string) string {
+	const unreadable = "an address that cannot be read"
+	isPassword := func(name string) bool { return strings.Contains(strings.ToLower(name), "password") }
 	if strings.Contains(raw, "://") {
 		u, err := url.Parse(raw)
 		if err != nil {
-			return "an address that cannot be read"
+			return unreadable
 		}
 		q := u.Query()
-		q.Del("password")
+		maps.DeleteFunc(q, func(name string, _ []string) bool { return isPassword(name) })
 		u.RawQuery = q.Encode()
 		if u.User != nil {
 			u.User = url.User(u.User.Username())
@@ -253,9 +265,21 @@ func redactURL(raw string) string {
 	if !strings.Contains(raw, "=") {
 		return raw
 	}
-	pairs := slices.DeleteFunc(strings.Fields(raw), func(pair string) bool { return strings.HasPrefix(pair, "password") })
+	var pairs []string
+	for _, pair := range connectionPair.FindAllStringSubmatch(raw, -1) {
+		if !isPassword(pair[1]) {
+			pairs = append(pairs, pair[1]+"="+pair[2])
+		}
+	}
+	if strings.TrimSpace(connectionPair.ReplaceAllString(raw, "")) != "" {
+		return unreadable
+	}
 	return strings.Join(pairs, " ")
 }
+
+// connectionPair is one setting in a connection string such as
+// host=db.example.org password='a secret'.
+var connectionPair = regexp.MustCompile(`(\w+)\s*=\s*('(?:[^'\\]|\\.)*'|(?:[^\s'\\]|\\.)*)`)
 
 func badValue(name, value, allowed string) *hearken.Error {
 	return hearken.Errorf(hearken.Invalid, "%s is %q. It must be %s.", name, value, allowed)

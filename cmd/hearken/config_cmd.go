@@ -30,7 +30,7 @@ func (c *Config) effective() []effectiveSetting {
 		e := effectiveSetting{Key: s.key(), Env: s.env, Value: formatValue(fields.Field(s.index).Interface()), From: c.sources[s.name]}
 		switch {
 		case s.name == "database-url":
-			e.Value = redactURL(e.Value)
+			e.Value = c.shownDatabaseURL()
 		case s.secret && e.Value != "":
 			e.Value = "(hidden)"
 		case s.name == "default-language" && e.Value == "":

@@ -172,8 +172,18 @@ func TestConfig_Secrets(t *testing.T) {
 	if got := c.storeName(); got != "postgres at postgres://me@host:5432/db?sslmode=disable" {
 		t.Errorf("the store is called %q", got)
 	}
-	if got := redactURL("host=h user=me password=pg-secret dbname=db"); got != "host=h user=me dbname=db" {
-		t.Errorf("got %q", got)
+	for _, raw := range []string{
+		"host=h user=me password=pg-secret dbname=db", "host=h user=me password = pg-secret dbname=db", `host=h user=me password='pg secret\'s' dbname=db`,
+		`host=h sslpassword=x\ pg-secret user=me dbname=db`,
+	} {
+		if got := redactURL(raw); got != "host=h user=me dbname=db" {
+			t.Errorf("%q becomes %q", raw, got)
+		}
+	}
+	for _, raw := range []string{"host=h password='pg-secret", "host=h password=a 'pg-secret'", "postgres://me:pg-secret@%zz/db"} {
+		if got := redactURL(raw); strings.Contains(got, "secret") {
+			t.Errorf("%q becomes %q", raw, got)
+		}
 	}
 	t.Setenv("DEEPGRAM_API_KEY_FILE", "/does/not/exist")
 	if _, err := loadConfig(t, "", nil); err == nil || !strings.Contains(err.Error(), "DEEPGRAM_API_KEY_FILE") {
