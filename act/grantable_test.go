@@ -51,25 +51,6 @@ func TestPolicy_EveryText(t *testing.T) {
 	})
 }
 
-// Who decides is told why a grant does not cover what was said on this side,
-// after the warnings and before all else.
-func TestPolicy_Doubts(t *testing.T) {
-	run(t, func(w *world) {
-		w.grant(hearken.MessageSend, "email:bob@example.org")
-		w.say(hearken.Microphone, "Bob says that the merger closes on Friday")
-		a := w.propose(w.message("the merger closes on Friday"))
-		if a.State != hearken.ActionPending || a.Grantable || len(a.Warnings) < 2 || !strings.Contains(a.Warnings[0], "not heard asking for a message") {
-			w.Errorf("%+v", a)
-		}
-		if _, _, err := w.queue.Decide(w.Context(), act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", Grant: &act.GrantBounds{}}); hearken.CodeOf(err) != hearken.PolicyDenied {
-			w.Errorf("a grant for it: %v", err)
-		}
-		if got := w.approve(a); got.State != hearken.ActionDone {
-			w.Errorf("the owner's yes: %+v", got)
-		}
-	})
-}
-
 // The same words are a request for one message.
 func TestPolicy_Again(t *testing.T) {
 	run(t, func(w *world) {

@@ -147,6 +147,5 @@ func (q *Queue) evidence(ctx context.Context, a *hearken.Action, claim *evidence
 		}
 		return none, nil
 	}
-	found, err := q.finder.Find(ctx, evidence.Query{Tool: a.Tool, Now: a.CreatedAt, Args: said, Claim: claim})
-	return found.Evidence, err
+	return q.finder.Find(ctx, evidence.Query{Now: a.CreatedAt, Args: said, Claim: claim})
 }

@@ -89,15 +89,6 @@ func (h *Hub) Read(ctx context.Context, req ReadRequest) (*Page, error) {
 	return page, nil
 }
 
-// Interim returns the unconfirmed segments of an active session.
-func (h *Hub) Interim(ctx context.Context, id string) ([]hearken.Segment, error) {
-	page, err := h.Read(ctx, ReadRequest{Session: id, From: -1, Limit: 1, Interim: true})
-	if err != nil {
-		return nil, err
-	}
-	return page.Interim, nil
-}
-
 // readWaiting reads and waits if there is nothing to read.
 func (s *session) readWaiting(ctx context.Context, req ReadRequest) (*Page, error) {
 	deadline := time.NewTimer(req.Wait)

@@ -15,13 +15,6 @@ const (
 	lagTrouble   = 5.0 // seconds
 )
 
-// How long an engine may take to deliver words it was asked for, and how often
-// the hub looks.
-const (
-	finalUntilTimeout = 500 * time.Millisecond
-	finalUntilPoll    = 10 * time.Millisecond
-)
-
 // Status reports how a session is doing. It judges by audio and words, not by
 // whether a connection is open.
 func (h *Hub) Status(ctx context.Context, id string) (*Status, error) {
@@ -104,43 +97,16 @@ func (s *session) healthLocked(st *Status, storageTrouble bool) string {
 }
 
 // FinalUntil returns up to which second of a session's clock the far side's
-// words are final. If that is before until, it asks the engine for them and
-// waits briefly. Ok is false if no words are still to come: the session is over
+// words are final. Ok is false if no words are still to come: the session is over
 // or has one side only.
-func (h *Hub) FinalUntil(ctx context.Context, id string, until float64) (finalUntil float64, ok bool) {
+func (h *Hub) FinalUntil(id string) (finalUntil float64, ok bool) {
 	s := h.find(id)
 	if s == nil {
 		return 0, false
 	}
-	pos, ok := s.farFinalUntil()
-	if !ok || pos >= position(until) {
-		return seconds(pos), ok
-	}
-	s.mu.Lock()
-	s.finalizeLocked(hearken.System)
-	s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, finalUntilTimeout)
-	defer cancel()
-	look := time.NewTicker(finalUntilPoll)
-	defer look.Stop()
-	for {
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			return seconds(pos), ok
-		}
-		if pos, ok = s.farFinalUntil(); !ok || pos >= position(until) {
-			return seconds(pos), ok
-		}
-	}
-}
-
-// farFinalUntil is the position before which all words of the far side are
-// final, and whether any may follow.
-func (s *session) farFinalUntil() (pos int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pos = math.MaxInt64
+	pos := int64(math.MaxInt64)
 	for _, c := range s.channels {
 		if c.origin == hearken.System && s.phase < backlogged {
 			pos = min(pos, c.finalUntil.Load())
@@ -151,5 +117,5 @@ func (s *session) farFinalUntil() (pos int64, ok bool) {
 			pos = min(pos, span.From)
 		}
 	}
-	return pos, pos < math.MaxInt64
+	return seconds(pos), pos < math.MaxInt64
 }

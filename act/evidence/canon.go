@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A token is a word, or a mark that belongs to addresses, in the forms in
-// which it is compared.
+// A token is a word, a mark that belongs to addresses, or a run of symbols that
+// nobody says, in the forms in which it is compared.
 type token struct {
 	exact string // lower case: what an address must have
 	plain string // without accents, numbers as digits; empty for marks
@@ -68,8 +68,9 @@ var unspacedMarks = strings.NewReplacer(
 	"ハイフン", string(privateMarks+'-'), "アンダーバー", string(privateMarks+'_'), "プラス", string(privateMarks+'+'),
 )
 
-// tokens splits a text. Words of letters, runs of digits and marks are tokens
-// of their own; scripts without spaces give pairs of neighbouring characters.
+// tokens splits a text. Words of letters, runs of digits, marks and runs of
+// symbols are tokens of their own; scripts without spaces give pairs of
+// neighbouring characters.
 func tokens(text string) []token {
 	var out []token
 	var run []rune
@@ -79,7 +80,7 @@ func tokens(text string) []token {
 			run = run[:0]
 		}
 	}
-	all := []rune(unspacedMarks.Replace(strings.ToLower(norm.NFKC.String(text))))
+	all := []rune(unspacedMarks.Replace(strings.ToLower(norm.NFKC.String(strings.Map(readable, text)))))
 	for i := 0; i < len(all); i++ {
 		r := all[i]
 		switch {
@@ -90,6 +91,14 @@ func tokens(text string) []token {
 				end++
 			}
 			out = append(out, pairs(all[i:end])...)
+			i = end - 1
+		case isSymbol(r):
+			flush()
+			end := i + 1
+			for end < len(all) && (isSymbol(all[end]) || unicode.In(all[end], unicode.Cf, unicode.Mn, unicode.Sk)) {
+				end++
+			}
+			out = append(out, word(string(all[i:end])))
 			i = end - 1
 		case unicode.IsLetter(r), unicode.IsMark(r) && len(run) > 0, unicode.IsNumber(r):
 			if len(run) > 0 && unicode.IsNumber(r) != unicode.IsNumber(run[len(run)-1]) && !unicode.IsMark(r) {
@@ -148,42 +157,6 @@ func word(s string) token {
 	return t
 }
 
-// strip removes accents and writes letters out that have no other form.
-func strip(s string) string {
-	var b strings.Builder
-	for _, r := range norm.NFKD.String(s) {
-		if unicode.Is(unicode.Mn, r) && !unicode.In(r, unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Thai, unicode.Hebrew, unicode.Arabic) {
-			continue
-		}
-		if plain, ok := writtenAs[r]; ok {
-			b.WriteString(plain)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-var writtenAs = map[rune]string{'ß': "ss", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'æ': "ae", 'œ': "oe", 'ı': "i", 'ħ': "h"}
-
-// lookAlike maps letters of other scripts to the Latin ones that look the
-// same.
-func lookAlike(r rune) rune {
-	if latin, ok := alike[r]; ok {
-		return latin
-	}
-	return r
-}
-
-var alike = func() map[rune]rune {
-	m := map[rune]rune{}
-	for pair := range strings.FieldsSeq("аa вb сc ԁd еe ѓr ɡg һh нh іi їi јj кk ӏl мm оo пn рp ԛq рp ѕs тt цu ѵv ԝw хx уy ʏy αa βb εe ηn ιi κk νv οo ρp τt υu χx γy ωw") {
-		r := []rune(pair)
-		m[r[0]] = r[1]
-	}
-	return m
-}()
-
 // unspaced reports whether r belongs to a script that is written without
 // spaces between words.
 func unspaced(r rune) bool {
@@ -217,51 +190,4 @@ func pairs(run []rune) []token {
 		i = end
 	}
 	return out
-}
-
-// filler reports whether a token says little about what is meant.
-func filler(s string) bool {
-	if fillers[s] {
-		return true
-	}
-	for _, r := range s {
-		if !unicode.Is(unicode.Hiragana, r) {
-			return false
-		}
-	}
-	return true
-}
-
-var fillers = func() map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(`
-		a an the to of in on at for and or is are was be been it this that i you he she we they me my your his her our their
-		s t ll re ve d m will would can could shall should do does did have has had with from as by so just please
-		der die das den dem des ein eine einen einem und oder ist sind war zu zum zur im am auf fur mit von ich du er sie es wir ihr mir dir mich dich bitte
-		el la los las un una unos unas y o de del al en es son que por para con yo tu se lo le mi su me te favor
-		um uma os as e ou do da dos das no na nos nas em com eu ele ela voce meu minha seu sua por favor
-		le les des du et ou est au aux dans pour avec je tu il elle nous vous il ne pas`) {
-		m[w] = true
-	}
-	return m
-}()
-
-// content returns the distinct tokens of a text that carry meaning, in order. A
-// text of fillers only is taken as a whole.
-func content(all []token) []token {
-	take := func(skip bool) []token {
-		seen := map[string]bool{}
-		var out []token
-		for _, t := range all {
-			if t.plain != "" && !seen[t.stem] && !(skip && filler(t.plain)) {
-				seen[t.stem] = true
-				out = append(out, t)
-			}
-		}
-		return out
-	}
-	if out := take(true); len(out) > 0 {
-		return out
-	}
-	return take(false)
 }

@@ -10,8 +10,8 @@ import (
 
 // A microphone beside a loudspeaker picks up the other side, and somebody who
 // plays commands into a call hopes for just that. The hub marks echoes when it
-// confirms entries, with what it knows at that moment. Here all is known, and a
-// wrongly assumed echo costs only a question.
+// confirms entries, with what it knows at that moment. Here more is known, and
+// a wrongly assumed echo costs little.
 const (
 	echoWindow = 2 * time.Second // the longest time between an echo and its source
 	// echoPart is the share of the words that the other side must have said.
@@ -26,13 +26,15 @@ const (
 	// echoGap is how long after the other side's entry one of this side with a
 	// short echo may begin, if no better times are known.
 	echoGap = 500 * time.Millisecond
+	// echoDelay is how late a loudspeaker may be. People who take turns overlap
+	// by less.
+	echoDelay = 300 * time.Millisecond
 )
 
 // findEchoes moves echoes of the other side from near to far.
 func (r *conversation) findEchoes() {
 	r.around = r.farAround()
-	var kept []stream
-	for _, st := range r.near {
+	for i, st := range r.near {
 		var near, echoes stream
 		for _, e := range st {
 			// Words that are translated are judged before their translation.
@@ -43,19 +45,24 @@ func (r *conversation) findEchoes() {
 				near = append(near, e)
 			}
 		}
-		if len(near) > 0 {
-			kept = append(kept, near)
-		}
-		if len(echoes) > 0 {
-			r.far = append(r.far, echoes)
+		r.near[i], r.far = near, append(r.far, echoes)
+	}
+}
+
+// overlapped reports whether the other side spoke while e was heard, or may
+// have. Then e may be an echo, even if its words differ: those of an echo are
+// easily misheard.
+func (r *conversation) overlapped(e *spokenEntry) bool {
+	if e.open {
+		return true
+	}
+	for _, f := range r.around.near(e) {
+		both := earlier(e.end(), f.end().Add(echoDelay)).Sub(later(e.begin(), f.begin()))
+		if f.here && both > min(echoDelay, e.end().Sub(e.begin())/2) {
+			return true
 		}
 	}
-	r.near = kept
-	for row, st := range kept {
-		for at, e := range st {
-			e.row, e.at = row, at
-		}
-	}
+	return false
 }
 
 // around holds what the other side said, by start time.
@@ -65,7 +72,7 @@ type around struct {
 }
 
 func (r *conversation) farAround() *around {
-	a := &around{entries: slices.Clone(r.shown)}
+	a := &around{}
 	for _, st := range r.far {
 		a.entries = append(a.entries, st...)
 	}

@@ -1,19 +1,22 @@
 // Package evidence finds what was really said about an action in the hub's own
-// transcripts. What an agent claims was said is only a hint.
+// transcripts, so that a person who decides about it sees the words, who said
+// them and when. What an agent claims was said is only a hint.
 //
-// A [Finder] looks for the words behind each argument and decides who said
-// them: M, the owner's side; S, the other side; or nobody. If both said them,
-// it decides for the less trusted side, unless the owner's own words leave no
-// doubt; [Finder.Find] has the rules. It also says where words from this side
-// may not have been meant as a request.
+// A [Finder] looks for the words behind each argument: on this side's
+// microphone (M), on the other side (S), or nowhere. Nothing is allowed because
+// of what it finds. It may only cost something: a message is denied if only the
+// other side named an unknown recipient, and an agent's client may not decide
+// about the other side's words. So whenever both sides may have said something,
+// the finder decides for S, or marks M as overlapped; [Finder.Find] has the
+// rules.
 //
 // Only what this computer captures is M. Audio that anybody sends, with a key or
 // without one, counts as S, whoever speaks in it: otherwise a program that may
-// send audio and request actions could speak for its owner. So a voice
-// assistant that sends the audio itself always needs an approval.
+// send audio and request actions could speak for its owner.
 //
-// The package cannot know who speaks into a microphone: a video that plays in
-// the room while only the microphone is captured counts as M.
+// The package cannot know who speaks into a microphone. A video that plays in
+// the room counts as M if only the microphone is captured, or if the capture of
+// the computer's own sound does not contain it.
 package evidence
 
 import (
@@ -23,26 +26,19 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// Transcripts are the sessions to search.
+// Transcripts are the sessions to search. Segments yields what each side said in
+// order.
 type Transcripts interface {
 	Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error)
 	Segments(ctx context.Context, id string, words bool, yield func([]hearken.Segment) error) error
 }
 
-// Interim may be implemented by [Transcripts] too. It returns the entries of a
-// session that are not confirmed yet. They are no evidence, but an echo can be
-// confirmed before the other side's words that it repeats, and then only the
-// unconfirmed entries show it.
-type Interim interface {
-	Interim(ctx context.Context, id string) ([]hearken.Segment, error)
-}
-
 // FinalUntil may be implemented by [Transcripts] too. It returns the second of a
-// session up to which the other side's words are final. If that is before
-// until, it may ask their engine for them. ok is false if no words are still to
-// come. What this side said later may be an echo of words not transcribed yet.
+// session up to which the other side's words are final. What this side said
+// later may be an echo of words not transcribed yet. ok is false if no words are
+// still to come.
 type FinalUntil interface {
-	FinalUntil(ctx context.Context, id string, until float64) (seconds float64, ok bool)
+	FinalUntil(id string) (seconds float64, ok bool)
 }
 
 // A Claim is where an agent says the words behind an action are.
@@ -52,13 +48,8 @@ type Claim struct {
 	Quote    string
 }
 
-// How far back words count.
-const (
-	recent = 10 * time.Minute
-	// claimable is how old words may be that an agent cites. Older ones are
-	// shown, but are no request to do something now.
-	claimable = 24 * time.Hour
-)
+// recent is how far back words count that no claim cites.
+const recent = 10 * time.Minute
 
 // floor is the share of an argument's words that must have been said.
 const floor = 0.5
@@ -83,42 +74,27 @@ type Arg struct {
 
 // A Query is an action whose words are looked for.
 type Query struct {
-	Tool  string // the action's tool
 	Now   time.Time
 	Args  []Arg
 	Claim *Claim // may be nil
-
-	Repeats bool // it will happen more than once
-}
-
-// A Finding is the result of [Finder.Find].
-type Finding struct {
-	// Evidence has one element per argument, in order. Its Source is empty if
-	// nobody said it.
-	Evidence []hearken.Evidence
-	// Doubts are sentences for the owner. They say why a grant does not cover
-	// the action although all of it was said on this side.
-	Doubts []string
 }
 
 // A Finder finds evidence. It may be used concurrently.
-type Finder struct {
-	transcripts Transcripts
-	cache       cache
-}
+type Finder struct{ transcripts Transcripts }
 
 // New returns a finder that searches t.
 func New(t Transcripts) *Finder { return &Finder{transcripts: t} }
 
-// Find looks for the words behind an action.
+// Find looks for the words behind an action. It returns one element per
+// argument, in order. Its Source is empty if nobody said it.
 //
-// It searches sessions that were active within the last ten minutes, and the
-// claimed one. Only confirmed words count; translations count as words of the
-// translated speaker. M is M only in a live capture of this computer; all else
-// is S.
+// It searches sessions that were active within the last ten minutes, and what a
+// claim cites, however old. Only confirmed words count; translations count as
+// words of the translated speaker. M is M only in a live capture of this
+// computer; all else is S.
 //
 //   - The words may be spread over three neighbouring entries of one speaker.
-//     If less than half of them were said, nobody said them.
+//     If less than half of those that carry meaning were said, nobody said them.
 //   - An address or a name counts as M only if all of it was said, letter by
 //     letter; for S a part or something similar is enough.
 //   - M that is heard while S says the same is an echo, and S.
@@ -127,56 +103,22 @@ func New(t Transcripts) *Finder { return &Finder{transcripts: t} }
 //     more are M: the owner began with them or repeats them. Fewer words, and
 //     names, belong to whoever said them last.
 //   - A text with a word that S said and M did not say with the rest is S.
+//   - M overlaps if this computer's other side spoke meanwhile, whatever it
+//     said, or may have: its words are still to come, or audio was lost. If no
+//     other side is captured there is nothing to know, and a sentence that
+//     stands below all words is not read.
 //
-// If all of it is M, each of these is a doubt, unless one stretch of three
-// neighbouring entries is free of them:
-//
-//   - The arguments were said apart from each other.
-//   - No word there asks for the tool in a language that the tables know.
-//   - The text has a word that was not said there, or numbers in another order.
-//   - The recipient of a message was not named right after the word that asks
-//     for it, or the text not after that name.
-//   - It is negated or conditional in another way than what was said, or was
-//     revoked right afterwards.
-//   - It will be repeated, and no word there says so.
-//   - It was said more than ten minutes ago, and only a claim brought it up.
-//   - The other side's words of that moment are still to come.
-func (f *Finder) Find(ctx context.Context, q Query) (Finding, error) {
-	found, open, err := f.find(ctx, &q)
-	if err != nil || open == nil {
-		return found, err
-	}
-	// It hangs on what the far side's engine has yet to tell.
-	if t, ok := f.transcripts.(FinalUntil); ok {
-		t.FinalUntil(ctx, open.session, open.seg.EndTime)
-	}
-	found, _, err = f.find(ctx, &q)
-	return found, err
-}
-
-// find searches once. It also returns an entry if the result depends only on
-// who said that.
-func (f *Finder) find(ctx context.Context, q *Query) (Finding, *spokenEntry, error) {
-	r, err := f.gather(ctx, q)
+// Coverage is the share of all words of a text, so that it tells if an agent
+// added even a small one. What cannot be read as a word, such as an emoji, counts
+// as a word that was not said.
+func (f *Finder) Find(ctx context.Context, q Query) ([]hearken.Evidence, error) {
+	r, err := f.gather(ctx, &q)
 	if err != nil {
-		return Finding{}, nil, err
+		return nil, err
 	}
-	var out Finding
-	var found []judged
-	own := true
+	var out []hearken.Evidence
 	for i := range q.Args {
-		j := r.judge(&q.Args[i])
-		own = own && j.shown.Source == hearken.Microphone
-		found = append(found, j)
-		out.Evidence = append(out.Evidence, j.shown)
+		out = append(out, r.judge(&q.Args[i]))
 	}
-	if !own || len(found) == 0 {
-		return out, nil, nil
-	}
-	w := r.doubts(q, found)
-	out.Doubts = w.doubts
-	if len(w.doubts) > 1 {
-		w.open = nil
-	}
-	return out, w.open, nil
+	return out, nil
 }

@@ -18,46 +18,43 @@ const (
 )
 
 // judge finds the words of one argument and decides who said them.
-func (r *conversation) judge(a *Arg) judged {
-	out := judged{arg: a, forms: forms(a)}
-	near, far := r.nearMatches(a, out.forms), r.farMatches(a, out.forms)
-	var own, old []match
-	for i, m := range near {
-		switch {
-		case slices.ContainsFunc(m.entries, func(e *spokenEntry) bool { return e.old }):
-			old = append(old, m)
-		case i >= maxEchoes: // enough, and what is left out is nobody's
-		case r.around.echoes(m.entries, m.words, echoGap):
-			m.echo = true
+func (r *conversation) judge(a *Arg) hearken.Evidence {
+	all := forms(a)
+	near, far := r.nearMatches(a, all), r.farMatches(all)
+	var own []match
+	for _, m := range near[:min(len(near), maxEchoes)] { // what is left out is nobody's
+		if m.echo = r.around.echoes(m.entries, m.words, echoGap); m.echo {
 			far = append(far, m)
-		default:
+		} else {
 			own = append(own, m)
 		}
 	}
-	far = slices.DeleteFunc(far, func(m match) bool { return m.cover < floor })
-	sortBest(own)
-	sortBest(far)
-	switch {
-	case len(own) > 0 && r.ownersWords(a, out.forms, own, far):
-		out.shown = r.evidence(hearken.Microphone, own[0])
-		out.own = slices.DeleteFunc(own, func(m match) bool { return m.cover < own[0].cover })
-	case len(far) > 0:
-		out.shown = r.evidence(hearken.System, far[0])
-	case len(own) > 0: // the far side said what the owner did not
-		rest, _ := r.completed(out.forms, &own[0])
-		out.shown = r.evidence(hearken.System, rest)
-	case len(old) > 0:
-		out.shown = r.evidence("", old[0])
+	far = best(far)
+	if len(own) > 0 {
+		if rest, ok := r.completed(all, &own[0]); ok {
+			own, far = nil, append(far, rest)
+		}
 	}
-	out.shown.Arg = a.Name
+	out := hearken.Evidence{}
+	switch {
+	case len(own) > 0 && ownersWords(a, all, own, far):
+		out = r.evidence(hearken.Microphone, own[0])
+		out.Overlap = slices.ContainsFunc(own[0].entries, r.overlapped)
+	case len(far) > 0:
+		out = r.evidence(hearken.System, far[0])
+	}
+	out.Arg = a.Name
 	return out
 }
 
-// sortBest sorts the best match first: the most words, then the latest.
-func sortBest(all []match) {
+// best returns the matches that are good enough, the best first: the most words,
+// then the latest.
+func best(all []match) []match {
+	all = slices.DeleteFunc(all, func(m match) bool { return m.cover < floor })
 	slices.SortStableFunc(all, func(a, b match) int {
-		return cmp.Or(cmp.Compare(b.cover, a.cover), b.to.Compare(a.to))
+		return cmp.Or(cmp.Compare(b.cover, a.cover), cmp.Compare(b.share, a.share), b.to.Compare(a.to))
 	})
+	return all
 }
 
 // nearMatches finds an argument in what this side said, best first. Names and
@@ -73,7 +70,7 @@ func (r *conversation) nearMatches(a *Arg, all []form) []match {
 			f := &all[i]
 			switch {
 			case a.Kind == Text:
-				out = append(out, st.spread(f.toks, false)...)
+				out = append(out, st.spread(f, false)...)
 			case f.phone:
 				out = append(out, row.number(f.literal)...)
 			case f.literal != "":
@@ -83,12 +80,11 @@ func (r *conversation) nearMatches(a *Arg, all []form) []match {
 			}
 		}
 	}
-	sortBest(out)
-	return out
+	return best(out)
 }
 
 // farMatches finds an argument in what anybody else said, whole or in part.
-func (r *conversation) farMatches(a *Arg, all []form) []match {
+func (r *conversation) farMatches(all []form) []match {
 	var out []match
 	for _, st := range r.far {
 		for i := range all {
@@ -97,54 +93,32 @@ func (r *conversation) farMatches(a *Arg, all []form) []match {
 				out = append(out, st.hint(f)...)
 			}
 			if !f.phone {
-				out = append(out, st.spread(f.toks, true)...)
+				out = append(out, st.spread(f, true)...)
 			}
 		}
-	}
-	for i := range out {
-		out[i].echo = slices.ContainsFunc(out[i].entries, func(e *spokenEntry) bool { return e.echo })
 	}
 	return out
 }
 
 // ownersWords decides whether words that both sides may have said are the
 // owner's. Both lists are sorted, and own is not empty.
-func (r *conversation) ownersWords(a *Arg, all []form, own, far []match) bool {
-	m := own[0]
-	if len(far) == 0 || m.cover > far[0].cover {
-		_, completed := r.completed(all, &m)
-		return !completed
-	}
-	switch {
-	case far[0].cover > m.cover, m.cover < 1:
+func ownersWords(a *Arg, all []form, own, far []match) bool {
+	switch cover := own[0].cover; {
+	case len(far) == 0 || cover > far[0].cover:
+		return true
+	case cover < far[0].cover || cover < 1:
 		return false
 	case a.Kind == Text && len(all[0].toks) >= distinctWords:
 		return true
 	}
-	whole := slices.DeleteFunc(slices.Clone(far), func(f match) bool { return f.cover < 1 })
-	for _, m := range own {
-		if m.cover < 1 {
-			break
-		}
-		if m.literal && !slices.ContainsFunc(whole, func(f match) bool { return f.literal && !f.from.After(first(own)) }) {
-			return true // said by the owner first
-		}
-		if !m.literal && !slices.ContainsFunc(whole, func(f match) bool { return f.to.After(m.to) }) {
-			return true // said by the owner last
-		}
-	}
-	return false
-}
-
-// first returns when the owner first said an address.
-func first(own []match) time.Time {
-	var at time.Time
-	for _, m := range own {
-		if m.literal && (at.IsZero() || m.from.Before(at)) {
-			at = m.from
-		}
-	}
-	return at
+	return slices.ContainsFunc(own, func(m match) bool {
+		return m.cover == 1 && !slices.ContainsFunc(far, func(f match) bool {
+			if m.literal {
+				return f.literal && !f.from.After(m.from) // the other side said it first
+			}
+			return f.to.After(m.to) // the other side said it last
+		})
+	})
 }
 
 // completed finds where the other side said what the owner's match lacks. One
@@ -154,17 +128,10 @@ func (r *conversation) completed(all []form, m *match) (match, bool) {
 		return match{}, false
 	}
 	for i := range all {
-		for _, t := range all[i].toks {
-			if slices.Contains(m.words, t.stem) || courteous[t.exact] {
-				continue
-			}
-			for _, st := range append(slices.Clone(r.far), r.shown) {
-				for j, e := range st {
-					if slices.ContainsFunc(e.toks, func(s token) bool { return s.far == t.far && t.far != "" }) {
-						one := match{entries: st[j : j+1], words: []string{t.stem}, cover: 1 / float64(len(all[i].toks))}
-						one.echo = e.echo
-						return one, true
-					}
+		for _, st := range r.far {
+			for _, one := range st.spread(&all[i], true) {
+				if slices.ContainsFunc(one.words, func(w string) bool { return !slices.Contains(m.words, w) }) {
+					return one, true
 				}
 			}
 		}
@@ -189,7 +156,7 @@ func (r *conversation) evidence(source hearken.Origin, m match) hearken.Evidence
 		At:       m.entries[0].begin().Format(time.RFC3339),
 		Speaker:  main.seg.Speaker,
 		Quote:    safetext.Clip(strings.Join(quote, " "), quoteRunes),
-		Coverage: m.cover,
+		Coverage: m.share,
 		Echo:     m.echo,
 		Claimed:  r.claims(m.entries),
 	}
@@ -211,5 +178,5 @@ func (r *conversation) claims(entries []*spokenEntry) bool {
 	if slices.ContainsFunc(entries, func(e *spokenEntry) bool { return e.claimed }) {
 		return true
 	}
-	return r.claim != nil && r.claim.Session == "" && len(r.claim.Segments) == 0 && len(plain(r.quote)) > 0 && r.quoted(entries)
+	return r.claim.Session == "" && len(r.claim.Segments) == 0 && len(r.quote) > 0 && r.quoted(entries)
 }

@@ -33,7 +33,7 @@ func (f *flat) match(i, j int, literal bool) (match, bool) {
 	if f.in[j-1]-f.in[i] >= maxSpread {
 		return match{}, false
 	}
-	m := match{entries: f.st[f.in[i] : f.in[j-1]+1], cover: 1, literal: literal}
+	m := match{entries: f.st[f.in[i] : f.in[j-1]+1], cover: 1, share: 1, literal: literal}
 	for _, t := range f.toks[i:j] {
 		if t.plain != "" && !slices.Contains(m.words, t.stem) {
 			m.words = append(m.words, t.stem)
@@ -177,8 +177,8 @@ func (st stream) hint(f *form) []match {
 				b.WriteString(st[j].squashed)
 			}
 			if want != "" && strings.Contains(b.String(), want) {
-				m := match{entries: st[i : j+1], cover: 1, literal: true, from: st[i].begin(), to: st[j].end()}
-				m.words = stems(f.all)
+				m := match{entries: st[i : j+1], words: stems(f.all), cover: 1, share: 1, literal: true, from: st[i].begin(), to: st[j].end()}
+				m.echo = m.entries.anyEcho()
 				out = append(out, m)
 				break
 			}

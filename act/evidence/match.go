@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // maxSpread is how many neighbouring entries the words may be spread over.
@@ -11,10 +12,11 @@ const maxSpread = 3
 
 // A match is where words of an argument were said.
 type match struct {
-	entries []*spokenEntry
+	entries stream
 	words   []string // what of the argument was said, as stems
-	cover   float64
-	literal bool // the address itself, and not a name
+	cover   float64  // the share of the words that carry meaning
+	share   float64  // the share of all words
+	literal bool     // the address itself, and not a name
 	echo    bool
 	from    time.Time
 	to      time.Time
@@ -37,7 +39,7 @@ func forms(a *Arg) []form {
 		if a.Kind == Address {
 			f.literal, f.phone = literal(text)
 			if f.literal == "" {
-				f.toks = words(all) // of a name every word counts
+				f.toks = names(all)
 			}
 		}
 		if len(f.toks) > 0 || f.literal != "" {
@@ -47,8 +49,13 @@ func forms(a *Arg) []form {
 	return out
 }
 
-func words(all []token) []token {
-	return slices.DeleteFunc(slices.Clone(all), func(t token) bool { return t.plain == "" })
+// names returns the words of a name, of which every one counts. A symbol in it is
+// not said.
+func names(all []token) []token {
+	return slices.DeleteFunc(slices.Clone(all), func(t token) bool {
+		first, _ := utf8.DecodeRuneInString(t.plain)
+		return t.plain == "" || isSymbol(first)
+	})
 }
 
 // literal reports whether a text is an address or a number.
@@ -73,35 +80,32 @@ func onlyDigits(s string) string {
 	}, s)
 }
 
-// joined reports whether b continues what a said.
-func joined(a, b *spokenEntry) bool {
-	same := a.seg.Speaker == nil || b.seg.Speaker == nil || *a.seg.Speaker == *b.seg.Speaker
-	return same && b.begin().Sub(a.end()) <= pause
-}
-
-// spread finds where tokens were said, in any order. For each entry it returns
-// the best match that begins there and is good enough. The loose form also
-// accepts words that only look the same.
-func (st stream) spread(want []token, loose bool) []match {
-	if len(want) == 0 {
-		return nil
-	}
-	index := make(map[string]int, len(want))
-	for i, t := range want {
+// spread finds where words were said, in any order. For each entry it returns the
+// best match that begins there. The loose form also accepts words that only look
+// the same.
+func (st stream) spread(f *form, loose bool) []match {
+	key := func(t *token) string {
 		if loose {
-			index[t.far] = i
-		} else {
-			index[t.stem] = i
+			return t.far
+		}
+		return t.stem
+	}
+	var want []token // each word once: those that carry meaning, then the others
+	meant := 0
+	index := map[string]int{"": -1}
+	for i, t := range slices.Concat(f.toks, f.all) {
+		if _, known := index[key(&t)]; !known {
+			index[key(&t)] = len(want)
+			want = append(want, t)
+		}
+		if i < len(f.toks) {
+			meant = len(want)
 		}
 	}
 	hits := make([][]int, len(st)) // the wanted ones that each entry has
 	for i, e := range st {
 		for j := range e.toks {
-			key := e.toks[j].stem
-			if loose {
-				key = e.toks[j].far
-			}
-			if at, ok := index[key]; ok && key != "" {
+			if at, ok := index[key(&e.toks[j])]; ok && at >= 0 {
 				hits[i] = append(hits[i], at)
 			}
 		}
@@ -109,34 +113,26 @@ func (st stream) spread(want []token, loose bool) []match {
 	var out []match
 	seen := make([]int, len(want))
 	for i := range st {
-		if len(hits[i]) == 0 {
-			continue
-		}
-		best, bestEnd, n := 0, i, 0
-		for j := i; j < min(i+maxSpread, len(st)); j++ {
-			if j > i && !joined(st[j-1], st[j]) {
-				break
-			}
+		var m match
+		var words []string
+		all := 0
+		for j := i; j < min(i+maxSpread, len(st)) && (j == i || joined(st[j-1], st[j])); j++ {
 			for _, at := range hits[j] {
-				if seen[at] != i+1 {
-					seen[at] = i + 1
-					n++
+				if seen[at] == i+1 {
+					continue
+				}
+				seen[at] = i + 1
+				all++
+				if at < meant {
+					words = append(words, want[at].stem)
 				}
 			}
-			if n > best {
-				best, bestEnd = n, j
+			if len(words) > len(m.words) {
+				m = match{entries: st[i : j+1], words: words, cover: float64(len(words)) / float64(meant), share: float64(all) / float64(len(want))}
 			}
 		}
-		if cover := float64(best) / float64(len(want)); cover >= floor {
-			m := match{entries: st[i : bestEnd+1], cover: cover}
-			for _, h := range hits[i : bestEnd+1] {
-				for _, at := range h {
-					if !slices.Contains(m.words, want[at].stem) {
-						m.words = append(m.words, want[at].stem)
-					}
-				}
-			}
-			m.from, m.to = m.entries[0].begin(), m.entries[len(m.entries)-1].end()
+		if len(m.words) > 0 {
+			m.from, m.to, m.echo = st[i].begin(), m.entries[len(m.entries)-1].end(), m.entries.anyEcho()
 			out = append(out, m)
 		}
 	}
@@ -163,14 +159,4 @@ func stems(toks []token) []string {
 		}
 	}
 	return out
-}
-
-// within finds part in all, one word after the other.
-func within(all, part []string) (int, bool) {
-	for i := 0; i+len(part) <= len(all); i++ {
-		if slices.Equal(all[i:i+len(part)], part) {
-			return i, true
-		}
-	}
-	return 0, len(part) == 0
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// worst is what a policy goes by: the least trusted source of all arguments.
+// worst is the least trusted source of all arguments.
 func worst(all []hearken.Evidence) hearken.Origin {
 	if slices.ContainsFunc(all, func(e hearken.Evidence) bool { return e.Source == theirs }) {
 		return theirs
@@ -49,13 +49,8 @@ func TestFinder_OwnersVoice(t *testing.T) {
 		{[]string{"S 1-9 and then we went to the lake and it rained all the time and", "M 4-8 Remind me to renew the passport."}, []Arg{note("Renew the passport")}},
 		{[]string{"M 1-6 Tell Anna the WiFi password is on the fridge.", "S 8-9 Ha, nice."}, []Arg{anna, text("The WiFi password is on the fridge.")}},
 	} {
-		q := Query{Args: tt.args, Tool: map[string]string{"to": message, "title": event, "note": reminder}[tt.args[0].Name]}
-		got := talk(1, tt.lines...).finding(t, q)
-		if worst(got.Evidence) != mine {
+		if got := talk(1, tt.lines...).find(t, Query{Args: tt.args}); worst(got) != mine {
 			t.Errorf("%q:\n%+v", tt.lines, got)
-		}
-		if foreign := slices.ContainsFunc([]rune(tt.lines[0]), func(r rune) bool { return r == '提' || r == 'Н' }); foreign != (len(got.Doubts) > 0) {
-			t.Errorf("%q: doubts %q", tt.lines, got.Doubts)
 		}
 	}
 }

@@ -44,8 +44,5 @@ func TestToolErrors(t *testing.T) {
 }
 
 // What evidence may use besides transcripts is found by type assertion: the hub
-// must have these methods.
-var (
-	_ evidence.Interim    = (*live.Hub)(nil)
-	_ evidence.FinalUntil = (*live.Hub)(nil)
-)
+// must have this method.
+var _ evidence.FinalUntil = (*live.Hub)(nil)
