@@ -147,18 +147,28 @@ func requester(a *hearken.Action) string {
 	return a.Client + ", with " + key
 }
 
-// evidenceText says who said the words for an argument.
+// evidenceText says where the words for an argument were heard. It does not say
+// "you said": nobody can know who speaks into a microphone.
 func evidenceText(e hearken.Evidence) string {
-	who := "You"
-	if e.Source == hearken.System || e.Echo {
-		who = "The other side"
+	text := argName(e.Arg)
+	if !e.Deleted && isPartial(e) {
+		text += fmt.Sprintf(" (%.0f %% of the words)", 100*e.Coverage)
+	}
+	switch {
+	case e.Echo:
+		text += ", heard on your microphone, may be an echo of the other side"
+	case e.Source == hearken.System:
+		text += ", said by the other side"
+	case e.Overlap:
+		text += ", heard on your microphone while the other side may have been speaking"
+	default:
+		text += ", heard on your microphone"
+	}
+	if e.Deleted {
+		return text + ". The words were deleted with their session."
 	}
 	if e.Speaker != nil {
-		who += fmt.Sprintf(" (speaker %d)", *e.Speaker)
+		text += fmt.Sprintf(" (speaker %d)", *e.Speaker+1)
 	}
-	text := fmt.Sprintf("%s: %s said %q, %s", argName(e.Arg), who, e.Quote, e.At)
-	if e.Echo {
-		text += ", an echo in your microphone"
-	}
-	return text
+	return fmt.Sprintf("%s: %q, %s", text, e.Quote, e.At)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -57,50 +56,6 @@ func fromFarSide(said []hearken.Evidence, arg string) bool {
 	return slices.ContainsFunc(said, func(e hearken.Evidence) bool {
 		return (arg == "" || e.Arg == arg) && (e.Source == hearken.System || e.Echo)
 	})
-}
-
-// warnings tell the decider where the words came from.
-func warnings(said []hearken.Evidence) []string {
-	var echoed, far, unsaid []string
-	for _, e := range said {
-		name := "the " + argName(e.Arg)
-		switch {
-		case e.Echo:
-			echoed = append(echoed, name)
-		case e.Source == hearken.System:
-			far = append(far, name)
-		case e.Source == "":
-			unsaid = append(unsaid, name)
-		}
-	}
-	var out []string
-	if len(far) > 0 {
-		out = append(out, fmt.Sprintf("The other side said %s, not you.", joinList(far, "and")))
-	}
-	if len(echoed) > 0 {
-		out = append(out, fmt.Sprintf("The other side said %s, not you. Your microphone picked up an echo.", joinList(echoed, "and")))
-	}
-	if len(unsaid) > 0 {
-		out = append(out, fmt.Sprintf("Nobody was heard saying %s.", joinList(unsaid, "or")))
-	}
-	return out
-}
-
-// joinList writes a list as people do: a, b and c.
-func joinList(list []string, last string) string {
-	n := len(list) - 1
-	if n == 0 {
-		return list[0]
-	}
-	return strings.Join(list[:n], ", ") + " " + last + " " + list[n]
-}
-
-// argName is an argument's name for people.
-func argName(arg string) string {
-	if arg == "to" {
-		return "recipient"
-	}
-	return arg
 }
 
 // findGrant returns a grant that covers an action, nil if there is none. If one

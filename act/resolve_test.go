@@ -114,14 +114,11 @@ func TestDescribe(t *testing.T) {
 
 func TestDescribe_Requester(t *testing.T) {
 	for want, a := range map[string]hearken.Action{
-		"asked by  claude-code 2, on this computer\n":                 {Principal: act.Local, KeyName: act.Local, Client: "claude-code 2"},
-		"asked by  a program, on this computer\n":                     {Principal: act.Local},
-		"asked by  key \"phone\" (key_a)\n":                           {Principal: "key_a", KeyName: "phone"},
-		"asked by  Cursor, with key \"phone\" (key_a)\n":              {Principal: "key_a", KeyName: "phone", Client: "Cursor"},
-		"asked by  key key_a\n":                                       {Principal: "key_a"},
-		`evidence  recipient: You said "Write to Bob.", 10:00` + "\n": {Evidence: []hearken.Evidence{{Arg: "to", Source: hearken.Microphone, Quote: "Write to Bob.", At: "10:00"}}},
-		`evidence  text: The other side said "Now.", 10:00` + "\n":    {Evidence: []hearken.Evidence{{Arg: "text", Source: hearken.System, Quote: "Now.", At: "10:00"}}},
-		`"Now.", 10:00, an echo in your microphone` + "\n":            {Evidence: []hearken.Evidence{{Arg: "text", Source: hearken.Microphone, Echo: true, Quote: "Now.", At: "10:00"}}},
+		"asked by  claude-code 2, on this computer\n":    {Principal: act.Local, KeyName: act.Local, Client: "claude-code 2"},
+		"asked by  a program, on this computer\n":        {Principal: act.Local},
+		"asked by  key \"phone\" (key_a)\n":              {Principal: "key_a", KeyName: "phone"},
+		"asked by  Cursor, with key \"phone\" (key_a)\n": {Principal: "key_a", KeyName: "phone", Client: "Cursor"},
+		"asked by  key key_a\n":                          {Principal: "key_a"},
 	} {
 		if got := act.Describe(&a); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
