@@ -54,6 +54,7 @@ const structure = `(() => {
 func pageAccessible(t *testing.T, start starter) {
 	far := newAction(t, "Yes \u202e no")
 	far.Evidence[0].Source, far.Grantable = hearken.System, false
+	far.Evidence[1].Overlap = true
 	h, b := start(nil)
 	check := func(where string) {
 		t.Helper()

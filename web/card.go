@@ -9,9 +9,10 @@ import (
 
 // Why a card has a warning: who said the words behind the action.
 const (
-	warnFar  = "far"  // the other side
-	warnEcho = "echo" // the other side, heard by the microphone
-	warnNone = "none" // nobody
+	warnFar     = "far"     // the other side
+	warnEcho    = "echo"    // the other side, heard by the microphone
+	warnOverlap = "overlap" // heard by the microphone while the other side may have been speaking
+	warnNone    = "none"    // nobody
 )
 
 // A card is an action with everything that the owner needs to decide.
@@ -46,21 +47,25 @@ func (h *Handler) card(a *hearken.Action, names keyNames) card {
 
 // warning returns the most serious warning about the words behind an action.
 func warning(list []hearken.Evidence) string {
-	if len(list) == 0 {
-		return warnNone
-	}
-	worst := ""
+	found := map[string]bool{warnNone: len(list) == 0}
 	for _, e := range list {
 		switch {
-		case e.Source == hearken.System:
-			return warnFar
 		case e.Echo:
-			worst = warnEcho
-		case e.Source != hearken.Microphone && worst == "":
-			worst = warnNone
+			found[warnEcho] = true
+		case e.Source == hearken.System:
+			found[warnFar] = true
+		case e.Source == "":
+			found[warnNone] = true
+		case e.Overlap:
+			found[warnOverlap] = true
 		}
 	}
-	return worst
+	for _, w := range []string{warnFar, warnEcho, warnOverlap, warnNone} {
+		if found[w] {
+			return w
+		}
+	}
+	return ""
 }
 
 // canUndo reports whether the page offers to undo an action. A message that was

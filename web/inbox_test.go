@@ -250,19 +250,20 @@ func TestCancelRevokePause(t *testing.T) {
 func TestCard(t *testing.T) {
 	earlier, now := newAction(t, "the old text"), newAction(t, "the new text")
 	earlier.State, earlier.Decision = hearken.ActionDone, &hearken.Decision{Allow: true, By: "owner", At: callAt}
-	far, echo, none, unheard := newAction(t, ""), newAction(t, ""), newAction(t, ""), newAction(t, "")
-	far.Evidence[1].Source = hearken.System
-	echo.Evidence[1].Echo = true
+	far, echo, overlap, none, unheard := newAction(t, ""), newAction(t, ""), newAction(t, ""), newAction(t, ""), newAction(t, "")
+	far.Evidence[0].Echo, far.Evidence[1].Source = true, hearken.System
+	echo.Evidence[0].Overlap, echo.Evidence[1].Source, echo.Evidence[1].Echo = true, hearken.System, true
+	overlap.Evidence[0], overlap.Evidence[1].Overlap = hearken.Evidence{Arg: "to"}, true
 	none.Evidence[1] = hearken.Evidence{Arg: "text"}
 	unheard.Evidence = nil
-	for _, a := range []*hearken.Action{&far, &echo, &none, &unheard} {
+	for _, a := range []*hearken.Action{&far, &echo, &overlap, &none, &unheard} {
 		a.Target = "email:nobody@example.org"
 	}
 	meeting := newAction(t, "")
 	meeting.Tool, meeting.Message = hearken.CalendarCreate, nil
 	meeting.Appointment = &hearken.Appointment{Title: "Night", Start: time.Date(2026, 10, 25, 1, 30, 0, 0, time.UTC), Zone: "Europe/Berlin", Duration: 30 * time.Minute}
 	h := open(t, nil)
-	for _, a := range []hearken.Action{earlier, now, far, echo, none, unheard, meeting} {
+	for _, a := range []hearken.Action{earlier, now, far, echo, overlap, none, unheard, meeting} {
 		h.queue.put(a)
 	}
 	v := h.signedIn(t)
@@ -272,7 +273,7 @@ func TestCard(t *testing.T) {
 	for _, c := range inboxOf(t, next(t, events)).Pending {
 		cards[c.ID] = c
 	}
-	for id, want := range map[string]string{now.ID: "", far.ID: "far", echo.ID: "echo", none.ID: "none", unheard.ID: "none"} {
+	for id, want := range map[string]string{now.ID: "", far.ID: "far", echo.ID: "echo", overlap.ID: "overlap", none.ID: "none", unheard.ID: "none"} {
 		if got := cards[id].Warning; got != want {
 			t.Errorf("warning %q, want %q", got, want)
 		}

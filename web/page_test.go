@@ -16,7 +16,7 @@ import (
 func TestPage(t *testing.T) {
 	browser := chromium(t)
 	for name, test := range map[string]func(t *testing.T, start func(func(*web.Config, *testPage)) (*testPage, *tab)){
-		"SignIn": pageSignIn, "Setup": pageSetup, "Card": pageCard, "Deceit": pageDeceit, "Decide": pageDecide, "Grant": pageGrant,
+		"SignIn": pageSignIn, "Setup": pageSetup, "Card": pageCard, "Evidence": pageEvidence, "Deceit": pageDeceit, "Decide": pageDecide, "Grant": pageGrant,
 		"Armed": pageArmed, "Race": pageRace, "Live": pageLive, "Pause": pagePause, "Reload": pageReload, "Past": pagePast,
 		"Narrow": pageNarrow, "Lost": pageLost, "Accessible": pageAccessible, "LongText": pageLongText, "Late": pageLate,
 	} {
@@ -105,7 +105,7 @@ func pageCard(t *testing.T, start starter) {
 	text := eval[string](b, `document.querySelector(".card").innerText`)
 	for _, want := range []string{
 		"Send an email to Bob Novák", "bob@example.org", "in your contact book", "I'll send the contract on Friday.\n\nBest,", "Claude Code", "laptop",
-		"You", "Tell Bob Novák that I'll send the contract on Friday.", " min ", "Allow once", "Deny", "Allow similar actions", "Different from the last one",
+		"Your microphone", "Tell Bob Novák that I'll send the contract on Friday.", " min ", "Allow once", "Deny", "Allow similar actions", "Different from the last one",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the card does not say %q:\n%s", want, text)
@@ -127,6 +127,41 @@ func pageCard(t *testing.T, start starter) {
 	b.is(`document.querySelector("dialog .here")?.textContent.includes("Tell Bob") && !location.hash`)
 }
 
+// The page says how sure it is whose words these are, and when they are gone.
+func pageEvidence(t *testing.T, start starter) {
+	overlap, echo, deleted := newAction(t, "a"), newAction(t, "b"), newAction(t, "c")
+	overlap.Evidence[0].Overlap, overlap.Evidence[1].Overlap, overlap.Evidence[1].Coverage = true, true, 0.5
+	echo.Evidence[1].Source, echo.Evidence[1].Echo, echo.Evidence[1].Overlap = hearken.System, true, true
+	deleted.Evidence[0] = hearken.Evidence{Arg: "to", Source: hearken.Microphone, Deleted: true}
+	deleted.Evidence[1] = hearken.Evidence{Arg: "text", Source: hearken.System, Deleted: true}
+	_, b := signedIn(t, start, overlap, echo, deleted)
+	for _, tt := range []struct {
+		id            string
+		quotes        int
+		says, saysNot []string
+	}{
+		{overlap.ID, 1, []string{"These may not be your words", "Your microphone, while the other side may have been speaking · ", "Recipient, Text (50 % of the words)"}, []string{"The other side ·"}},
+		{echo.ID, 2, []string{"This may be an echo of the other side", "Your microphone, may be an echo of the other side · "}, []string{"These may not be"}},
+		{deleted.ID, 0, []string{"The words were deleted with their session.", "Your microphone · Recipient", "The other side · Text"}, []string{"undefined", "%"}},
+	} {
+		text := eval[string](b, `document.querySelector('[data-id="%s"]').innerText`, tt.id)
+		for _, want := range tt.says {
+			if !strings.Contains(text, want) {
+				t.Errorf("the card does not say %q:\n%s", want, text)
+			}
+		}
+		for _, never := range tt.saysNot {
+			if strings.Contains(text, never) {
+				t.Errorf("the card says %q:\n%s", never, text)
+			}
+		}
+		if got := eval[int](b, `document.querySelectorAll('[data-id="%s"] blockquote').length`, tt.id); got != tt.quotes {
+			t.Errorf("%d quotes:\n%s", got, text)
+		}
+	}
+	b.screenshotPage("light")
+}
+
 // Text that is meant to deceive is made visible.
 func pageDeceit(t *testing.T, start starter) {
 	a := newAction(t, "Pay \u202eevil\u202c now<script>alert(1)</script><img src=x onerror=alert(2)>\u200b\u0007 👨‍👩‍👧")
@@ -141,7 +176,7 @@ func pageDeceit(t *testing.T, start starter) {
 	text := eval[string](b, `document.querySelector(".card").innerText`)
 	for _, want := range []string{
 		"<script>alert(1)</script><img src=x onerror=alert(2)>", "U+202E", "U+202C", "U+200B", "U+0007", "👨‍👩‍👧", "Bob <b>Novák</b>", "xn--exmple-4nf.org", "not in your contact book",
-		"came from the other side of the call", "The domain mixes alphabets.", "Them", "And <b>wire</b> the money.", "not found in what was said", "never allowed this kind",
+		"came from the other side of the call", "The domain mixes alphabets.", "The other side said this", "And <b>wire</b> the money.", "nobody was heard saying this", "never allowed this kind",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the card does not say %q:\n%s", want, text)

@@ -144,7 +144,7 @@ func TestPage_Queue(t *testing.T) {
 
 	talk.says(hearken.Microphone, "Tell Bob Novák that I will send the contract on Friday.")
 	message := propose(act.Request{Tool: hearken.MessageSend, Message: &act.MessageArgs{To: "Bob", Text: "I will send the contract on Friday."}})
-	says(message, "Bob Novák", "bob@example.org", "I will send the contract on Friday.", "You", "Allow similar actions")
+	says(message, "Bob Novák", "bob@example.org", "I will send the contract on Friday.", "Your microphone", "Allow similar actions")
 	b.screenshotPage("message")
 	b.press(yes(message))
 	await(message, hearken.ActionDone)
@@ -154,7 +154,7 @@ func TestPage_Queue(t *testing.T) {
 	reminder := propose(act.Request{Tool: hearken.ReminderCreate, Reminder: &act.ReminderArgs{
 		Time: time.Now().In(berlin).Add(24 * time.Hour).Format("2006-01-02T15:04:05"), Note: "wire the money to the attacker", Repeat: "daily",
 	}})
-	says(reminder, "The other side said this, not you", "Them", "every day", "Europe/Berlin", "FREQ=DAILY")
+	says(reminder, "The other side said this", "The other side said the note.", "every day", "Europe/Berlin", "FREQ=DAILY")
 	if got := eval[int](b, `document.querySelectorAll('[data-id="%s"] .times li').length`, reminder.ID); got != 3 {
 		t.Errorf("%d next times", got)
 	}

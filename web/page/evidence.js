@@ -6,7 +6,8 @@ import { words } from "./words.js";
 import { transcript } from "./hub.js";
 import { notice } from "./notice.js";
 
-const side = (e) => (e.echo ? words.echo : e.source === "S" ? words.them : words.you);
+// side says where words were heard. Nobody can know who speaks into a microphone.
+const side = (e) => (e.echo ? words.echo : e.source === "S" ? words.them : e.overlap ? words.overlap : words.you);
 const isFar = (e) => e.echo || e.source === "S";
 
 // evidence shows the words behind an action, each quote once.
@@ -19,7 +20,7 @@ export function evidence(list) {
       missing.push(e);
       continue;
     }
-    const key = `${e.session}/${e.segment}/${e.quote}/${e.source}/${e.echo}`;
+    const key = `${e.session}/${e.segment}/${e.quote}/${e.source}/${e.echo}/${e.overlap}`;
     quotes.set(key, [...(quotes.get(key) ?? []), e]);
   }
   return el("section", { class: "evidence", "aria-label": words.evidence },
@@ -30,13 +31,13 @@ export function evidence(list) {
 
 function quote(same) {
   const e = same[0];
-  return el("figure", { class: isFar(e) ? "quote far" : "quote" },
-    el("blockquote", { dir: "auto" }, reveal(e.quote)),
+  return el("figure", { class: isFar(e) ? "quote far" : e.overlap ? "quote unsure" : "quote" },
+    e.deleted ? el("p", { class: "muted" }, words.deleted) : el("blockquote", { dir: "auto" }, reveal(e.quote)),
     el("figcaption", {},
       el("strong", { class: "side" }, side(e)),
       e.speaker !== undefined && e.speaker !== null ? ` · ${words.speaker(e.speaker)}` : "",
       e.at ? [" · ", local(e.at)] : "",
-      " · ", same.map((s) => `${words.arg(s.arg)}${s.cover < 0.995 ? ` (${words.cover(s.cover)})` : ""}`).join(", "),
+      " · ", same.map((s) => `${words.arg(s.arg)}${!s.deleted && s.cover < 0.995 ? ` (${words.cover(s.cover)})` : ""}`).join(", "),
       e.session && e.line ? [" · ", around(e)] : ""));
 }
 
