@@ -68,8 +68,8 @@ func (q *Queue) mayDecide(ctx context.Context, a *hearken.Action, req DecisionRe
 		if req.Grant != nil {
 			return hearken.Errorf(hearken.Forbidden, "Only the owner may make grants.")
 		}
-		if fromFarSide(a.Evidence, "") {
-			return hearken.Errorf(hearken.Forbidden, "Only the owner may decide about what the other side of a call said.")
+		if fromFarSide(a.Evidence, "") || slices.ContainsFunc(a.Evidence, func(e hearken.Evidence) bool { return e.Overlap }) {
+			return hearken.Errorf(hearken.Forbidden, "Only the owner may decide about what the other side of a call may have said.")
 		}
 	}
 	if req.Grant == nil {

@@ -28,7 +28,7 @@ func (tc *toolContext) canAskClient(call *mcp.CallToolRequest, a *hearken.Action
 		return false
 	}
 	for _, e := range a.Evidence {
-		if e.Source == hearken.System || e.Echo {
+		if e.Source == hearken.System || e.Echo || e.Overlap {
 			return false
 		}
 	}

@@ -152,7 +152,7 @@ export const words = {
   reasonLabel: "Reason (optional; the agent does not see it)",
   similar: "Allow similar actions…",
   similarLead: (a) => `From now on ${words.grant(a)}`,
-  similarBounds: "without asking you. During a call, and shortly after it, you are still asked.",
+  similarBounds: "without asking you. While people can be heard, and for a while after it has read a transcript, you are still asked.",
   similarUntil: "For",
   similarPerDay: "At most per day",
   similarButton: "Allow this and similar actions",
