@@ -60,9 +60,9 @@ func dueAt(a *hearken.Action) time.Time {
 	return a.CreatedAt.Add(longestCall)
 }
 
-// waitsForCallEnd reports whether the owner need not see an action before the
+// WaitsForCallEnd reports whether the owner need not see an action before the
 // call has ended.
-func (q *Queue) waitsForCallEnd(a *hearken.Action) bool {
+func (q *Queue) WaitsForCallEnd(a *hearken.Action) bool {
 	return a.Call != "" && dueAt(a).Sub(q.cfg.Now()) > afterCall
 }
 
@@ -109,7 +109,17 @@ func (q *Queue) settleCalls(ctx context.Context, waiting []hearken.Action) {
 	}
 }
 
-// callEnd returns when a call ended; zero if it goes on.
+// CallEnd returns when a call ended; zero if it goes on. Nobody knows that of a
+// deleted session, so it ends now.
+func (q *Queue) CallEnd(ctx context.Context, session string) time.Time {
+	now := q.cfg.Now().UTC()
+	if q.cfg.Calls == nil {
+		return now
+	}
+	return q.callEnd(ctx, session, now)
+}
+
+// callEnd is CallEnd with Calls and the current time.
 func (q *Queue) callEnd(ctx context.Context, session string, now time.Time) time.Time {
 	last, active := q.cfg.Calls.AudioEnd(ctx, session)
 	switch {

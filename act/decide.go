@@ -153,8 +153,8 @@ func (q *Queue) Cancel(ctx context.Context, principal, id string) (*hearken.Acti
 	return q.undo(ctx, a)
 }
 
-// undoWithin is how long what a grant allowed can be undone without the PIN.
-const undoWithin = day
+// UndoWithin is how long what a grant allowed can be undone without the PIN.
+const UndoWithin = day
 
 // UndoGranted undoes what a grant allowed, within a day. It needs no proof that
 // the owner asks: nobody confirmed the action either.
@@ -163,7 +163,7 @@ func (q *Queue) UndoGranted(ctx context.Context, id string) (*hearken.Action, er
 	if err != nil {
 		return nil, err
 	}
-	if a.Decision == nil || a.Decision.By != "grant" || q.cfg.Now().Sub(a.Decision.At) > undoWithin {
+	if a.Decision == nil || a.Decision.By != "grant" || q.cfg.Now().Sub(a.Decision.At) > UndoWithin {
 		return a, hearken.Errorf(hearken.Forbidden, "Without the PIN only what a grant allowed within the last day can be undone.").
 			WithTry("hearken actions undo %s", id)
 	}

@@ -21,6 +21,7 @@ type Notice struct {
 	Kind        NoticeKind
 	ID          string // of the action, if it is about one
 	Title, Text string
+	CanUndo     bool // see [Queue.UndoGranted]
 }
 
 func (q *Queue) notify(n Notice) { q.cfg.OnNotice(n) }
@@ -44,6 +45,7 @@ func grantedNotice(a *hearken.Action, canUndo bool) Notice {
 	case a.State == hearken.ActionUnknown:
 		n.Title = "A grant was used, with an unknown result"
 	case canUndo:
+		n.CanUndo = true
 		n.Text += "\nTo undo it within a day: hearken undo " + a.ID
 	}
 	return n

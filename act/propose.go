@@ -75,7 +75,7 @@ func (q *Queue) propose(ctx context.Context, req Request) (*hearken.Action, erro
 		q.recordChange(ctx, a)
 	}
 	q.changed()
-	if a.State == hearken.ActionPending && !q.waitsForCallEnd(a) {
+	if a.State == hearken.ActionPending && !q.WaitsForCallEnd(a) {
 		q.notify(pendingNotice(a))
 	}
 	return a, nil
