@@ -19,6 +19,7 @@ type RouteAccess struct {
 	Key    bool // a key needed even on loopback
 	Ticket bool // a session's ticket is accepted instead of a key
 	Stream bool // may last for hours; ended when the hub stops
+	Linked bool // mail and pages of other sites may contain a link to it
 
 	// AnyKey ignores a key of another service from callers that need none.
 	// Programs made for that service send its keys, or made-up ones. A key that
@@ -145,7 +146,8 @@ func (rt *route) checkOrigin(w *response, r *http.Request, p *peer) *refusal {
 		return forbid(hearken.Errorf(hearken.Forbidden, "Pages of another site may not use this hub."))
 	}
 	site := r.Header.Get("Sec-Fetch-Site")
-	if site != "" && site != "same-origin" && site != "none" && !a.hosts.origins[strings.ToLower(from)] {
+	linked := rt.access.Linked && isFollowedLink(r)
+	if site != "" && site != "same-origin" && site != "none" && !linked && !a.hosts.origins[strings.ToLower(from)] {
 		return forbid(hearken.Errorf(hearken.Forbidden, "Pages of another site may not use this hub."))
 	}
 	if from != "" {
@@ -158,6 +160,13 @@ func (rt *route) checkOrigin(w *response, r *http.Request, p *peer) *refusal {
 // sends a key with that question.
 func isPreflight(r *http.Request) bool {
 	return r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != ""
+}
+
+// isFollowedLink reports whether somebody has followed a link, so that the answer
+// becomes a page of its own. The page with the link cannot read it.
+func isFollowedLink(r *http.Request) bool {
+	return r.Method == http.MethodGet && len(r.Header["Origin"]) == 0 &&
+		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // isUpgrade reports whether a request asks for a WebSocket.
