@@ -26,12 +26,21 @@ type card struct {
 	// Schedule describes how a reminder repeats, with its next times.
 	Schedule string    `json:"schedule,omitempty"`
 	Before   *previous `json:"before,omitempty"`
+	// Collected is set if the action was requested during a call and need not be
+	// decided before the call has ended.
+	Collected bool `json:"collected,omitempty"`
 	// Undo is set if the owner can undo the action, or stop it.
 	Undo bool `json:"undo,omitempty"`
+	// UndoUntil is until when that needs no PIN.
+	UndoUntil *time.Time `json:"undoUntil,omitempty"`
 }
 
 func (h *Handler) card(a *hearken.Action, names keyNames) card {
 	c := card{Action: a, KeyName: names[a.Principal], Failure: a.FailureMessage(), Warning: warning(a.Evidence), Undo: canUndo(a)}
+	c.Collected = a.Call != "" && a.State == hearken.ActionPending && h.cfg.Queue.WaitsForCallEnd(a)
+	if until := undoUntil(a); c.Undo && h.cfg.Now().Before(until) {
+		c.UndoUntil = &until
+	}
 	switch {
 	case a.Appointment != nil:
 		c.When = momentOf(a.Appointment.Start, a.Appointment.Zone)

@@ -49,9 +49,7 @@ func (h *Handler) requireToken(next handlerFunc) handlerFunc {
 // of other origins use the hub, but not this page.
 func (h *Handler) requireSamePage(next handlerFunc) handlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) (any, error) {
-		site := r.Header.Get("Sec-Fetch-Site")
-		origins := r.Header["Origin"]
-		if (site != "" && site != "same-origin") || len(origins) != 1 || !h.isOwnOrigin(origins[0], r) {
+		if !h.isSamePage(r) {
 			return nil, hearken.Errorf(hearken.Forbidden, "Only the page itself may do this.")
 		}
 		if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(kind), "application/json") {
@@ -59,6 +57,13 @@ func (h *Handler) requireSamePage(next handlerFunc) handlerFunc {
 		}
 		return next(w, r)
 	}
+}
+
+// isSamePage reports whether a page of the hub's own origin sent a request.
+func (h *Handler) isSamePage(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	origins := r.Header["Origin"]
+	return (site == "" || site == "same-origin") && len(origins) == 1 && h.isOwnOrigin(origins[0], r)
 }
 
 // isOwnOrigin reports whether the page was served from an origin.

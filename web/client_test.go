@@ -19,6 +19,8 @@ import (
 
 const pin = "correct horse"
 
+var undoKey = []byte("a key of thirty-two bytes, or so")
+
 // A testPage is a served page with its fakes.
 type testPage struct {
 	*httptest.Server
@@ -32,7 +34,7 @@ type testPage struct {
 func open(t testing.TB, change func(*web.Config, *testPage)) *testPage {
 	t.Helper()
 	h := &testPage{queue: newQueue(), owner: &fakeOwner{pin: pin}, audit: &fakeAudit{}}
-	cfg := web.Config{Queue: h.queue, Owner: h.owner, Audit: h.audit, Keys: fakeKeys{}, Transcripts: fakeTranscripts{}}
+	cfg := web.Config{Queue: h.queue, Owner: h.owner, Audit: h.audit, Keys: fakeKeys{}, Transcripts: fakeTranscripts{}, UndoKey: undoKey}
 	if change != nil {
 		change(&cfg, h)
 	}
@@ -216,10 +218,14 @@ func next(t testing.TB, events <-chan event) event {
 }
 
 // inMemory is the page without a server, for tests under testing/synctest.
-type inMemory struct{ *web.Handler }
+type inMemory struct {
+	*web.Handler
+	queue *fakeQueue
+}
 
 func openInMemory() inMemory {
-	return inMemory{web.New(web.Config{Queue: newQueue(), Owner: &fakeOwner{pin: pin}})}
+	queue := newQueue()
+	return inMemory{web.New(web.Config{Queue: queue, Owner: &fakeOwner{pin: pin}}), queue}
 }
 
 func (h inMemory) post(path, body, token string, cookie *http.Cookie) *httptest.ResponseRecorder {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -58,6 +59,16 @@ func (h *Handler) decide(w http.ResponseWriter, r *http.Request) (any, error) {
 // cancel stops an action that has not run yet, or undoes it.
 func (h *Handler) cancel(_ http.ResponseWriter, r *http.Request) (any, error) {
 	a, err := h.cfg.Queue.Cancel(r.Context(), "", r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	return decisionResponse{Action: h.card(a, h.keyNames(r.Context())), Decided: true}, nil
+}
+
+// undoGranted undoes what a grant allowed, within a day. It needs no token, so no
+// PIN: nobody confirmed the action either.
+func (h *Handler) undoGranted(_ http.ResponseWriter, r *http.Request) (any, error) {
+	a, err := h.cfg.Queue.UndoGranted(context.WithoutCancel(r.Context()), r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,9 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) (any, error) {
 			err = st.inbox(h.cfg.Now(), in)
 		}
 		if err == nil {
-			err = h.waitForChange(ctx, st, changes)
+			// Nothing changes in the queue when a call ends.
+			refresh := in != nil && len(in.Calls) > 0
+			err = h.waitForChange(ctx, st, changes, refresh)
 		}
 		if s.ended.Err() != nil || !h.cfg.Now().Before(s.expires) {
 			_ = st.send("signedout", struct{}{}) // the browser may have gone
@@ -52,15 +54,16 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 }
 
-// waitForChange returns shortly after the next change, or with an error.
-func (h *Handler) waitForChange(ctx context.Context, st *stream, changes <-chan struct{}) error {
+// waitForChange returns shortly after the next change, with refresh also after
+// the next heartbeat, or with an error.
+func (h *Handler) waitForChange(ctx context.Context, st *stream, changes <-chan struct{}, refresh bool) error {
 	beat := time.Tick(heartbeat)
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-beat:
-			if err := st.sendHeartbeat(); err != nil {
+			if err := st.sendHeartbeat(); err != nil || refresh {
 				return err
 			}
 		case <-changes:

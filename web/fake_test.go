@@ -20,6 +20,8 @@ type fakeQueue struct {
 	actions  []hearken.Action // newest first
 	grants   []hearken.Grant
 	verdicts []act.DecisionRequest // those that decided
+	ended    map[string]time.Time  // calls that are over
+	undone   []string              // without the PIN
 	paused   bool
 	problem  error
 	broken   error  // returned by every method
@@ -114,6 +116,45 @@ func (d *fakeQueue) Cancel(_ context.Context, principal, id string) (out *hearke
 		}
 	})
 	return out, err
+}
+
+func (d *fakeQueue) UndoGranted(ctx context.Context, id string) (*hearken.Action, error) {
+	a, err := d.Action(ctx, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Decision == nil || a.Decision.By != "grant" || time.Since(a.Decision.At) > act.UndoWithin:
+		return a, hearken.Errorf(hearken.Forbidden, "Without the PIN only what a grant allowed within the last day can be undone.")
+	}
+	d.change(func() { d.undone = append(d.undone, id) })
+	return d.Cancel(ctx, "", id)
+}
+
+func (d *fakeQueue) undoneWithoutPIN() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.undone)
+}
+
+func (d *fakeQueue) Action(_ context.Context, id string) (*hearken.Action, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a := d.find(id)
+	if a == nil {
+		return nil, hearken.Errorf(hearken.NotFound, "There is no such action.")
+	}
+	c := *a
+	return &c, d.broken
+}
+
+func (d *fakeQueue) WaitsForCallEnd(a *hearken.Action) bool {
+	return a.Call != "" && (a.Reminder == nil || time.Until(a.Reminder.At) > 30*time.Minute)
+}
+
+func (d *fakeQueue) CallEnd(_ context.Context, session string) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ended[session]
 }
 
 func (d *fakeQueue) Actions(_ context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
@@ -250,10 +291,23 @@ func (f *fakeAudit) types() []string {
 	return list
 }
 
-// fakeTranscripts is one call.
+// fakeTranscripts is one call with words, and an earlier one.
 type fakeTranscripts struct{}
 
-const callID = "0b7c1c5e-2f6d-4d0a-9a53-5a4f3c1d2e10"
+const (
+	callID    = "0b7c1c5e-2f6d-4d0a-9a53-5a4f3c1d2e10"
+	earlierID = "0b7c1c5e-2f6d-4d0a-9a53-5a4f3c1d2e11"
+)
+
+func (fakeTranscripts) Session(_ context.Context, id string) (*hearken.Session, error) {
+	switch id {
+	case callID:
+		return &hearken.Session{ID: id, Title: "Call with Bob", StartedAt: callAt}, nil
+	case earlierID:
+		return &hearken.Session{ID: id, StartedAt: callAt.Add(-2 * time.Hour)}, nil
+	}
+	return nil, hearken.Errorf(hearken.SessionNotFound, "There is no such session.")
+}
 
 func (fakeTranscripts) Read(_ context.Context, req live.ReadRequest) (*live.Page, error) {
 	if req.Session != callID {
@@ -294,7 +348,36 @@ func newAction(t testing.TB, text string) hearken.Action {
 		ID: id, Tool: hearken.MessageSend, Principal: "key_laptop", Client: "Claude Code", State: hearken.ActionPending,
 		Message:   &hearken.Message{To: "Bob", Name: "Bob Novák", Address: "bob@example.org", Platform: "email", Text: text, Known: true},
 		Connector: "email", Target: "email:bob@example.org", Digest: "sha256:" + strings.TrimPrefix(id, "msg_"),
-		Evidence: []hearken.Evidence{to, words}, Grantable: true,
+		Evidence:  []hearken.Evidence{to, words},
 		CreatedAt: time.Now(), ExpiresAt: time.Now().Add(10 * time.Minute),
 	}
+}
+
+// newReminder makes a pending reminder, as the queue would.
+func newReminder(t testing.TB, note string, at time.Time) hearken.Action {
+	t.Helper()
+	a := newAction(t, "")
+	a.ID = hearken.NewActionID(hearken.ReminderCreate)
+	a.Digest = "sha256:" + strings.TrimPrefix(a.ID, "rem_")
+	a.Tool, a.Message, a.Connector, a.Target, a.Grantable = hearken.ReminderCreate, nil, "builtin", "builtin", true
+	a.Reminder = &hearken.Reminder{At: at, Zone: "Europe/Berlin", Note: note}
+	a.Evidence = a.Evidence[:1]
+	a.Evidence[0].Arg = "note"
+	return a
+}
+
+// inCall says that an action was requested during a call.
+func inCall(a hearken.Action, call string) hearken.Action {
+	a.Call, a.ExpiresAt = call, time.Now().Add(12*time.Hour)
+	if a.Reminder != nil && a.Reminder.At.Before(a.ExpiresAt) {
+		a.ExpiresAt = a.Reminder.At
+	}
+	return a
+}
+
+// granted says that a grant allowed an action, which was done.
+func granted(a hearken.Action, at time.Time) hearken.Action {
+	a.State, a.EndedAt = hearken.ActionDone, &at
+	a.Decision = &hearken.Decision{Allow: true, By: "grant", From: "grant", Grant: "grn_1", At: at}
+	return a
 }

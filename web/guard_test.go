@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -27,9 +28,9 @@ func TestHandler_Mounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.page = web.New(web.Config{Queue: h.queue, Owner: h.owner})
+	h.page = web.New(web.Config{Queue: h.queue, Owner: h.owner, UndoKey: undoKey})
 	for _, r := range h.page.Routes() {
-		server.Mount(r.Pattern, r.Handler, api.RouteAccess{Open: true, Stream: r.Stream})
+		server.Mount(r.Pattern, r.Handler, api.RouteAccess{Open: true, Stream: r.Stream, Linked: r.Linked})
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
@@ -71,6 +72,47 @@ func TestHandler_Mounted(t *testing.T) {
 	res.Body.Close()
 	if policy := res.Header.Get("Content-Security-Policy"); res.StatusCode != http.StatusOK || !strings.Contains(policy, "frame-ancestors 'none'") {
 		t.Errorf("the page itself: %d, %s", res.StatusCode, policy)
+	}
+
+	// A link in webmail leads to the undo page, but no page can embed it, send
+	// its form or read it.
+	done := granted(newReminder(t, "note", time.Now()), time.Now())
+	h.queue.put(done)
+	link := web.UndoPath(undoKey, done.ID)
+	for _, tt := range []struct {
+		method, path, headers string
+		status                int
+	}{
+		{"GET", link, "Sec-Fetch-Site: cross-site, Sec-Fetch-Mode: navigate, Sec-Fetch-Dest: document", 200},
+		{"GET", link, "", 200},
+		{"GET", "/approvals", "Sec-Fetch-Site: cross-site, Sec-Fetch-Mode: navigate, Sec-Fetch-Dest: document", 403},
+		{"GET", link, "Sec-Fetch-Site: cross-site, Sec-Fetch-Mode: navigate, Sec-Fetch-Dest: iframe", 403},
+		{"GET", link, "Sec-Fetch-Site: cross-site, Sec-Fetch-Mode: no-cors, Sec-Fetch-Dest: image", 403},
+		{"GET", link, "Sec-Fetch-Site: cross-site, Sec-Fetch-Mode: cors, Sec-Fetch-Dest: empty, Origin: https://evil.example", 403},
+		{"POST", link, "Sec-Fetch-Site: cross-site, Sec-Fetch-Mode: navigate, Sec-Fetch-Dest: document", 403},
+		{"POST", link, "Sec-Fetch-Site: cross-site, Sec-Fetch-Mode: navigate, Sec-Fetch-Dest: document, Origin: https://evil.example", 403},
+		{"POST", link, "Host: evil.example, Origin: http://evil.example", 403},
+		{"POST", link, "Sec-Fetch-Site: same-origin, Sec-Fetch-Mode: navigate, Sec-Fetch-Dest: document, Origin: " + h.URL, 200},
+	} {
+		if tt.status == 200 && tt.method == "POST" && h.queue.state(done.ID) != hearken.ActionDone {
+			t.Error("undone by another page")
+		}
+		status, page, _ := h.openLink(t, tt.method, tt.path, func(r *http.Request) {
+			r.Header = http.Header{}
+			for _, header := range strings.Split(tt.headers, ", ") {
+				if name, value, _ := strings.Cut(header, ": "); name == "Host" {
+					r.Host = value
+				} else if name != "" {
+					r.Header.Set(name, value)
+				}
+			}
+		})
+		if status != tt.status {
+			t.Errorf("%s %s with %s: %d, want %d: %s", tt.method, tt.path, tt.headers, status, tt.status, page)
+		}
+	}
+	if h.queue.state(done.ID) != hearken.ActionUndone {
+		t.Error("not undone")
 	}
 
 	stop()

@@ -16,6 +16,7 @@ type inbox struct {
 	Paused  bool           `json:"paused"`
 	Problem *hearken.Error `json:"problem"` // why no action can run now, other than a pause
 	Pending []card         `json:"pending"` // newest first
+	Calls   []call         `json:"calls"`   // those with collected actions, the latest first
 	Recent  []card         `json:"recent"`  // latest first
 	Grants  []grant        `json:"grants"`  // valid ones, newest first
 }
@@ -62,6 +63,7 @@ func (h *Handler) inbox(ctx context.Context) (*inbox, error) {
 		}
 		in.Pending = append(in.Pending, c)
 	}
+	in.Calls = h.calls(ctx, in.Pending)
 	recent, err := h.cfg.Queue.Actions(ctx, hearken.ActionFilter{States: decidedStates, Limit: maxRecent})
 	if err != nil {
 		return nil, err

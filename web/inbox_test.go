@@ -20,16 +20,23 @@ type inbox struct {
 	Paused          bool
 	Problem         *struct{ Message string }
 	Pending, Recent []card
+	Calls           []callInfo
 	Grants          []struct{ ID, KeyName string }
 }
 
 type card struct {
 	ID, State, Warning, KeyName, Schedule string
-	Undo                                  bool
+	Undo, Collected                       bool
 	When, End                             *struct{ Day, Clock, Zone, Offset string }
 	Before                                *struct {
 		Differs []struct{ Arg, Was string }
 	}
+}
+
+type callInfo struct {
+	ID, Title                    string
+	Live, Deleted                bool
+	StartedAt, EndedAt, DecideBy *time.Time
 }
 
 func inboxOf(t testing.TB, e event) inbox {

@@ -74,10 +74,11 @@ func pageNarrow(t *testing.T, start starter) {
 	long.Warnings = []string{"The text holds a link."}
 	far := newAction(t, "Yes")
 	far.Evidence[0].Source, far.Grantable = hearken.System, false
-	reminder := newAction(t, "")
-	reminder.Tool, reminder.Message, reminder.Connector, reminder.Target = hearken.ReminderCreate, nil, "builtin", "builtin"
-	reminder.Reminder = &hearken.Reminder{At: time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC), Zone: "Europe/Berlin", Note: "Water the plants", Repeat: "FREQ=WEEKLY;BYDAY=FR"}
-	h, b := signedIn(t, start, append(past(t), long, far, reminder)...)
+	reminder := newReminder(t, "Water the plants", time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC))
+	reminder.Reminder.Repeat = "FREQ=WEEKLY;BYDAY=FR"
+	collected := inCall(long, callID)
+	collected.ID = hearken.NewActionID(hearken.MessageSend)
+	h, b := signedIn(t, start, append(past(t), long, far, reminder, collected, inCall(newAction(t, "Yes"), callID))...)
 	h.queue.change(func() {
 		h.queue.grants = []hearken.Grant{{ID: "grn_1", Principal: "key_laptop", Tool: hearken.MessageSend, Target: long.Target, PerDay: 5, ExpiresAt: time.Now().Add(time.Hour)}}
 	})

@@ -18,6 +18,7 @@ func TestPage(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T, start func(func(*web.Config, *testPage)) (*testPage, *tab)){
 		"SignIn": pageSignIn, "Setup": pageSetup, "Card": pageCard, "Evidence": pageEvidence, "Deceit": pageDeceit, "Decide": pageDecide, "Grant": pageGrant,
 		"Armed": pageArmed, "Race": pageRace, "Live": pageLive, "Pause": pagePause, "Reload": pageReload, "Past": pagePast,
+		"Calls": pageCalls, "AllowAll": pageAllowAll, "AllowAllRace": pageAllowAllRace, "CallEnds": pageCallEnds, "Undo": pageUndo, "UndoLink": pageUndoLink,
 		"Narrow": pageNarrow, "Lost": pageLost, "Accessible": pageAccessible, "LongText": pageLongText, "Late": pageLate,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +106,7 @@ func pageCard(t *testing.T, start starter) {
 	text := eval[string](b, `document.querySelector(".card").innerText`)
 	for _, want := range []string{
 		"Send an email to Bob Novák", "bob@example.org", "in your contact book", "I'll send the contract on Friday.\n\nBest,", "Claude Code", "laptop",
-		"Your microphone", "Tell Bob Novák that I'll send the contract on Friday.", " min ", "Allow once", "Deny", "Allow similar actions", "Different from the last one",
+		"Your microphone", "Tell Bob Novák that I'll send the contract on Friday.", " min ", "Allow once", "Deny", "Messages to people always ask.", "Different from the last one",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the card does not say %q:\n%s", want, text)
@@ -217,9 +218,17 @@ func pageDecide(t *testing.T, start starter) {
 	b.screenshotPage("after")
 }
 
+// A grant can be made for what reaches only the owner. For a message to somebody
+// else the page offers none, whatever the hub says.
 func pageGrant(t *testing.T, start starter) {
-	a := newAction(t, "yes")
-	h, b := signedIn(t, start, a)
+	people, self := newAction(t, "to Bob"), newAction(t, "to me")
+	people.Grantable, self.Grantable, self.Message.Own = true, true, true
+	self.Message.Platform, self.Message.Address, self.Connector, self.Target = "ntfy", "my-topic", "ntfy", "ntfy:my-topic"
+	h, b := signedIn(t, start, people, self)
+	if got := eval[string](b, `[...document.querySelectorAll(".similar")].map(e => e.closest(".card").dataset.id).join()`); got != self.ID {
+		t.Errorf("grants are offered for %s", got)
+	}
+	b.is(`document.querySelector("[data-id='%s']").innerText.includes("Messages to people always ask.")`, people.ID)
 	b.do(chromedp.Click(chromedp.CSS(`.similar summary`)), chromedp.SetValue(chromedp.CSS(`.similar select`), "720"), chromedp.SetValue(chromedp.CSS(`.similar input`), "0"))
 	b.press(`.similar .yes`)
 	b.is(`document.activeElement.matches(".similar input:invalid")`)
@@ -228,7 +237,7 @@ func pageGrant(t *testing.T, start starter) {
 	b.press(`.similar .yes`)
 	b.is(`document.querySelector(".grant")`)
 	got := h.queue.decisions()
-	if len(got) != 1 || got[0].Grant == nil || got[0].Grant.For != 720*time.Hour || got[0].Grant.PerDay != 3 {
+	if len(got) != 1 || got[0].ID != self.ID || got[0].Grant == nil || got[0].Grant.For != 720*time.Hour || got[0].Grant.PerDay != 3 {
 		t.Errorf("%+v", got)
 	}
 	b.screenshotPage("made")

@@ -82,8 +82,12 @@ func TestPage_Queue(t *testing.T) {
 		t.Fatal(err)
 	}
 	audit := &fakeAudit{}
+	exposure, err := act.OpenExposure(t.Context(), act.ExposureConfig{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
 	queue, err := act.Open(t.Context(), act.Config{
-		Dir: t.TempDir(), Store: store, Audit: audit, Zone: berlin, Transcripts: talk,
+		Dir: t.TempDir(), Store: store, Audit: audit, Zone: berlin, Transcripts: talk, Exposure: exposure,
 		Calendars: []hearken.Connector{calendar}, Messengers: []hearken.Connector{mail}, Reminders: []hearken.Connector{reminders},
 	})
 	if err != nil {
@@ -144,7 +148,7 @@ func TestPage_Queue(t *testing.T) {
 
 	talk.says(hearken.Microphone, "Tell Bob Novák that I will send the contract on Friday.")
 	message := propose(act.Request{Tool: hearken.MessageSend, Message: &act.MessageArgs{To: "Bob", Text: "I will send the contract on Friday."}})
-	says(message, "Bob Novák", "bob@example.org", "I will send the contract on Friday.", "Your microphone", "Allow similar actions")
+	says(message, "Bob Novák", "bob@example.org", "I will send the contract on Friday.", "Your microphone", "Messages to people always ask.")
 	b.screenshotPage("message")
 	b.press(yes(message))
 	await(message, hearken.ActionDone)
@@ -157,9 +161,6 @@ func TestPage_Queue(t *testing.T) {
 	says(reminder, "The other side said this", "The other side said the note.", "every day", "Europe/Berlin", "FREQ=DAILY")
 	if got := eval[int](b, `document.querySelectorAll('[data-id="%s"] .times li').length`, reminder.ID); got != 3 {
 		t.Errorf("%d next times", got)
-	}
-	if got := eval[bool](b, `document.querySelector('[data-id="%s"] .similar') !== null`, reminder.ID); got {
-		t.Error("what the other side said can be allowed for good")
 	}
 	b.screenshotPage("reminder")
 	b.press(chromedp.CSS(`[data-id="` + reminder.ID + `"] .decide > .buttons .no`))

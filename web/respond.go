@@ -9,25 +9,23 @@ import (
 	"github.com/hearken-dev/hearken"
 )
 
-// maxBody bounds what the page sends, such as a PIN or a reason.
+// maxBody bounds what the page sends, such as a PIN, a reason, or the digests of
+// all that it shows.
 const maxBody = 16 << 10
 
 // A handlerFunc returns what to answer as JSON. Both results are nil if it has
 // answered.
 type handlerFunc func(w http.ResponseWriter, r *http.Request) (any, error)
 
-// handle registers a handler. The page does not show the text of an internal
-// error, so handle logs it.
+// handle registers a handler.
 func (h *Handler) handle(pattern string, run handlerFunc) {
 	h.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		answer, err := run(w, r)
 		status := http.StatusOK
-		switch code := hearken.CodeOf(err); {
+		switch {
 		case err != nil:
-			if code == "" && !errors.Is(err, context.Canceled) {
-				h.log.Error("page request failed", "path", r.URL.Path, "error", err)
-			}
-			status, answer = statusOf(code), map[string]*hearken.Error{"error": errorForPage(err)}
+			h.logInternal(r, err)
+			status, answer = statusOf(hearken.CodeOf(err)), map[string]*hearken.Error{"error": errorForPage(err)}
 		case answer == nil:
 			return
 		}
@@ -35,6 +33,13 @@ func (h *Handler) handle(pattern string, run handlerFunc) {
 		w.WriteHeader(status)
 		_ = json.NewEncoder(w).Encode(answer) // the browser may have gone
 	})
+}
+
+// logInternal logs an internal error, whose text the page does not show.
+func (h *Handler) logInternal(r *http.Request, err error) {
+	if hearken.CodeOf(err) == "" && !errors.Is(err, context.Canceled) {
+		h.log.Error("page request failed", "path", r.URL.Path, "error", err)
+	}
 }
 
 // decode reads a request's JSON body.

@@ -5,7 +5,9 @@
 // of agents are useless here. Whoever has access to a browser's profile can read
 // its cookies, and a browser sends them to every port of this computer. So the
 // cookie only lets the page read. Every change needs a token, which exists only
-// in the page's memory and which only the PIN brings there.
+// in the page's memory and which only the PIN brings there. The one exception is
+// undoing what a grant allowed within the last day: that needs no PIN anywhere,
+// here or by the link in the owner's notification.
 package web
 
 import (
@@ -24,8 +26,12 @@ import (
 type Queue interface {
 	Decide(ctx context.Context, v act.DecisionRequest) (a *hearken.Action, decided bool, err error)
 	Cancel(ctx context.Context, principal, id string) (*hearken.Action, error)
+	UndoGranted(ctx context.Context, id string) (*hearken.Action, error)
+	Action(ctx context.Context, id string) (*hearken.Action, error)
 	Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error)
 	Grants(ctx context.Context) ([]hearken.Grant, error)
+	WaitsForCallEnd(a *hearken.Action) bool
+	CallEnd(ctx context.Context, session string) time.Time
 	RevokeGrant(ctx context.Context, id string) (*hearken.Grant, error)
 	Pause(ctx context.Context, paused bool, from string) error
 	Paused() bool
@@ -43,6 +49,7 @@ type Owner interface {
 // Transcripts reads the sessions that the words behind an action come from; see
 // [live.Hub].
 type Transcripts interface {
+	Session(ctx context.Context, id string) (*hearken.Session, error)
 	Read(ctx context.Context, req live.ReadRequest) (*live.Page, error)
 }
 
@@ -61,6 +68,8 @@ type Config struct {
 	Transcripts Transcripts
 	// Audit records wrong PINs and a PIN that was set here; may be nil.
 	Audit hearken.Audit
+	// UndoKey signs the links of [UndoPath]; without one there are none.
+	UndoKey []byte
 	// PublicURL is where a proxy serves the hub; may be empty.
 	PublicURL string
 
@@ -75,7 +84,9 @@ type Handler struct {
 	sessions sessions
 	setup    setup
 	audit    pageAudit
-	mux      *http.ServeMux
+	// undoRefusals keeps wrong links from filling the audit.
+	undoRefusals act.RefusalThrottle
+	mux          *http.ServeMux
 }
 
 // A Route is a pattern of [http.ServeMux] and its handler.
@@ -83,6 +94,7 @@ type Route struct {
 	Pattern string
 	Handler http.Handler
 	Stream  bool // may last for hours
+	Linked  bool // mail and pages of other sites may contain a link to it
 }
 
 // New makes the page.
@@ -108,20 +120,27 @@ func New(cfg Config) *Handler {
 	h.handle("GET /approvals/api/events", h.requireSession(h.events))
 	h.handle("GET /approvals/api/sessions/{id}", h.requireSession(h.transcript))
 	h.handle("POST /approvals/api/actions/{id}/decision", h.requireToken(h.decide))
+	h.handle("POST /approvals/api/decide-all", h.requireToken(h.decideAll))
+	h.handle("POST /approvals/api/actions/{id}/undo", h.requireSamePage(h.requireSession(h.undoGranted)))
 	h.handle("POST /approvals/api/actions/{id}/cancel", h.requireToken(h.cancel))
 	h.handle("POST /approvals/api/grants/{id}/revoke", h.requireToken(h.revoke))
 	h.handle("POST /approvals/api/pause", h.requireToken(h.pause))
+	if len(cfg.UndoKey) > 0 {
+		h.mux.HandleFunc("GET /undo/{id}", h.showUndo)
+		h.mux.HandleFunc("POST /undo/{id}", h.undoByLink)
+	}
 	return h
 }
 
 // Routes returns what to mount, open to requests without a key: the page itself
-// asks for the PIN. Whoever mounts them checks Host and Origin; every change
-// checks Origin again.
+// asks for the PIN, and an undo link contains a token. Whoever mounts them checks
+// Host and Origin; every change checks Origin again.
 func (h *Handler) Routes() []Route {
 	return []Route{
 		{Pattern: "/approvals", Handler: h},
 		{Pattern: "/approvals/", Handler: h},
 		{Pattern: "GET /approvals/api/events", Handler: h, Stream: true},
+		{Pattern: "/undo/{id}", Handler: h, Linked: true},
 	}
 }
 

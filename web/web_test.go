@@ -192,6 +192,7 @@ func TestChanges_Refused(t *testing.T) {
 	changes := map[string]any{
 		"actions/" + a.ID + "/decision": map[string]any{"digest": a.Digest, "allow": true},
 		"actions/" + a.ID + "/cancel":   struct{}{},
+		"decide-all":                    map[string]any{"allow": true, "actions": []map[string]string{{"id": a.ID, "digest": a.Digest}}},
 		"grants/grn_1/revoke":           struct{}{},
 		"pause":                         map[string]bool{"paused": true},
 		"logout":                        struct{}{},

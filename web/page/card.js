@@ -4,11 +4,12 @@ import { el, field, newID } from "./dom.js";
 import { evidence } from "./evidence.js";
 import { facts } from "./facts.js";
 import { address, isolated, reveal } from "./text.js";
-import { localText, secondsUntil } from "./times.js";
+import { dayAndClock, localText, secondsUntil } from "./times.js";
 import { words } from "./words.js";
 
 // makeCard shows an action. It calls decide with the owner's decision.
 export function makeCard(a, decide) {
+  const inCall = !!a.collected;
   const heading = newID("what");
   const left = el("span", { class: "left", role: "timer", "aria-live": "off" });
   const showAllHint = el("p", { class: "hint", hidden: true }, words.showAllFirst);
@@ -16,11 +17,11 @@ export function makeCard(a, decide) {
   const history = el("div", { class: "history" });
   const node = el("article", { class: a.warning ? "card warned" : "card", "aria-labelledby": heading, "data-id": a.id },
     el("header", {}, el("span", { class: "kind" }, words.kind(a)), left),
-    el("h3", { id: heading, tabindex: "-1", dir: "auto" }, reveal(words.what(a))),
+    el(inCall ? "h4" : "h3", { id: heading, class: "title", tabindex: "-1", dir: "auto" }, reveal(words.what(a))),
+    a.call && !inCall ? el("p", { class: "due" }, words.dueSoon(dayAndClock(a.expiresAt))) : "",
     warning(a),
     list.node,
-    evidence(a.evidence),
-    history);
+    inCall ? el("details", { class: "behind" }, el("summary", {}, words.behind), evidence(a.evidence), history) : [evidence(a.evidence), history]);
 
   let busy = false;
   const send = async (verdict) => {
@@ -42,22 +43,27 @@ export function makeCard(a, decide) {
 
   const card = {
     node,
-    heading: node.querySelector("h3"),
-    isOver: () => secondsUntil(a.expiresAt) <= 0,
+    action: a,
+    heading: node.querySelector(".title"),
+    isWhole: list.whole,
+    isOver: () => secondsUntil(card.action.expiresAt) <= 0,
     // tick counts the time down.
     tick() {
-      const seconds = secondsUntil(a.expiresAt);
-      left.textContent = words.left(seconds);
+      const seconds = secondsUntil(card.action.expiresAt);
+      left.textContent = card.waits ? "" : words.left(seconds);
       left.classList.toggle("soon", seconds < 60);
       node.classList.toggle("over", seconds <= 0);
     },
-    // update shows what may change while an action is pending: the previous one.
-    update(next) {
+    // update shows what may change while an action is pending: the previous one,
+    // and until when it can be decided. While its call goes on, that is not known.
+    update(next, waits) {
+      card.action = next;
+      card.waits = waits;
+      card.tick();
       history.replaceChildren(previous(next));
     },
   };
-  card.update(a);
-  card.tick();
+  card.update(a, false);
   return card;
 }
 
@@ -92,14 +98,17 @@ function buttons(a, send, heading) {
     el("div", { class: "buttons" },
       button(words.allow, "yes", () => send({ allow: true })),
       button(words.deny, "no", deny)),
-    a.grantable ? allowSimilar(a, send, button) : "",
+    similar(a, send, button),
     el("details", { class: "more" }, el("summary", {}, words.reason),
       field(words.reasonLabel, reason),
       el("p", { class: "buttons" }, button(words.deny, "no", deny))));
 }
 
-// allowSimilar lets the owner also allow similar actions, within limits.
-function allowSimilar(a, send, button) {
+// similar lets the owner also allow similar actions, within limits, or says why
+// not.
+function similar(a, send, button) {
+  if (a.message && !a.message.own) return el("p", { class: "muted" }, words.peopleAsk);
+  if (!a.grantable) return "";
   const hours = el("select", {}, Object.entries(words.hours).map(([h, label]) => el("option", { value: h, selected: h === "24" }, label)));
   const perDay = el("input", { type: "number", min: "1", max: "1000", step: "1", value: "20", inputmode: "numeric", required: true });
   return el("details", { class: "more similar" }, el("summary", {}, words.similar),

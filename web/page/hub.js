@@ -60,6 +60,9 @@ export async function change(path, body = {}, what = "") {
   }
 }
 
+// undoGranted undoes what a grant allowed, which needs no PIN.
+export const undoGranted = (id) => call("POST", `actions/${id}/undo`, {});
+
 // follow calls onInbox with every new inbox while the owner is signed in.
 export function follow({ onInbox, onLost, onSignedOut, onTrouble }) {
   let source, lost, retry, ended = false;

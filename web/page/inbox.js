@@ -2,20 +2,20 @@
 // It receives the whole inbox and updates only what has changed, so that nothing
 // moves under the owner's hand.
 import { arm, rearm } from "./arm.js";
-import { makeCard } from "./card.js";
 import { el } from "./dom.js";
-import { change, follow } from "./hub.js";
-import { announce, notice } from "./notice.js";
+import { change, follow, undoGranted } from "./hub.js";
+import { notice } from "./notice.js";
 import { makeGrant, makePast } from "./past.js";
+import { makePending } from "./pending.js";
 import { setNow } from "./times.js";
+import { confirmAll } from "./together.js";
 import { words } from "./words.js";
 
 export function showInbox(root, { onSignedOut, signOut }) {
   const view = makeView(signOut);
   root.replaceChildren(view.node);
   view.title.focus();
-  const cards = new Map(); // by id
-  let first = true, paused = false;
+  let paused = false;
 
   // attempt makes a change, shows errors, and returns whether it was made.
   const attempt = async (path, body, what, done) => {
@@ -39,44 +39,35 @@ export function showInbox(root, { onSignedOut, signOut }) {
     });
     if (!made) mine.delete(a.id);
   };
-  const undo = (a) => {
+  const decideAll = (allow, shown) => {
+    const cut = allow && shown.find((card) => !card.isWhole());
+    if (cut) {
+      notice(words.showAllOf(words.what(cut.action)), true);
+      cut.heading.focus();
+      return;
+    }
+    confirmAll(shown.map((card) => card.action), allow, mine);
+  };
+  const undo = async (a) => {
     const line = words.what(a), stops = a.state === "approved";
+    if (a.undoUntil) {
+      try {
+        await undoGranted(a.id);
+        notice(stops ? words.stopped(line) : words.undone(line));
+        return true;
+      } catch (e) {
+        if (e.status !== 403) { // otherwise it is too long ago, and needs the PIN
+          notice(e.message, true);
+          return false;
+        }
+      }
+    }
     return attempt(`actions/${a.id}/cancel`, {}, `${stops ? words.stop : words.undo}: ${line}`, () => notice(stops ? words.stopped(line) : words.undone(line)));
   };
   const revoke = (g) => attempt(`grants/${g.id}/revoke`, {}, words.revokeLabel(g), () => notice(words.revoked));
   arm(view.pause, () => attempt("pause", { paused: !paused }, paused ? words.resume : words.pause, (s) => notice(s.paused ? words.pausedNow : words.resumedNow)));
 
-  const showPending = (list) => {
-    const now = new Set(list.map((a) => a.id));
-    let changed = false, left = false;
-    for (const [id, card] of cards) {
-      if (now.has(id)) continue;
-      left ||= card.node.contains(document.activeElement);
-      if (!mine.has(id)) notice(card.isOver() ? words.tooLate : words.gone);
-      card.node.remove();
-      cards.delete(id);
-      changed = true;
-    }
-    let after = null;
-    for (const a of list) {
-      let card = cards.get(a.id);
-      if (!card) {
-        card = makeCard(a, decide);
-        cards.set(a.id, card);
-        changed = true;
-        if (!first) announce(words.arrived(words.what(a), list.length));
-        (after ? after.node.after(card.node) : view.pending.prepend(card.node));
-      } else {
-        card.update(a);
-      }
-      after = card;
-    }
-    view.nothing.hidden = list.length > 0;
-    view.count.textContent = list.length || "";
-    document.title = words.title(list.length);
-    if (left) (cards.values().next().value?.heading ?? view.waiting).focus();
-    return changed;
-  };
+  const pending = makePending(view, { decide, decideAll, isMine: (id) => mine.has(id) });
 
   const rows = { recent: new Map(), grants: new Map() };
   const showRows = (name, list, make) => {
@@ -115,19 +106,18 @@ export function showInbox(root, { onSignedOut, signOut }) {
       const shifted = [
         banner(view.pausedBanner, paused ? words.paused : ""),
         banner(view.problem, inbox.problem ? inbox.problem.message + (inbox.problem.try ? words.tried(inbox.problem.try) : "") : ""),
-        showPending(inbox.pending),
+        pending.show(inbox.pending, inbox.calls),
       ].some(Boolean);
       showRows("recent", inbox.recent, (a) => makePast(a, undo));
       showRows("grants", inbox.grants, (g) => makeGrant(g, revoke));
       if (shifted) rearm();
-      first = false;
       view.node.setAttribute("aria-busy", "false");
     },
     onLost(lost) { if (banner(view.offline, lost ? words.offline : "")) rearm(); },
     onTrouble(failure) { notice(failure.message, true); },
     onSignedOut() { stop(); onSignedOut(); },
   });
-  const ticking = setInterval(() => cards.forEach((c) => c.tick()), 1000);
+  const ticking = setInterval(pending.tick, 1000);
   const stop = () => {
     end();
     clearInterval(ticking);
@@ -146,6 +136,7 @@ function makeView(signOut) {
     offline: el("p", { class: "banner offline", role: "status", hidden: true }),
     count: el("span", { class: "count" }),
     pending: el("div", { class: "cards" }),
+    calls: el("div", { class: "calls" }),
     nothing: el("div", { class: "nothing" }, el("p", { class: "strong" }, words.nothing), el("p", { class: "muted" }, words.nothingMore)),
     recent: el("ul", { class: "rows" }),
     recentEmpty: el("p", { class: "muted" }, words.noRecent),
@@ -160,8 +151,8 @@ function makeView(signOut) {
       el("div", { class: "tools" }, v.pause, el("button", { type: "button", class: "small quiet", click: signOut }, words.signOut))),
     el("main", {},
       v.problem, v.pausedBanner, v.offline,
-      el("section", { "aria-labelledby": "waiting" }, v.waiting, v.nothing, v.pending),
+      el("section", { "aria-labelledby": "waiting" }, v.waiting, v.nothing, v.pending, v.calls),
       el("section", { "aria-labelledby": "recent" }, el("h2", { id: "recent" }, words.recent), v.recentEmpty, v.recent),
-      el("section", { "aria-labelledby": "grants" }, el("h2", { id: "grants" }, words.grants), v.grantsEmpty, v.grants)));
+      el("section", { "aria-labelledby": "grants" }, el("h2", { id: "grants" }, words.grants), v.grantsEmpty, v.grants, el("p", { class: "muted more-grants" }, words.grantsMore))));
   return v;
 }

@@ -4,7 +4,7 @@ import { el, fact } from "./dom.js";
 import { evidence } from "./evidence.js";
 import { facts } from "./facts.js";
 import { address, isolated, reveal } from "./text.js";
-import { local, localText } from "./times.js";
+import { dayAndClock, local, localText } from "./times.js";
 import { words } from "./words.js";
 
 // makePast makes one row: the outcome of an action, with all its details.
@@ -14,13 +14,19 @@ export function makePast(a, undo) {
   if (a.receipt) list.append(fact(words.receipt, isolated(a.receipt, "code")));
   if (a.decision?.reason) list.append(fact(words.arg("reason"), isolated(a.decision.reason)));
   list.append(fact(words.id, el("span", { class: "code" }, a.id)));
+  const byGrant = a.state === "done" && a.decision?.by === "grant"; // which the state says, too
+  const notes = [
+    !byGrant && words.by(a.decision),
+    byGrant && a.undoUntil && words.undoUntil(dayAndClock(a.undoUntil)),
+    a.attempts > 1 && words.attempts(a.attempts),
+  ];
   const label = a.state === "approved" ? words.stop : words.undo;
   return el("li", { class: `past ${a.state}`, "data-id": a.id },
     el("div", { class: "line-up" },
-      el("span", { class: "state" }, words.state[a.state] ?? a.state),
+      el("span", { class: "state" }, words.stateOf(a)),
       el("span", { class: "what", dir: "auto" }, reveal(words.what(a))),
       a.undo ? arm(el("button", { type: "button", class: "small", "aria-label": `${label}: ${words.what(a)}` }, label), () => undo(a)) : ""),
-    el("p", { class: "muted" }, local(at), [words.by(a.decision), a.attempts > 1 && words.attempts(a.attempts)].filter(Boolean).map((t) => ` · ${t}`)),
+    el("p", { class: "muted" }, local(at), notes.filter(Boolean).map((t) => ` · ${t}`)),
     a.failure && !(a.state === "denied" && a.decision?.by === "owner") ? el("p", { class: "why" }, isolated(capitalize(a.failure))) : "",
     a.state === "unknown" ? el("p", { class: "hint" }, words.unknownHint) : "",
     el("details", {}, el("summary", { "aria-label": `${words.details}: ${words.what(a)}` }, words.details), list, evidence(a.evidence)));

@@ -6,6 +6,7 @@ const long = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "l
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const day = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+let ahead = 0; // milliseconds by which the hub's clock is ahead of this computer's
 
 // local is a time in this computer's time zone.
 export function local(text) {
@@ -18,6 +19,13 @@ export function local(text) {
 }
 export const localText = (text) => short.format(new Date(text));
 export const clockText = (text) => clock.format(new Date(text));
+
+const isToday = (t) => dayText(t) === dayText(new Date(Date.now() + ahead));
+
+// dayAndClock is the time of day, with the day if that is not today. atTime is
+// the same within a sentence.
+export const dayAndClock = (text) => (isToday(new Date(text)) ? clockText(text) : localText(text));
+export const atTime = (text) => (isToday(new Date(text)) ? words.at(clockText(text)) : words.on(localText(text)));
 
 // moment is a time in its own time zone, and in this computer's zone if that
 // differs.
@@ -36,6 +44,5 @@ function dayText(t) {
 }
 
 // Countdowns use the hub's clock, not this computer's.
-let ahead = 0;
 export const setNow = (now) => { ahead = new Date(now) - Date.now(); };
 export const secondsUntil = (text) => Math.ceil((new Date(text) - Date.now() - ahead) / 1000);

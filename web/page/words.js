@@ -1,7 +1,7 @@
 // All texts of the page.
 
 const tools = {
-  "message.send": { kind: "Message", may: "may send messages to" },
+  "message.send": { kind: "Message", may: "may send you messages at" },
   "calendar.create": { kind: "Calendar", may: "may add appointments to the calendar" },
   "reminder.create": { kind: "Reminder", may: "may set reminders through" },
 };
@@ -66,6 +66,8 @@ export const words = {
   noRecent: "No decisions yet.",
   grants: "Allowed without asking",
   noGrants: "Nothing. Every action asks you first.",
+  grantsMore: "You can allow your own calendar, reminders and messages to yourself. Messages to people always ask. You are also asked while people can be heard, shortly after that, and after the agent has read a transcript.",
+  peopleAsk: "Messages to people always ask.",
   arrived: (line, n) => `New: ${line}. ${plural(n, "action is", "actions are")} waiting for you.`,
 
   kind: (a) => {
@@ -113,6 +115,36 @@ export const words = {
   showAllFirst: "Show the whole text before you allow it.",
   hidden: (name) => `hidden character ${name}`,
 
+  at: (clock) => `at ${clock}`,
+  on: (time) => `on ${time}`,
+  callUntitled: "Your call",
+  callTimes: (c) => {
+    const when = c.deleted ? "During a call that has been deleted." : !c.started ? "During a call." : "";
+    if (c.live) return `${when || `During your call ${c.started} (still going on).`} You need not decide before it ends.`;
+    return `${when || `During your call ${c.started}, which ended ${c.ended}.`} Decide by ${c.by}.`;
+  },
+  dueSoon: (by) => `This falls due soon, so it does not wait for the end of your call. Decide by ${by}.`,
+  behind: "What was said, and what you allowed before",
+  allowAll: (n) => `Allow all ${n} shown`,
+  denyAll: (n) => `Deny all ${n} shown`,
+  together: {
+    allow: {
+      question: (n) => `Allow these ${plural(n, "action", "actions")}?`,
+      button: (n) => `Allow these ${n}`,
+      done: (n, of) => (n === of ? `${n} allowed.` : `${n} of ${of} allowed, but not:`),
+    },
+    deny: {
+      question: (n) => `Deny these ${plural(n, "action", "actions")}?`,
+      button: (n) => `Deny these ${n}`,
+      done: (n, of) => (n === of ? `${n} denied.` : `${n} of ${of} denied, but not:`),
+    },
+    toPeople: (n) => `${plural(n, "message goes to somebody else", "messages go to other people")} and cannot be undone:`,
+    also: "Besides:",
+    notNow: "Not now",
+  },
+  showAllOf: (line) => `Show the whole text before you allow all: ${line}`,
+  quoted: (text) => `“${short(text)}”`,
+
   warning: {
     far: "The other side said this",
     echo: "This may be an echo of the other side",
@@ -125,7 +157,7 @@ export const words = {
     overlap: "The other side was speaking at the same time, or may have been.",
     none: "The agent asks for this, but it was not heard in any call.",
   },
-  caution: "Check this first",
+  caution: "Before you decide",
 
   evidence: "What was said",
   arg: (name) => args[name] ?? name,
@@ -177,6 +209,8 @@ export const words = {
     approved: "On its way", executing: "Running", done: "Done", failed: "Failed", unknown: "Unknown",
     denied: "Denied", expired: "Expired", cancelled: "Cancelled", undone: "Undone",
   },
+  doneByGrant: "Done by your grant",
+  stateOf: (a) => (a.state === "done" && a.decision?.by === "grant" ? words.doneByGrant : words.state[a.state] ?? a.state),
   by: (d) => {
     if (!d) return "";
     if (d.by === "grant") return "allowed by a grant";
@@ -188,6 +222,7 @@ export const words = {
   receipt: "Receipt",
   attempts: (n) => `${n} attempts`,
   undo: "Undo",
+  undoUntil: (time) => `undo without the PIN until ${time}`,
   stop: "Stop",
   undone: (line) => `Undone: ${line}`,
   stopped: (line) => `Stopped: ${line}`,
