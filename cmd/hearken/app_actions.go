@@ -34,7 +34,7 @@ type actionParts struct {
 	notifierList []alarm.Notifier // the ways to tell the owner something
 	page         *web.Handler
 	setupCode    string // lets the page set the first PIN
-	stateKey     []byte // seals what clients hold between a question and its answer
+	stateKey     []byte // seals what clients hold between a question and its answer, and signs undo links
 
 	audit    hearken.Audit // nil if this hub has no part in the audit
 	auditLog *audit.Log    // nil if the audit cannot be written
@@ -100,6 +100,7 @@ func (a *App) openQueue(ctx context.Context, conn connectors) (err error) {
 	}); err != nil {
 		return err
 	}
+	a.stateKey = loadOrCreateKey(filepath.Join(c.KeyDir, "state.key")) // before the queue, whose notices need it
 	if a.queue, err = act.Open(ctx, act.Config{
 		Dir: c.DataDir, Store: a.store, Audit: a.audit, Transcripts: a.hub, Exposure: a.exposure, Calls: a.hub,
 		Calendars: conn.calendars, Messengers: conn.messengers, Reminders: append([]hearken.Connector{a.clock}, conn.reminders...),
@@ -129,13 +130,12 @@ func (a *App) openApprovals() {
 	if a.feed, err = calendar.NewFeed(calendar.FeedConfig{Dir: c.DataDir, Actions: a.queue, Log: a.log, Now: a.now}); err != nil {
 		a.log.Error("the calendar is not served", "error", err)
 	}
-	a.stateKey = loadOrCreateKey(filepath.Join(c.KeyDir, "state.key"))
 	if !a.owner.HasPIN() {
 		a.setupCode = rand.Text()
 	}
 	a.page = web.New(web.Config{
 		Queue: a.queue, Owner: a.owner, SetupCode: func() string { return a.setupCode }, Keys: a.store, Transcripts: a.hub,
-		Audit: a.audit, PublicURL: c.PublicURL, Log: a.log, Now: a.now,
+		Audit: a.audit, UndoKey: a.stateKey, PublicURL: c.PublicURL, Log: a.log, Now: a.now,
 	})
 }
 
@@ -163,13 +163,14 @@ func (a *App) actionQueue() mcpserver.ActionQueue {
 }
 
 // mountActions adds the approvals page and the calendar to HTTP. Neither needs a
-// key: the page asks for the PIN, and the calendar's address is its secret.
+// key: the page asks for the PIN, and the addresses of the calendar and of undo
+// links are their secrets.
 func (a *App) mountActions(server *api.API) {
 	if a.queue == nil {
 		return
 	}
 	for _, r := range a.page.Routes() {
-		server.Mount(r.Pattern, r.Handler, api.RouteAccess{Open: true, Stream: r.Stream})
+		server.Mount(r.Pattern, r.Handler, api.RouteAccess{Open: true, Stream: r.Stream, Linked: r.Linked})
 	}
 	if a.feed != nil {
 		server.Mount("GET "+calendar.FeedPattern, a.feed, api.RouteAccess{Open: true})

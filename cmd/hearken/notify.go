@@ -11,6 +11,7 @@ import (
 	"github.com/hearken-dev/hearken/act"
 	"github.com/hearken-dev/hearken/act/alarm"
 	"github.com/hearken-dev/hearken/action/message"
+	"github.com/hearken-dev/hearken/web"
 )
 
 const (
@@ -82,10 +83,24 @@ func (a *App) notifyOwner(n act.Notice) {
 		a.running.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), noticeTimeout)
 			defer cancel()
-			out := notifier.Notify(ctx, alarm.Notice{ID: cmp.Or(n.ID, "notice"), Headline: n.Title, Text: n.Text, Due: a.now()})
+			text := n.Text + a.undoText(ctx, n)
+			out := notifier.Notify(ctx, alarm.Notice{ID: cmp.Or(n.ID, "notice"), Headline: n.Title, Text: text, Due: a.now()})
 			if out.Result != hearken.ResultOK {
 				a.log.Debug("owner not notified", "by", notifier.Name(), "about", string(n.Kind), "reason", out.Message)
 			}
 		})
 	}
+}
+
+// undoText is the line with the link that undoes what a notice is about; empty if
+// it cannot be undone or this hub serves no HTTP.
+func (a *App) undoText(ctx context.Context, n act.Notice) string {
+	if !n.CanUndo {
+		return ""
+	}
+	server, err := a.Transports(ctx)
+	if err != nil {
+		return ""
+	}
+	return "\nor open " + server.URL() + web.UndoPath(a.stateKey, n.ID)
 }
