@@ -41,7 +41,17 @@ func (c *connector) Undo(context.Context, *hearken.Action) hearken.Outcome {
 type call struct {
 	mu       sync.Mutex
 	segments []hearken.Segment
+	live     atomic.Bool // people speak now
 }
+
+func (c *call) LiveSession() (string, time.Time) {
+	if !c.live.Load() {
+		return "", time.Time{}
+	}
+	return callID, time.Now()
+}
+
+func (c *call) AudioEnd(context.Context, string) (time.Time, bool) { return time.Now(), c.live.Load() }
 
 func (c *call) says(side hearken.Origin, text string) {
 	c.mu.Lock()
@@ -87,7 +97,7 @@ func TestPage_Queue(t *testing.T) {
 		t.Fatal(err)
 	}
 	queue, err := act.Open(t.Context(), act.Config{
-		Dir: t.TempDir(), Store: store, Audit: audit, Zone: berlin, Transcripts: talk, Exposure: exposure,
+		Dir: t.TempDir(), Store: store, Audit: audit, Zone: berlin, Transcripts: talk, Exposure: exposure, Calls: talk,
 		Calendars: []hearken.Connector{calendar}, Messengers: []hearken.Connector{mail}, Reminders: []hearken.Connector{reminders},
 	})
 	if err != nil {
@@ -175,10 +185,35 @@ func TestPage_Queue(t *testing.T) {
 	b.is(`document.querySelector(".grant")`)
 	b.press(chromedp.CSS(`[data-id="` + event.ID + `"] button`))
 	b.is(`document.querySelector('.past.undone[data-id="%s"]')`, event.ID)
+
+	// The grant covers the next one, and undoing that needs no PIN.
+	again := propose(act.Request{Tool: hearken.CalendarCreate, Calendar: &act.CalendarArgs{Title: "second review", Start: "2031-03-15T15:00:00", Minutes: 45}})
+	await(again, hearken.ActionDone)
+	b.is(`document.querySelector('.past.done[data-id="%s"]')?.innerText.includes("Done by your grant")`, again.ID)
+	b.do(chromedp.Reload())
+	b.press(chromedp.CSS(`[data-id="` + again.ID + `"] button`))
+	b.is(`document.querySelector('.past.undone[data-id="%s"]') && !document.querySelector("dialog")`, again.ID)
 	b.press(".grant button")
+	b.is(`document.querySelector("dialog.ask")`)
+	b.do(chromedp.SendKeys(chromedp.CSS(`dialog input`), pin+"\r"))
 	b.is(`!document.querySelector(".grant")`)
 	b.screenshotPage("after")
-	if mail.done.Load() != 1 || reminders.done.Load() != 0 || calendar.done.Load() != 1 || calendar.undone.Load() != 1 {
+
+	// Two requests during a call, decided together.
+	talk.live.Store(true)
+	collected := []*hearken.Action{
+		propose(act.Request{Tool: hearken.MessageSend, Message: &act.MessageArgs{To: "Bob", Text: "The minutes follow tomorrow."}}),
+		propose(act.Request{Tool: hearken.ReminderCreate, Reminder: &act.ReminderArgs{Time: "2031-03-15T15:00:00", Note: "write the minutes"}}),
+	}
+	b.is(`document.querySelectorAll(".call .card").length === 2`)
+	b.screenshotPage("call")
+	b.press(".call .all .yes")
+	b.press("dialog.all .yes")
+	for _, a := range collected {
+		await(a, hearken.ActionDone)
+	}
+	b.is(`!document.querySelector(".call")`)
+	if mail.done.Load() != 2 || reminders.done.Load() != 1 || calendar.done.Load() != 2 || calendar.undone.Load() != 2 {
 		t.Errorf("done: mail %d, reminders %d, calendar %d, undone %d", mail.done.Load(), reminders.done.Load(), calendar.done.Load(), calendar.undone.Load())
 	}
 }

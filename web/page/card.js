@@ -72,9 +72,10 @@ export function makeCard(a, decide) {
 function warning(a) {
   const cautions = (a.cautions ?? []).map((c) => el("li", {}, isolated(c)));
   if (!a.warning && !cautions.length) return "";
+  const more = a.warning === "far" || !cautions.length; // otherwise a sentence says the same
   return el("div", { class: a.warning ? "warning" : "caution", role: "note" },
     el("strong", {}, a.warning ? words.warning[a.warning] : words.caution),
-    a.warning ? el("p", {}, words.warningMore[a.warning]) : "",
+    a.warning && more ? el("p", {}, words.warningMore[a.warning]) : "",
     cautions.length ? el("ul", {}, cautions) : "");
 }
 
