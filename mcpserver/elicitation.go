@@ -49,7 +49,7 @@ func (tc *toolContext) askClient(ctx context.Context, c *actionCall, a *hearken.
 	return &mcp.CallToolResult{
 		RequestState: state,
 		InputRequests: mcp.InputRequestMap{confirmation: &mcp.ElicitParams{
-			Mode: "form", Message: act.Describe(a), RequestedSchema: json.RawMessage(decisionForm),
+			Mode: "form", Message: tc.question(a), RequestedSchema: json.RawMessage(decisionForm),
 		}},
 	}, nil
 }

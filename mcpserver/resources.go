@@ -98,6 +98,9 @@ func (tc *toolContext) complete(ctx context.Context, req *mcp.CompleteRequest) (
 	default:
 		return res, nil
 	}
+	if !tc.mayRead(Transcription) && !tc.mayRead(Scribe) {
+		return res, nil
+	}
 	sessions, err := tc.Hub.Sessions(ctx, hearken.SessionFilter{Limit: 10 * completions})
 	if err != nil {
 		tc.Log.Warn("completion failed", "error", err)
