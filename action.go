@@ -212,7 +212,7 @@ type Evidence struct {
 	// Claimed says that the agent cited these words and they were found.
 	Claimed bool `json:"claimed,omitempty"`
 	// Deleted says that the words were deleted with their session. Then only
-	// Arg and Source are left.
+	// Arg, Source, Echo and Overlap are left.
 	Deleted bool `json:"deleted,omitempty"`
 }
 
@@ -317,6 +317,13 @@ type ActionStore interface {
 	// no byte of their text is left, and returns how many. Reminders with a next
 	// alarm stay.
 	ForgetActions(ctx context.Context, before time.Time) (int, error)
+	// ForgetInActions calls change with every action and saves those that it
+	// changed, for which it returns true. It increments their Version and leaves
+	// no byte of what change removed. It returns how many it saved. A change by
+	// somebody else at the same time is not lost. As change may be called more
+	// than once for an action, it must not do anything else, and not use the
+	// store.
+	ForgetInActions(ctx context.Context, change func(a *Action) bool) (int, error)
 
 	// SaveGrant writes a grant, new or changed.
 	SaveGrant(ctx context.Context, g *Grant) error

@@ -79,6 +79,12 @@ func (s *Segment) Spoken() bool {
 	return s.Origin != EventOrigin && s.Status != NoSpeech && s.Text != ""
 }
 
+// SaidBetween reports whether the entry is about audio between two seconds of
+// the session's clock. An event never is.
+func (s *Segment) SaidBetween(from, to float64) bool {
+	return s.Origin != EventOrigin && s.EndTime > from && s.StartTime < to
+}
+
 // EventKind returns the kind of an event, or "" for speech. Entries stored before
 // events had a kind are recognised by their text.
 func (s *Segment) EventKind() EventKind {

@@ -25,9 +25,10 @@ type Store interface {
 	// Delete removes a session with all its data. No byte of its text remains
 	// in the store's files.
 	Delete(ctx context.Context, id string) error
-	// Forget removes the entries from line on, as thoroughly as Delete does.
-	// Their lines are not used again.
-	Forget(ctx context.Context, id string, line int) error
+	// Forget removes what was said between two seconds of the session's clock,
+	// as thoroughly as Delete does: every entry that overlaps them, except
+	// events. Its line is not used again.
+	Forget(ctx context.Context, id string, from, to float64) error
 
 	// SaveNote writes the note of a session and replaces an earlier one.
 	SaveNote(ctx context.Context, n *Note) error

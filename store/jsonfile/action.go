@@ -76,6 +76,33 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 	return found, nil
 }
 
+// ForgetInActions implements [hearken.ActionStore]. It skips and logs actions
+// whose file is damaged.
+func (s *Store) ForgetInActions(ctx context.Context, change func(*hearken.Action) bool) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all, err := s.summarizeActions(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("forget in actions: %w", err)
+	}
+	for i := range all {
+		id := all[i].ID
+		a, err := s.action(id)
+		if errors.Is(err, fs.ErrNotExist) { // another process has just removed it
+			continue
+		}
+		if err == nil && change(a) {
+			s.dropSummary(id)
+			err = s.write(documentPath(actionsDir, id), &storedAction{*store.RoundActionTimes(a), a.Version + 1, a.IdempotencyKey})
+			n++
+		}
+		if err != nil {
+			return n, fmt.Errorf("forget in actions: %w", err)
+		}
+	}
+	return n, store.Wrap(errors.Join(s.removeTemporary(actionsDir), s.sync(actionsDir)), "forget in actions")
+}
+
 func (s *Store) ForgetActions(ctx context.Context, before time.Time) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

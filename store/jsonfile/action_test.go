@@ -43,6 +43,16 @@ func TestStore_ForgetActions_LeavesNoByte(t *testing.T) {
 	storetest.LeavesNoByte(t, open(t, dir), func() string { return everything(t, dir) })
 }
 
+func TestStore_ForgetInActions_LeavesNoByte(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	torn := filepath.Join(dir, "actions", "msg_zzzzzzzzzzzzzzzz.json.tmp") // a crash left it
+	if err := os.WriteFile(torn, []byte(`{"quote": "qz000zq`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	storetest.ForgetsQuotes(t, s, func() string { return everything(t, dir) })
+}
+
 // Temporary files that a crash left are removed as well.
 func TestStore_ForgetActions_Torn(t *testing.T) {
 	dir := t.TempDir()

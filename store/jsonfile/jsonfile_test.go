@@ -37,7 +37,9 @@ func session(n int) *hearken.Session {
 }
 
 func said(line int, text string) hearken.Segment {
-	return hearken.Segment{Line: line, Origin: hearken.Microphone, Status: hearken.Confirmed, Text: text}
+	return hearken.Segment{
+		Line: line, Origin: hearken.Microphone, Status: hearken.Confirmed, Text: text, StartTime: float64(line), EndTime: float64(line) + 0.5,
+	}
 }
 
 func save(t *testing.T, s *jsonfile.Store, n int, segments ...hearken.Segment) {
@@ -177,7 +179,7 @@ func TestStore_LeavesNoByte(t *testing.T) {
 	if err := s.Delete(t.Context(), id(0)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Forget(t.Context(), id(1), 2); err != nil {
+	if err := s.Forget(t.Context(), id(1), 1.6, 100); err != nil {
 		t.Fatal(err)
 	}
 	if n := find("secret"); n != 4 {

@@ -193,7 +193,7 @@ func (s *Store) segments(id string, line, limit int, words bool) ([]hearken.Segm
 	return found, nil
 }
 
-func (s *Store) Forget(ctx context.Context, id string, line int) error {
+func (s *Store) Forget(ctx context.Context, id string, from, to float64) error {
 	if err := s.requireSession(ctx, id); err != nil {
 		return err
 	}
@@ -201,11 +201,11 @@ func (s *Store) Forget(ctx context.Context, id string, line int) error {
 	defer s.mu.Unlock()
 	var remaining bytes.Buffer
 	err := s.eachLine(id, func(_ int64, text []byte) error {
-		var g struct{ Line int }
+		var g hearken.Segment
 		if err := json.Unmarshal(text, &g); err != nil {
 			return err
 		}
-		if g.Line < line {
+		if !g.SaidBetween(from, to) {
 			remaining.Write(text)
 		}
 		return nil

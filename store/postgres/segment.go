@@ -82,13 +82,14 @@ func (s *Store) Segments(ctx context.Context, id string, line, limit int, words 
 	return found, store.Wrap(err, "read segments")
 }
 
-func (s *Store) Forget(ctx context.Context, id string, line int) error {
+func (s *Store) Forget(ctx context.Context, id string, from, to float64) error {
 	return s.write(ctx, func(tx pgx.Tx) error {
 		session, err := sessionKey(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `DELETE FROM hearken_segment WHERE session = $1 AND line >= $2`, session, line)
+		_, err = tx.Exec(ctx, `DELETE FROM hearken_segment WHERE session = $1 AND source <> $2 AND end_time > $3 AND start_time < $4`,
+			session, validText(hearken.EventOrigin), from, to)
 		return store.Wrap(err, "forget")
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/store"
@@ -16,22 +15,35 @@ func (s *Store) SaveAction(ctx context.Context, a *hearken.Action) (bool, error)
 	if err := store.CheckActionID(a.ID); err != nil {
 		return false, err
 	}
-	document, err := json.Marshal(store.RoundActionTimes(a))
+	args, err := actionArgs(a)
 	if err != nil {
 		return false, fmt.Errorf("save action: %w", err)
+	}
+	saved, err := s.saveVersion(ctx, &a.Version,
+		`INSERT INTO action (version, tool, principal, state, target, same, grant_id, created_at, ended_at, document, id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, updateAction, args...)
+	return saved, store.Wrap(err, "save action")
+}
+
+// updateAction updates an action that has a version, with actionArgs and that
+// version.
+const updateAction = `UPDATE action SET version = ?, tool = ?, principal = ?, state = ?, target = ?, same = ?, grant_id = ?,
+	created_at = ?, ended_at = ?, document = ? WHERE id = ? AND version = ?`
+
+// actionArgs are the arguments that save the next version of an action.
+func actionArgs(a *hearken.Action) ([]any, error) {
+	document, err := json.Marshal(store.RoundActionTimes(a))
+	if err != nil {
+		return nil, err
 	}
 	grant := ""
 	if a.Decision != nil {
 		grant = a.Decision.Grant
 	}
-	saved, err := s.saveVersion(ctx, &a.Version,
-		`INSERT INTO action (version, tool, principal, state, target, same, grant_id, created_at, ended_at, document, id)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		`UPDATE action SET version = ?, tool = ?, principal = ?, state = ?, target = ?, same = ?, grant_id = ?,
-			created_at = ?, ended_at = ?, document = ? WHERE id = ? AND version = ?`,
-		a.Version+1, a.Tool, a.Principal, a.State, a.Target, a.IdempotencyKey, grant,
-		a.CreatedAt.UnixMicro(), toMicros(a.OverAt()), string(document), a.ID)
-	return saved, store.Wrap(err, "save action")
+	return []any{
+		a.Version + 1, a.Tool, a.Principal, a.State, a.Target, a.IdempotencyKey, grant,
+		a.CreatedAt.UnixMicro(), toMicros(a.OverAt()), string(document), a.ID,
+	}, nil
 }
 
 // saveVersion inserts a row if version is 0, and otherwise updates the row that
@@ -84,51 +96,24 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 
 func (s *Store) actions(ctx context.Context, query string, args ...any) ([]hearken.Action, error) {
 	var found []hearken.Action
-	err := s.eachRow(ctx, `SELECT version, same, document FROM action`+query, args, func(rows *sql.Rows) (bool, error) {
-		var version int
-		var same string
-		var document sql.RawBytes
-		if err := rows.Scan(&version, &same, &document); err != nil {
-			return false, err
-		}
-		var a hearken.Action
-		err := json.Unmarshal(document, &a)
-		a.Version, a.IdempotencyKey = version, same
+	err := s.eachRow(ctx, selectActions+query, args, func(rows *sql.Rows) (bool, error) {
+		a, err := scanAction(rows)
 		found = append(found, a)
 		return true, err
 	})
 	return found, err
 }
 
-// forgettable selects the actions that were over before a time and have no
-// alarm to come.
-const forgettable = `ended_at < ? AND state NOT IN (?, ?, ?) AND NOT EXISTS (SELECT 1 FROM alarm
-	WHERE alarm.action = action.id AND (next_at IS NOT NULL OR firing_at IS NOT NULL))`
+const selectActions = `SELECT version, same, document FROM action`
 
-// ForgetActions implements [hearken.ActionStore]. It may return [hearken.Busy],
-// as Delete does; the actions are deleted even then.
-func (s *Store) ForgetActions(ctx context.Context, before time.Time) (int, error) {
-	args := []any{ceilMicros(before), hearken.ActionPending, hearken.ActionApproved, hearken.ActionExecuting}
-	var work bool // also what an earlier call left to do
-	err := s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM action WHERE `+forgettable+`)
-		OR EXISTS (SELECT 1 FROM unscrubbed)`, args...).Scan(&work)
-	if err != nil {
-		return 0, fmt.Errorf("forget actions: %w", err)
+func scanAction(rows *sql.Rows) (a hearken.Action, err error) {
+	var version int
+	var same string
+	var document sql.RawBytes
+	if err := rows.Scan(&version, &same, &document); err != nil {
+		return a, err
 	}
-	if !work {
-		return 0, nil
-	}
-	var n int
-	err = s.erase(ctx, []string{"action", "alarm"}, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM alarm WHERE action IN (SELECT id FROM action WHERE `+forgettable+`)`, args...)
-		if err != nil {
-			return err
-		}
-		n, err = affected(tx.ExecContext(ctx, `DELETE FROM action WHERE `+forgettable, args...))
-		return err
-	})
-	if err != nil && hearken.CodeOf(err) != hearken.Busy {
-		return 0, fmt.Errorf("forget actions: %w", err)
-	}
-	return n, err
+	err = json.Unmarshal(document, &a)
+	a.Version, a.IdempotencyKey = version, same
+	return a, err
 }

@@ -39,6 +39,40 @@ func TestStore_ForgetActions_LeavesNoByte(t *testing.T) {
 	wantIntact(t, path)
 }
 
+func TestStore_ForgetInActions_LeavesNoByte(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "hearken.db")
+	storetest.ForgetsQuotes(t, open(t, path), func() string { return string(bytesOf(t, dir)) })
+	wantIntact(t, path)
+}
+
+// A call that could not truncate the log is completed by the next one, which
+// finds nothing more to change.
+func TestStore_ForgetInActions_LogInUse(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "hearken.db")
+	s := open(t, path)
+	a := &hearken.Action{ID: "msg_aaaaaaaaaaaaaaaa", Evidence: []hearken.Evidence{{Quote: "qzsecretzq"}}}
+	if saved, err := s.SaveAction(t.Context(), a); err != nil || !saved {
+		t.Fatalf("%t, %v", saved, err)
+	}
+	release := startReading(t, path)
+	sqlite.SetBusyTimeout(t, s, time.Millisecond)
+	if n, err := s.ForgetInActions(t.Context(), storetest.ForgetQuotes("")); n != 1 || hearken.CodeOf(err) != hearken.Busy {
+		t.Fatalf("%d changed with error %v", n, err)
+	}
+	release()
+	if traces(t, dir, "qzsecretzq") == 0 {
+		t.Fatal("the reader did not matter")
+	}
+	if n, err := s.ForgetInActions(t.Context(), storetest.ForgetQuotes("")); n != 0 || err != nil {
+		t.Fatalf("%d changed with error %v", n, err)
+	}
+	if left := traces(t, dir, "qzsecretzq"); left > 0 {
+		t.Errorf("%d traces", left)
+	}
+}
+
 // While another process reads, the log cannot be truncated. The error says so,
 // and the next call truncates it.
 func TestStore_ForgetActions_LogInUse(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 // the write-ahead log cannot be truncated, the session is deleted but the error
 // is [hearken.Busy]. The next Delete, Forget or Open truncates the log.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	err := s.deleteSegments(ctx, id, 0, func(tx *sql.Tx, session int64) error {
+	err := s.deleteSegments(ctx, id, `session = ?`, nil, func(tx *sql.Tx, session int64) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM note WHERE session = ?`, session); err != nil {
 			return err
 		}
@@ -27,22 +27,26 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 
 // Forget implements [hearken.Store]. It may return [hearken.Busy], as Delete
 // does.
-func (s *Store) Forget(ctx context.Context, id string, line int) error {
-	return store.Wrap(s.deleteSegments(ctx, id, line, func(*sql.Tx, int64) error { return nil }), "forget")
+func (s *Store) Forget(ctx context.Context, id string, from, to float64) error {
+	err := s.deleteSegments(ctx, id, `session = ? AND source <> ? AND end_time > ? AND start_time < ?`,
+		[]any{hearken.EventOrigin, from, to}, func(*sql.Tx, int64) error { return nil })
+	return store.Wrap(err, "forget")
 }
 
-// deleteSegments deletes and overwrites the segments of a session from a line
-// on, and what more deletes.
-func (s *Store) deleteSegments(ctx context.Context, id string, line int, more func(tx *sql.Tx, session int64) error) error {
+// deleteSegments deletes and overwrites those segments of a session that fulfil
+// a condition, and what more deletes. The first argument of the condition is the
+// key of the session.
+func (s *Store) deleteSegments(ctx context.Context, id, condition string, args []any, more func(tx *sql.Tx, session int64) error) error {
 	return s.erase(ctx, []string{"session", "segment", "note", "term"}, func(tx *sql.Tx) error {
 		session, err := sessionKey(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if err := unindex(ctx, tx, session, line); err != nil {
+		args := append([]any{session}, args...)
+		if err := unindex(ctx, tx, condition, args); err != nil {
 			return fmt.Errorf("index: %w", err)
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM segment WHERE session = ? AND line >= ?`, session, line); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM segment WHERE `+condition, args...); err != nil {
 			return err
 		}
 		return more(tx, session)
@@ -68,13 +72,13 @@ func (s *Store) erase(ctx context.Context, tables []string, f func(tx *sql.Tx) e
 	return s.truncateLog(ctx)
 }
 
-// unindex removes the segments of a session from the full-text index.
-func unindex(ctx context.Context, tx *sql.Tx, session int64, line int) error {
+// unindex removes the segments that fulfil a condition from the full-text index.
+func unindex(ctx context.Context, tx *sql.Tx, condition string, args []any) error {
 	index, err := newTextIndex(ctx, tx)
 	if err != nil {
 		return err
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT key, source, status, text FROM segment WHERE session = ? AND line >= ?`, session, line)
+	rows, err := tx.QueryContext(ctx, `SELECT key, source, status, text FROM segment WHERE `+condition, args...)
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,7 @@ func (k *talk) say(n int) []hearken.Segment {
 		all = append(all, hearken.Segment{
 			ID: fmt.Sprint(k.mark, k.lines), Line: k.lines, Origin: hearken.Microphone, Status: hearken.Confirmed,
 			Text: strings.Join(text, " "), Words: words, Original: strings.Join(text, "  "),
+			StartTime: float64(k.lines), EndTime: float64(k.lines) + 0.5,
 			Timestamp: k.session.StartedAt.Add(time.Duration(k.lines) * 3 * time.Second),
 		})
 	}
@@ -155,7 +156,7 @@ func TestStore_Forget_LeavesNoByte(t *testing.T) {
 		saveTalk(t, s, keep, keep.say(3))
 	}
 	for line := 55; line > 0; line -= 9 {
-		if err := s.Forget(t.Context(), keep.session.ID, line); err != nil {
+		if err := s.Forget(t.Context(), keep.session.ID, float64(line)-0.4, 1000); err != nil {
 			t.Fatal(err)
 		}
 		all := bytesOf(t, dir)

@@ -229,6 +229,7 @@ var actionTests = []test{
 		saveAction(t, store, a)
 	}},
 	{"Forget", forgetActions},
+	{"ForgetIn", forgetInActions},
 	{"Appointments", forgetAppointments},
 }
 

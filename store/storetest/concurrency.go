@@ -128,6 +128,7 @@ var concurrencyTests = []test{
 			}
 		}
 	}},
+	{"ForgetWhileDeciding", forgetWhileDeciding},
 	{"DeleteWhileSaving", func(t *testing.T, store hearken.Store) {
 		var all sync.WaitGroup
 		for n := range 4 {

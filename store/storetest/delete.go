@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -47,15 +49,16 @@ var deleteTests = []test{
 	{"Forget", func(t *testing.T, store hearken.Store) {
 		s := saveTranscript(t, store, 1, strings.Fields("apple berry cherry date elder")...)
 		other := saveTranscript(t, store, 2, "apple", "berry", "cherry", "date")
-		forget := func(line int) {
+		forget := func(from, to float64) {
 			t.Helper()
-			if err := store.Forget(t.Context(), s.ID, line); err != nil {
+			if err := store.Forget(t.Context(), s.ID, from, to); err != nil {
 				t.Fatal(err)
 			}
 		}
-		forget(6)
+		forget(5.5, 100) // the last entry ends there
+		forget(-10, 1)   // the first one begins there
 		equal(t, "1 2 3 4 5", lines(segments(t, store, s.ID, 1, 10, false)))
-		forget(4)
+		forget(4.4, math.Inf(1))
 		equal(t, "1 2 3", lines(segments(t, store, s.ID, 1, 10, false)))
 		equal(t, "1 2 3 4", lines(segments(t, store, other.ID, 1, 10, false)))
 		equal(t, 0, len(search(t, store, hearken.Query{Text: "elder"})))
@@ -69,8 +72,27 @@ var deleteTests = []test{
 		save(t, store, s, segment(s, 6, "fig"))
 		equal(t, "1 2 3 6", lines(segments(t, store, s.ID, 1, 10, false)))
 		equal(t, 1, len(search(t, store, hearken.Query{Text: "fig", Session: s.ID})))
-		forget(0)
+		forget(math.Inf(-1), math.Inf(1))
 		equal(t, "", lines(segments(t, store, s.ID, 1, 10, false)))
 		equal(t, 0, len(search(t, store, hearken.Query{Text: "apple", Session: s.ID})))
+	}},
+	// Lines are in the order in which entries were confirmed, which is not the
+	// order in which they were said. What the hub wrote stays.
+	{"ForgetOutOfOrder", func(t *testing.T, store hearken.Store) {
+		s := session(1)
+		said := func(line int, from, to float64, origin hearken.Origin) hearken.Segment {
+			g := segment(s, line, fmt.Sprint("word", line))
+			g.StartTime, g.EndTime, g.Origin = from, to, origin
+			return g
+		}
+		s.SegmentCount = 6
+		save(t, store, s, said(1, 50, 60, hearken.Microphone), said(2, 40, 42, hearken.System), said(3, 45, 65, hearken.EventOrigin),
+			said(4, 10, 20, hearken.Microphone), said(5, 38, 52, hearken.System), said(6, 55, 58, hearken.Microphone))
+		if err := store.Forget(t.Context(), s.ID, 51, 55.5); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "2 3 4", lines(segments(t, store, s.ID, 1, 10, false)))
+		equal(t, 1, len(search(t, store, hearken.Query{Text: "word4"})))
+		equal(t, 0, len(search(t, store, hearken.Query{Text: "word5"})))
 	}},
 }

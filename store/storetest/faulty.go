@@ -191,8 +191,8 @@ func (f *Faulty) Delete(ctx context.Context, id string) error {
 	return f.do(ctx, "Delete", func() error { return f.store.Delete(ctx, id) })
 }
 
-func (f *Faulty) Forget(ctx context.Context, id string, line int) error {
-	return f.do(ctx, "Forget", func() error { return f.store.Forget(ctx, id, line) })
+func (f *Faulty) Forget(ctx context.Context, id string, from, to float64) error {
+	return f.do(ctx, "Forget", func() error { return f.store.Forget(ctx, id, from, to) })
 }
 
 func (f *Faulty) SaveNote(ctx context.Context, n *hearken.Note) error {

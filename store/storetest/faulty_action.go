@@ -28,6 +28,10 @@ func (f *Faulty) ForgetActions(ctx context.Context, before time.Time) (int, erro
 	return doValue(ctx, f, "ForgetActions", func() (int, error) { return f.store.ForgetActions(ctx, before) })
 }
 
+func (f *Faulty) ForgetInActions(ctx context.Context, change func(*hearken.Action) bool) (int, error) {
+	return doValue(ctx, f, "ForgetInActions", func() (int, error) { return f.store.ForgetInActions(ctx, change) })
+}
+
 func (f *Faulty) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {
 	own := *a
 	saved, err := doValue(ctx, f, "SaveAlarm", func() (bool, error) { return f.store.SaveAlarm(ctx, &own) })

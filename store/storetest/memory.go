@@ -157,12 +157,11 @@ func (m *Memory) Delete(ctx context.Context, id string) error {
 	return err
 }
 
-func (m *Memory) Forget(ctx context.Context, id string, line int) error {
+func (m *Memory) Forget(ctx context.Context, id string, from, to float64) error {
 	r, err := m.find(ctx, id)
 	defer m.mu.Unlock()
 	if err == nil {
-		from, _ := r.line(line)
-		r.segments = slices.Clone(r.segments[:from])
+		r.segments = slices.DeleteFunc(slices.Clone(r.segments), func(g hearken.Segment) bool { return g.SaidBetween(from, to) })
 	}
 	return err
 }

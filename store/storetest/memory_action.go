@@ -81,6 +81,26 @@ func (m *Memory) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken
 	return store.SelectActions(all, f), ctx.Err()
 }
 
+func (m *Memory) ForgetInActions(ctx context.Context, change func(*hearken.Action) bool) (n int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	for id, old := range m.actions {
+		a, err := copyAction(old)
+		if err != nil {
+			return n, err
+		}
+		if change(a) {
+			a.Version++
+			m.actions[id] = a
+			n++
+		}
+	}
+	return n, nil
+}
+
 func (m *Memory) ForgetActions(ctx context.Context, before time.Time) (n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -73,7 +73,7 @@ var sessionTests = []test{
 			_, err = store.Note(ctx, id)
 			wantCode(t, err, hearken.SessionNotFound)
 			wantCode(t, store.Delete(ctx, id), hearken.SessionNotFound)
-			wantCode(t, store.Forget(ctx, id, 1), hearken.SessionNotFound)
+			wantCode(t, store.Forget(ctx, id, 0, 1), hearken.SessionNotFound)
 			wantCode(t, store.SaveNote(ctx, &hearken.Note{Session: id, Text: "x"}), hearken.SessionNotFound)
 		}
 	}},
