@@ -10,11 +10,15 @@ import (
 	"syscall"
 )
 
+// TemporaryPattern matches the names of files that a crash in the middle of
+// [Replace] leaves beside the one that it was to replace.
+const TemporaryPattern = ".new-*"
+
 // Replace writes data to path so that the file is either the old one or the
 // new one, even if the process or the machine stops halfway. Data and name are
 // on disk when it returns. A new file gets perm.
 func Replace(path string, data []byte, perm os.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	f, err := os.CreateTemp(filepath.Dir(path), TemporaryPattern)
 	if err != nil {
 		return err
 	}

@@ -3,124 +3,84 @@ package live
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/hearken-dev/hearken"
 )
 
-// Delete removes a session and every trace of it. It stops an active one
-// without waiting for its last words.
-func (h *Hub) Delete(ctx context.Context, id string) error {
-	s := h.find(id)
-	if s == nil {
-		if _, err := h.stored(ctx, id); err != nil {
-			return err
-		}
-		return h.erase(ctx, id)
-	}
-	s.mu.Lock()
-	if s.phase == running || s.phase == finishing {
-		close(s.stopped)
-	}
-	s.phase = gone
-	s.info.Status = hearken.Stopped
-	s.wakeReadersLocked()
-	channels, backlog := s.channels, s.backlogChannel
-	s.input.end(hearken.InputEvent{Kind: hearken.InputClosed, Reason: "deleted"})
-	s.mu.Unlock()
-
-	if backlog != nil {
-		backlog.cancel()
-		<-backlog.done
-	}
-	for _, c := range channels {
-		c.cancel()
-		<-c.done
-	}
-	s.saving <- struct{}{} // let a running write to the store end first
-	defer func() { <-s.saving }()
-	var err error
-	for _, c := range channels {
-		err = errors.Join(err, c.spool.remove())
-	}
-	err = errors.Join(err, s.journal.remove(), h.erase(ctx, id))
-	h.dropSession(s)
-	return err
+// A stretch is a part of a session, in seconds of its clock.
+type stretch struct {
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
 }
 
-// erase removes a session's files and its data in the store.
-func (h *Hub) erase(ctx context.Context, id string) error {
-	return h.edit(ctx, eraseTimeout, func(ctx context.Context) error {
-		err := errors.Join(
-			os.RemoveAll(h.journalPath(id)),
-			os.RemoveAll(filepath.Join(h.spoolDir(), id)),
-			os.RemoveAll(filepath.Join(h.audioDir(), id)),
-		)
-		if serr := h.cfg.Store.Delete(ctx, id); serr != nil && hearken.CodeOf(serr) != hearken.SessionNotFound {
-			err = errors.Join(err, storeFailed(serr))
-		}
-		return err
-	})
+// forgottenText is the text of the event that says what was forgotten.
+func forgottenText(d time.Duration) string {
+	return fmt.Sprintf("[the last %s were forgotten on request]", d)
 }
 
 // Forget deletes what was said in the last d of a session and returns the
-// number of deleted entries.
+// number of deleted entries. The session says so with an event. Other events
+// stay.
 func (h *Hub) Forget(ctx context.Context, id string, d time.Duration) (int, error) {
-	defer h.dropCaches()
 	ctx, cancel := context.WithTimeout(ctx, eraseTimeout)
 	defer cancel()
 	s := h.find(id)
 	if s == nil {
 		return h.forgetStored(ctx, id, d)
 	}
-	select {
-	case s.saving <- struct{}{}: // nothing is written to the store meanwhile
-		defer func() { <-s.saving }()
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	}
-	if h.find(id) != s { // it was deleted, or saved and dropped
+	n, err := s.forgetLast(ctx, d)
+	if errors.Is(err, errDropped) {
 		return h.forgetStored(ctx, id, d)
 	}
-	n, line, from, to, err := s.forget(d)
+	if err == nil {
+		s.endIfComplete() // the backlog may be empty now
+	}
+	return n, err
+}
+
+// errDropped says that a session is not in memory any more.
+var errDropped = errors.New("the session was deleted, or saved and dropped")
+
+// forgetLast is [Hub.Forget] for a session in memory.
+func (s *session) forgetLast(ctx context.Context, d time.Duration) (int, error) {
+	release, err := s.holdSaving(ctx) // nothing is written to the store meanwhile
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	defer s.hub.dropCaches()
+	if s.hub.find(s.id) != s {
+		return 0, errDropped
+	}
+	n, err := s.forget(d)
 	if hearken.CodeOf(err) != "" {
 		return 0, err
 	}
 	if err != nil {
 		return 0, hearken.Errorf(hearken.RepositoryError, "the disk refused to delete it: %w.", err).WithTry("again when the disk works")
 	}
-	if err := h.cfg.Store.Forget(ctx, id, line); err != nil && hearken.CodeOf(err) != hearken.SessionNotFound {
-		return n, storeFailed(err)
-	}
-	s.addEvent(hearken.EventForgotten, from, to, "[the last %s were forgotten on request]", d)
-	s.endIfComplete() // the backlog may be empty now
-	return n, nil
+	return n, s.forgetElsewhere(ctx)
 }
 
-// forget removes what was said in the last d from memory, journal and spool. It
-// returns how many entries it removed, the first removed line, and the
-// stretch that it removed.
-func (s *session) forget(d time.Duration) (n, line int, from, to float64, err error) {
+// forget removes what was said in the last d from memory, journal and spool, and
+// returns how many entries it removed. Others still have to forget it; see
+// [session.forgetElsewhere].
+func (s *session) forget(d time.Duration) (n int, err error) {
 	s.confirming.Lock() // nothing is confirmed meanwhile
 	defer s.confirming.Unlock()
 	s.mu.Lock()
 	if s.phase == gone {
 		s.mu.Unlock()
-		return 0, 0, 0, 0, notFound(s.id)
+		return 0, notFound(s.id)
 	}
-	to = s.snapshotLocked().Duration
-	from = max(0, to-d.Seconds())
-	line = s.info.SegmentCount + 1
-	if first := slices.IndexFunc(s.segments, func(seg hearken.Segment) bool { return seg.EndTime > from && seg.Origin != hearken.EventOrigin }); first >= 0 {
-		n, line = len(s.segments)-first, s.segments[first].Line
-		clear(s.segments[first:])
-		s.segments = s.segments[:first]
-	}
-	clear(s.interim)
+	to := s.snapshotLocked().Duration
+	from := max(0, to-d.Seconds())
 	s.forgotten, s.forgetFrom = to, from // later results for it are ignored
+	n = s.dropForgottenLocked(stretch{from, to})
+	clear(s.interim)
 	s.clipBacklogLocked(position(from))
 	channels := s.channels
 	for _, c := range channels {
@@ -132,6 +92,8 @@ func (s *session) forget(d time.Duration) (n, line int, from, to float64, err er
 		c.fed.Store(end)
 		c.finalUntil.Store(end)
 	}
+	s.addForgottenEventLocked(stretch{from, to}, d)
+	s.unforgotten = append(s.unforgotten, stretch{from, to})
 	records := []record{s.headLocked()}
 	for i := range s.segments {
 		records = append(records, record{Segment: &s.segments[i]})
@@ -142,7 +104,84 @@ func (s *session) forget(d time.Duration) (n, line int, from, to float64, err er
 	for _, c := range channels {
 		err = errors.Join(err, c.spool.discard(position(from)))
 	}
-	return n, line, from, to, err
+	return n, err
+}
+
+// dropForgottenLocked removes the entries in a stretch from memory and returns
+// how many there were.
+func (s *session) dropForgottenLocked(at stretch) int {
+	kept := slices.DeleteFunc(s.segments, func(seg hearken.Segment) bool {
+		gone := seg.SaidBetween(at.From, at.To)
+		if gone {
+			delete(s.volatile, seg.Line)
+		}
+		return gone
+	})
+	n := len(s.segments) - len(kept)
+	s.segments = kept
+	return n
+}
+
+// addForgottenEventLocked adds the event that says what was forgotten. The
+// caller writes it to the journal together with everything else, so that one is
+// never without the other.
+func (s *session) addForgottenEventLocked(at stretch, d time.Duration) {
+	seg := hearken.Segment{
+		ID: s.nextIDLocked(hearken.EventOrigin), Origin: hearken.EventOrigin, Status: hearken.Confirmed, Event: hearken.EventForgotten,
+		Text: forgottenText(d), StartTime: at.From, EndTime: at.To, IsFinal: true, Durable: true,
+	}
+	s.completeLocked(&seg)
+	s.segments = append(s.segments, seg)
+	s.info.SegmentCount = seg.Line
+	s.markUnsavedLocked()
+	s.wakeReadersLocked()
+	s.input.push(hearken.InputEvent{Kind: hearken.InputFinal, Origin: seg.Origin, Segment: new(seg)})
+}
+
+// forgetElsewhere removes from the store, and from all who quote it, what was
+// forgotten in memory. What fails is kept in the journal and retried; see
+// [Hub.save]. The caller holds saving.
+func (s *session) forgetElsewhere(ctx context.Context) error {
+	s.mu.Lock()
+	todo := slices.Clone(s.unforgotten)
+	s.mu.Unlock()
+	for _, at := range todo {
+		if err := s.hub.cfg.Store.Forget(ctx, s.id, at.From, at.To); err != nil && hearken.CodeOf(err) != hearken.SessionNotFound {
+			return storeFailed(err)
+		}
+		if _, err := s.hub.onDeleted(ctx, s.id, at.From, at.To); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unforgotten = s.unforgotten[len(todo):]
+	s.journal.enqueue(s.headLocked())
+	return nil
+}
+
+// retryForget completes what an earlier Forget could not.
+func (s *session) retryForget(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, eraseTimeout)
+	defer cancel()
+	release, err := s.holdSaving(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	defer s.hub.dropCaches()
+	s.mu.Lock()
+	done := len(s.unforgotten) == 0 || s.phase == gone
+	s.mu.Unlock()
+	if done {
+		return nil
+	}
+	if err = s.forgetElsewhere(ctx); err != nil {
+		s.mu.Lock()
+		s.unsavedAt = s.hub.cfg.Now() // retry an interval from now
+		s.mu.Unlock()
+	}
+	return err
 }
 
 // clipBacklogLocked removes everything from a position on from the backlog.
@@ -165,57 +204,4 @@ func (s *session) forgottenUntil() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return position(s.forgotten)
-}
-
-// forgetStored is [Hub.Forget] for a session that is only in the store.
-func (h *Hub) forgetStored(ctx context.Context, id string, d time.Duration) (int, error) {
-	info, err := h.stored(ctx, id)
-	if err != nil {
-		return 0, err
-	}
-	n, line := 0, 0
-	from := info.Duration - d.Seconds()
-	err = h.segments(ctx, id, false, func(batch []hearken.Segment) error {
-		for _, seg := range batch {
-			if line == 0 && seg.EndTime > from {
-				line = seg.Line
-			}
-			if line > 0 {
-				n++
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	for _, o := range channelOrigins {
-		archived := newSpool("", filepath.Join(h.audioDir(), id, string(o)), 0, 0)
-		if err := archived.discard(position(from)); err != nil {
-			return 0, err
-		}
-	}
-	if line == 0 {
-		return 0, nil
-	}
-	if err := h.cfg.Store.Forget(ctx, id, line); err != nil {
-		return 0, storeFailed(err)
-	}
-	return n, nil
-}
-
-// expire deletes the sessions that stopped before a time.
-func (h *Hub) expire(before time.Time) {
-	old, err := h.cfg.Store.Sessions(h.ctx, hearken.SessionFilter{Status: hearken.Stopped, Until: before})
-	if err != nil {
-		h.cfg.Log.Warn("old sessions not listed", "err", err)
-		return
-	}
-	for _, s := range old {
-		if s.StoppedAt != nil && s.StoppedAt.Before(before) {
-			if err := h.Delete(h.ctx, s.ID); err != nil {
-				h.cfg.Log.Warn("old session not deleted", "session", s.ID, "err", err)
-			}
-		}
-	}
 }

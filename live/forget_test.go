@@ -213,3 +213,106 @@ func TestHub_DeleteMeetsRename(t *testing.T) {
 		})
 	}
 }
+
+// What was said is forgotten by its time, not by its line: audio that had to
+// wait is transcribed later and has later lines.
+func TestHub_ForgetOutOfOrder(t *testing.T) {
+	withHub(t, func(h *testHub) {
+		id := h.start()
+		in := h.attach(id)
+		h.engine.Stall()
+		h.send(in, 20)
+		if _, err := h.hub.Forget(h.Context(), id, 6*time.Second); err != nil {
+			h.Fatal(err)
+		}
+		h.engine.Resume()
+		h.send(in, 6)
+		wait(30 * time.Second) // the first 14 seconds come after the last 6
+		if n, err := h.hub.Forget(h.Context(), id, 2500*time.Millisecond); err != nil || n != 2 {
+			h.Fatalf("forgot %d entries, %v", n, err)
+		}
+		said, happened := h.splitEntries(id)
+		slices.Sort(said)
+		if want := append(words(10, 11), words(0, 7)...); !slices.Equal(said, slices.Sorted(slices.Values(want))) {
+			h.Errorf("left: %q", said)
+		}
+		if !slices.Contains(happened, "[14.0 s of audio was transcribed later]") {
+			h.Errorf("an event is gone: %q", happened)
+		}
+	})
+}
+
+// saved stores a session that was transcribed elsewhere, with entries whose
+// lines are not in the order of their times.
+func (h *testHub) saved() string {
+	h.Helper()
+	stopped := time.Now().UTC()
+	s := &hearken.Session{
+		ID: "0198c0de-0000-7000-8000-000000000001", Status: hearken.Stopped, StartedAt: stopped.Add(-time.Minute), StoppedAt: &stopped,
+		Duration: 60, Epoch: 1,
+	}
+	var entries []hearken.Segment
+	for i, e := range []struct {
+		origin   hearken.Origin
+		from, to float64
+		text     string
+	}{
+		{hearken.Microphone, 52, 60, "the last words"},
+		{hearken.EventOrigin, 20, 59, "[gap: 39.0 s of audio was lost]"},
+		{hearken.System, 5, 9, "the first words"},
+		{hearken.System, 40, 51, "words across the border"},
+	} {
+		entries = append(entries, hearken.Segment{
+			ID: string(e.origin) + "1-" + string(rune('1'+i)), Line: i + 1, Origin: e.origin, Status: hearken.Confirmed, Text: e.text, IsFinal: true,
+			StartTime: e.from, EndTime: e.to, Timestamp: s.StartedAt.Add(time.Duration(e.from * float64(time.Second))),
+		})
+	}
+	s.SegmentCount = len(entries)
+	if err := h.hub.Save(h.Context(), s, entries); err != nil {
+		h.Fatal(err)
+	}
+	return s.ID
+}
+
+func TestHub_ForgetInAStoppedSession(t *testing.T) {
+	withHub(t, func(h *testHub) {
+		id := h.saved()
+		left := []string{"[gap: 39.0 s of audio was lost]", "the first words", "[the last 10s were forgotten on request]"}
+		for i, want := range []int{2, 0} {
+			if n, err := h.hub.Forget(h.Context(), id, 10*time.Second); err != nil || n != want {
+				h.Fatalf("call %d forgot %d entries, %v", i+1, n, err)
+			}
+			h.want(id, left)
+		}
+		page, err := h.hub.Read(h.Context(), ReadRequest{Session: id, From: 3})
+		if err != nil || len(page.Segments) != 1 {
+			h.Fatalf("%+v, %v", page, err)
+		}
+		event := page.Segments[0]
+		if event.Line != 5 || event.Event != hearken.EventForgotten || event.StartTime != 50 || event.EndTime != 60 ||
+			!event.Timestamp.Equal(page.Session.StartedAt.Add(50*time.Second)) {
+			h.Errorf("the event is %+v", event)
+		}
+		if found := h.find("the last words", "the border"); len(found) > 0 {
+			h.Errorf("still there: %q", found)
+		}
+		if n, err := h.hub.Forget(h.Context(), id, time.Hour); err != nil || n != 1 {
+			h.Errorf("all of it: %d, %v", n, err)
+		}
+		h.want(id, append(slices.Delete(left, 1, 2), "[the last 1h0m0s were forgotten on request]"))
+	})
+}
+
+// A session whose backlog is forgotten ends at once.
+func TestHub_ForgetDoesNotWaitForItself(t *testing.T) {
+	withHub(t, func(h *testHub) {
+		id := h.stopWithBacklog()
+		begin := time.Now()
+		if _, err := h.hub.Forget(h.Context(), id, time.Hour); err != nil {
+			h.Fatal(err)
+		}
+		if waited := time.Since(begin); waited > time.Second {
+			h.Errorf("it waited %v for a lock that it held", waited)
+		}
+	})
+}

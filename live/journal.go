@@ -35,9 +35,11 @@ type sessionRecord struct {
 	Ticket string    `json:"ticket"`
 	Clock  time.Time `json:"clock,omitzero"` // wall time of the session's first sample
 	// What was said between ForgetFrom and Forgotten is ignored from now on.
-	Forgotten  float64       `json:"forgotten,omitempty"`
-	ForgetFrom float64       `json:"forgetFrom,omitempty"`
-	Backlog    []backlogSpan `json:"debts,omitempty"`
+	Forgotten  float64 `json:"forgotten,omitempty"`
+	ForgetFrom float64 `json:"forgetFrom,omitempty"`
+	// The store, or those who quote it, may still have what was said in these.
+	Unforgotten []stretch     `json:"unforgotten,omitempty"`
+	Backlog     []backlogSpan `json:"debts,omitempty"`
 }
 
 // journalFile is what a journal needs of a file; tests replace it by a faulty

@@ -9,6 +9,7 @@ package live
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"time"
 
@@ -54,6 +55,12 @@ type Config struct {
 	Retries     int           // consecutive failures before a provider is given up
 	DrainWithin time.Duration // how long stopping waits for the last words
 
+	// OnDeleted deletes what others have stored of a session's words: all that
+	// was said between two seconds of its clock. It returns how many copies it
+	// deleted. A deletion succeeds only if this does, and calls it after the
+	// hub's own copy is gone. It may be called again for the same words.
+	OnDeleted func(ctx context.Context, session string, from, to float64) (int, error)
+
 	Log *slog.Logger
 	Now func() time.Time // time.Now unless a test says otherwise
 	// Fault is called inside confirm, journal and persist, where being killed
@@ -81,6 +88,9 @@ func (c Config) withDefaults() Config {
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.OnDeleted == nil {
+		c.OnDeleted = func(context.Context, string, float64, float64) (int, error) { return 0, nil }
 	}
 	if c.Fault == nil {
 		c.Fault = func(string) {}

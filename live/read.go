@@ -19,6 +19,22 @@ func (h *Hub) Session(ctx context.Context, id string) (*hearken.Session, error) 
 	return h.stored(ctx, id)
 }
 
+// HasLine reports whether an entry of a session exists: it may have been
+// deleted, alone or with its session.
+func (h *Hub) HasLine(ctx context.Context, id string, line int) (bool, error) {
+	if s := h.find(id); s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		_, found := findLine(s.segments, line)
+		return found && s.phase != gone, nil
+	}
+	found, err := h.cfg.Store.Segments(ctx, id, line, 1, false)
+	if hearken.CodeOf(err) == hearken.SessionNotFound {
+		return false, nil
+	}
+	return len(found) > 0 && found[0].Line == line, storeFailed(err)
+}
+
 // Sessions lists sessions, newest first.
 func (h *Hub) Sessions(ctx context.Context, f hearken.SessionFilter) ([]hearken.Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/files"
 )
 
 // recover continues every session that has a journal: an earlier hub was
@@ -30,12 +31,15 @@ func (h *Hub) recover() error {
 			h.cfg.Log.Error("journal set aside", "session", id, "err", err)
 		}
 	}
-	return h.sweepSpool()
+	return errors.Join(h.sweepSpool(), h.sweepJournals())
 }
 
 // errDamaged marks a journal that cannot be read. It is set aside and not
 // removed: a person may be able to read it.
 var errDamaged = errors.New("damaged journal")
+
+// damagedSuffix marks the file of a journal that was set aside.
+const damagedSuffix = ".damaged"
 
 func (h *Hub) recoverSession(id string) error {
 	path := h.journalPath(id)
@@ -44,14 +48,17 @@ func (h *Hub) recoverSession(id string) error {
 		return fmt.Errorf("read journal: %w", err) // it may be intact; leave it alone
 	}
 	if err != nil {
-		if rerr := os.Rename(path, path+".damaged"); rerr != nil {
+		if rerr := os.Rename(path, path+damagedSuffix); rerr != nil {
 			return fmt.Errorf("set aside journal: %w", rerr)
 		}
 		return err
 	}
 	s := newSession(h, head.Session, head.Ticket)
-	s.clock, s.forgotten, s.forgetFrom = head.Clock, head.Forgotten, head.ForgetFrom
+	s.clock, s.forgotten, s.forgetFrom, s.unforgotten = head.Clock, head.Forgotten, head.ForgetFrom, head.Unforgotten
 	s.segments = h.completeFromStore(id, segments)
+	for _, at := range s.unforgotten { // the store may still have it
+		s.dropForgottenLocked(at)
+	}
 	s.speakers = nextSpeaker(s.segments)
 	s.backlog = remainingBacklog(head.Backlog, s.segments)
 	if available := h.backlogEngines(s); !slices.ContainsFunc(s.engines, func(name string) bool { return h.provider(name) != nil }) && len(available) > 0 {
@@ -216,6 +223,18 @@ func (h *Hub) reopenSpool(s *session, o hearken.Origin) *spool {
 		return sp
 	}
 	return old
+}
+
+// sweepJournals removes what an earlier hub was writing when it was killed. Its
+// words would outlast their session.
+func (h *Hub) sweepJournals() error {
+	entries, err := os.ReadDir(h.journalDir())
+	for _, e := range entries {
+		if left, _ := filepath.Match(files.TemporaryPattern, e.Name()); left {
+			err = errors.Join(err, os.Remove(filepath.Join(h.journalDir(), e.Name())))
+		}
+	}
+	return err
 }
 
 // sweepSpool removes the audio of sessions that no longer exist.

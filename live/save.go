@@ -104,17 +104,30 @@ func (h *Hub) save(s *session) {
 		}
 		return
 	}
+	if err := s.retryForget(h.ctx); err != nil && h.ctx.Err() == nil {
+		h.cfg.Log.Warn("forgotten words are not deleted everywhere yet", "session", s.id, "err", err)
+	}
 	s.removeIfSaved()
+}
+
+// holdSaving keeps everybody else from writing the session to the store until
+// release is called.
+func (s *session) holdSaving(ctx context.Context) (release func(), err error) {
+	select {
+	case s.saving <- struct{}{}:
+		return func() { <-s.saving }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // save brings the store up to date.
 func (s *session) save(ctx context.Context) error {
-	select {
-	case s.saving <- struct{}{}:
-		defer func() { <-s.saving }()
-	case <-ctx.Done():
-		return ctx.Err()
+	release, err := s.holdSaving(ctx)
+	if err != nil {
+		return err
 	}
+	defer release()
 	for {
 		s.mu.Lock()
 		if s.phase == gone {

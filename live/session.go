@@ -51,6 +51,7 @@ type session struct {
 	dropped        int64   // samples
 	forgotten      float64 // results between forgetFrom and this are ignored
 	forgetFrom     float64
+	unforgotten    []stretch // forgotten here, but perhaps not elsewhere; see forgetElsewhere
 	utterances     int
 	speakers       int            // the next free number
 	backlog        []*backlogSpan // audio that waits for an engine
@@ -87,7 +88,9 @@ func newSession(h *Hub, info hearken.Session, ticket string) *session {
 
 // headLocked is the journal record of the session itself.
 func (s *session) headLocked() record {
-	head := &sessionRecord{Session: s.info, Ticket: s.ticket, Clock: s.clock, Forgotten: s.forgotten, ForgetFrom: s.forgetFrom}
+	head := &sessionRecord{
+		Session: s.info, Ticket: s.ticket, Clock: s.clock, Forgotten: s.forgotten, ForgetFrom: s.forgetFrom, Unforgotten: s.unforgotten,
+	}
 	for _, span := range s.backlog {
 		head.Backlog = append(head.Backlog, *span)
 	}
@@ -215,7 +218,7 @@ func (s *session) showInterim(seg hearken.Segment) {
 
 // forgottenLocked reports whether a segment lies in the forgotten stretch.
 func (s *session) forgottenLocked(seg *hearken.Segment) bool {
-	return s.forgotten > 0 && seg.Origin != hearken.EventOrigin && seg.StartTime < s.forgotten && seg.EndTime > s.forgetFrom
+	return s.forgotten > 0 && seg.SaidBetween(s.forgetFrom, s.forgotten)
 }
 
 // interimID is the id of a channel's unconfirmed segment, or "".
