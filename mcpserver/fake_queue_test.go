@@ -29,7 +29,8 @@ type fakeQueue struct {
 	verdicts []act.DecisionRequest
 	refuse   error // what Propose says
 	source   hearken.Origin
-	stuck    bool // what is approved is not carried out
+	quote    string // what was said
+	stuck    bool   // what is approved is not carried out
 }
 
 func newFakeQueue() *fakeQueue {
@@ -53,7 +54,7 @@ func (d *fakeQueue) Propose(_ context.Context, r act.Request) (*hearken.Action, 
 	now := time.Now()
 	a := &hearken.Action{
 		ID: hearken.NewActionID(r.Tool), Tool: r.Tool, Principal: r.Principal, Client: r.Client, State: hearken.ActionPending, Target: "builtin",
-		Digest: digest, CreatedAt: now, ExpiresAt: now.Add(d.life), Evidence: []hearken.Evidence{{Arg: "title", Source: d.source}},
+		Digest: digest, CreatedAt: now, ExpiresAt: now.Add(d.life), Evidence: []hearken.Evidence{{Arg: "title", Source: d.source, Quote: d.quote}},
 	}
 	if c := r.Calendar; c != nil {
 		a.Appointment = &hearken.Appointment{Title: c.Title, Start: now, Zone: "UTC", Duration: time.Hour}

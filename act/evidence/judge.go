@@ -152,7 +152,7 @@ func (r *conversation) evidence(source hearken.Origin, m match) hearken.Evidence
 		Segment:  main.seg.ID,
 		Line:     main.seg.Line,
 		Start:    m.entries[0].seg.StartTime,
-		End:      m.entries[len(m.entries)-1].seg.EndTime,
+		End:      slices.MaxFunc(m.entries, func(a, b *spokenEntry) int { return cmp.Compare(a.seg.EndTime, b.seg.EndTime) }).seg.EndTime,
 		At:       m.entries[0].begin().Format(time.RFC3339),
 		Speaker:  main.seg.Speaker,
 		Quote:    safetext.Clip(strings.Join(quote, " "), quoteRunes),

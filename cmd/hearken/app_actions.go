@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -41,7 +42,8 @@ type actionParts struct {
 	refusals act.RefusalThrottle
 	started  bool // whether the audit records the hub's start
 
-	ensuring sync.Mutex // held by ensureActions
+	ensuring sync.Mutex                // held by ensureActions
+	quoting  atomic.Pointer[act.Queue] // queue, for those who do not know whether it is open yet
 }
 
 // openActions opens the action parts. Only wrong settings are an error. A hub
@@ -61,6 +63,7 @@ func (a *App) openActions(ctx context.Context) error {
 		a.queue, a.clock, a.auditLog, a.audit = nil, nil, nil, nil
 		return nil
 	}
+	a.quoting.Store(a.queue)
 	a.openApprovals()
 	return nil
 }
@@ -73,6 +76,7 @@ func (a *App) ensureActions(ctx context.Context) error {
 		if err := a.openActions(ctx); err != nil {
 			return err
 		}
+		a.forgetMissingQuotes(ctx)
 	}
 	return a.actionsErr
 }
