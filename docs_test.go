@@ -140,3 +140,30 @@ func TestDocs_Make(t *testing.T) {
 		t.Error("no target was found")
 	}
 }
+
+// A promise that names its test keeps it: the test exists.
+func TestDocs_PromisesHaveTests(t *testing.T) {
+	declared := map[string]bool{}
+	for _, name := range files(t, "_test.go") {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(source, -1) {
+			declared[string(m[1])] = true
+		}
+	}
+	doc, err := os.ReadFile("docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`(Test\\w+)`").FindAllSubmatch(doc, -1)
+	if len(named) == 0 {
+		t.Fatal("docs/security.md names no test")
+	}
+	for _, m := range named {
+		if !declared[string(m[1])] {
+			t.Errorf("docs/security.md names %s, which does not exist", m[1])
+		}
+	}
+}
