@@ -48,7 +48,7 @@ func (q *Queue) saveOutcome(id string, out hearken.Outcome) {
 			return true
 		})
 		if err == nil {
-			if saved && a.Decision.Grant != "" && (a.State == hearken.ActionDone || a.State == hearken.ActionUnknown) {
+			if saved && a.Decision != nil && a.Decision.Grant != "" && (a.State == hearken.ActionDone || a.State == hearken.ActionUnknown) {
 				q.notify(grantedNotice(a, q.canUndo(a)))
 			}
 			return
