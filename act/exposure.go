@@ -15,8 +15,9 @@ import (
 const (
 	defaultAfterAudio   = 10 * time.Minute
 	defaultAfterReading = 30 * time.Minute
-	// exposureStep is how often a lasting exposure is saved. After a restart the
-	// recorded time may be this much too early, so it is taken that much later.
+	// exposureStep is how much too early a recorded time may be after a crash, so
+	// it is taken that much later. A recorded time is replaced when it is half as
+	// old, and lasting exposures are checked that often.
 	exposureStep = time.Minute
 	// exposureTimeout is how long a reader waits until its exposure is on disk:
 	// transcripts can be read while the store hangs.
@@ -136,7 +137,7 @@ func (e *Exposure) touch(principal string, at time.Time) {
 	if at.After(e.last[principal]) {
 		e.last[principal] = at
 	}
-	due := at.Sub(e.saved[principal]) >= exposureStep
+	due := at.Sub(e.saved[principal]) >= exposureStep/2
 	before := e.saved[principal]
 	if due {
 		e.saved[principal] = at // others need not save it too
@@ -174,8 +175,8 @@ func (e *Exposure) checkAudio() {
 	}
 }
 
-// whyExposed says in a sentence why no grant applies to a key now. It is empty
-// if grants apply.
+// whyExposed says why no grant applies to a key now, as part of a sentence. It is
+// empty if grants apply.
 func (e *Exposure) whyExposed(key *hearken.Key) string {
 	now := e.cfg.Now()
 	if !key.ReadsTranscripts() {
@@ -186,11 +187,11 @@ func (e *Exposure) whyExposed(key *hearken.Key) string {
 	defer e.mu.RUnlock()
 	for _, principal := range []string{key.ID, everyone} {
 		if e.reading[principal] > 0 || now.Sub(e.last[principal]) < e.cfg.AfterReading {
-			return fmt.Sprintf("A grant covers this, but this key has read transcripts within the last %s, so you are asked.", minutes(e.cfg.AfterReading))
+			return fmt.Sprintf("this key has read transcripts within the last %s", minutes(e.cfg.AfterReading))
 		}
 	}
 	if now.Sub(e.last[audioExposure]) < max(e.cfg.AfterAudio, liveAudio) {
-		return fmt.Sprintf("A grant covers this, but people could be heard within the last %s, so you are asked.", minutes(max(e.cfg.AfterAudio, liveAudio)))
+		return fmt.Sprintf("people could be heard within the last %s", minutes(max(e.cfg.AfterAudio, liveAudio)))
 	}
 	return ""
 }

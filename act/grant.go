@@ -108,6 +108,16 @@ func (q *Queue) exampleTargets(tool string) []string {
 // Grants lists all grants, including revoked and expired ones.
 func (q *Queue) Grants(ctx context.Context) ([]hearken.Grant, error) { return q.cfg.Store.Grants(ctx) }
 
+// WhyGrantsAreOff says why no grant applies to a key now, as part of a sentence.
+// It is empty if the key's grants apply.
+func (q *Queue) WhyGrantsAreOff(ctx context.Context, principal string) (string, error) {
+	key, err := q.key(ctx, principal)
+	if err != nil {
+		return "", err
+	}
+	return q.cfg.Exposure.whyExposed(key), nil
+}
+
 // RevokeGrant revokes a grant, also for actions that it approved and that have
 // not started.
 func (q *Queue) RevokeGrant(ctx context.Context, id string) (*hearken.Grant, error) {

@@ -82,12 +82,17 @@ func (q *Queue) findGrant(ctx context.Context, a *hearken.Action, key *hearken.K
 			continue
 		}
 		if why := q.cfg.Exposure.whyExposed(key); why != "" {
-			a.Warnings = append(a.Warnings, why)
+			a.Warnings = append(a.Warnings, offWarning(why))
 			return nil, nil
 		}
 		return g, nil
 	}
 	return nil, nil
+}
+
+// offWarning tells the decider why a grant does not apply.
+func offWarning(why string) string {
+	return fmt.Sprintf("A grant covers this, but %s, so you are asked.", why)
 }
 
 func isValidGrant(g *hearken.Grant, now time.Time) bool {

@@ -234,7 +234,7 @@ func (q *Queue) claim(ctx context.Context, id string) (*hearken.Action, bool, er
 		if why := q.whyGrantIsOff(ctx, a); why != "" {
 			now := q.cfg.Now().UTC()
 			a.State, a.Decision, a.RunAt, a.ExpiresAt = hearken.ActionPending, nil, nil, now.Add(q.cfg.Approval)
-			a.Warnings, a.PendingAudit = append(a.Warnings, why), hearken.AuditDecided
+			a.Warnings, a.PendingAudit = append(a.Warnings, offWarning(why)), hearken.AuditDecided
 			q.collect(a)
 			return true
 		}
