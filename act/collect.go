@@ -10,8 +10,9 @@ import (
 // What is requested during a call waits until it is over: nobody can read cards
 // and talk at the same time.
 const (
-	afterCall   = 30 * time.Minute // to decide, once the call has ended
-	longestCall = 12 * time.Hour   // to decide in any case
+	// AfterCall is how long there is to decide, once the call has ended.
+	AfterCall   = 30 * time.Minute
+	longestCall = 12 * time.Hour // to decide in any case
 	// callSilence is how long a session has had no audio when its call counts as
 	// ended.
 	callSilence = 10 * time.Minute
@@ -63,8 +64,12 @@ func dueAt(a *hearken.Action) time.Time {
 // WaitsForCallEnd reports whether the owner need not see an action before the
 // call has ended.
 func (q *Queue) WaitsForCallEnd(a *hearken.Action) bool {
-	return a.Call != "" && dueAt(a).Sub(q.cfg.Now()) > afterCall
+	return a.Call != "" && !Urgent(a, q.cfg.Now())
 }
+
+// Urgent reports whether an action falls due before there is time to decide
+// after a call.
+func Urgent(a *hearken.Action, now time.Time) bool { return dueAt(a).Sub(now) <= AfterCall }
 
 // settleCalls shortens the wait of what was requested during calls that have
 // ended since, and tells the owner what waits.
@@ -83,10 +88,14 @@ func (q *Queue) settleCalls(ctx context.Context, waiting []hearken.Action) {
 			ended[a.Call] = end
 		}
 		if end.IsZero() {
+			delete(q.announced, a.Call) // it goes on, and ends anew
 			continue
 		}
-		collected[a.Call]++
-		if by := end.Add(afterCall); by.Before(a.ExpiresAt) {
+		by := end.Add(AfterCall)
+		if by.After(now) {
+			collected[a.Call]++
+		}
+		if by.Before(a.ExpiresAt) {
 			_, _, err := q.update(ctx, a.ID, func(a *hearken.Action) bool {
 				if a.State != hearken.ActionPending || !by.Before(a.ExpiresAt) {
 					return false

@@ -18,6 +18,10 @@ func Failure(a *hearken.Action) *hearken.Error {
 	case hearken.ActionDone:
 		return nil
 	case hearken.ActionPending:
+		if a.Call != "" && !Urgent(a, a.CreatedAt) {
+			return hearken.Errorf(hearken.ApprovalPending, "%s waits until after the call: the owner decides by %s, and repeating it or trying another way does not help.",
+				a.ID, a.ExpiresAt.UTC().Format(time.RFC3339)).WithTry("go on with other work and use action_status later")
+		}
 		return hearken.Errorf(hearken.ApprovalPending, "%s waits for the owner's approval until %s.", a.ID, a.ExpiresAt.UTC().Format(time.RFC3339)).
 			WithTry("ask the user to open the approvals page or run: hearken approve %s; then repeat the call or use action_status", a.ID)
 	case hearken.ActionApproved, hearken.ActionExecuting:
