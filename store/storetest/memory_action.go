@@ -72,13 +72,17 @@ func (m *Memory) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken
 	defer m.mu.Unlock()
 	var all []hearken.Action
 	for _, a := range m.actions {
-		c, err := copyAction(a)
+		all = append(all, *a)
+	}
+	selected := store.SelectActions(all, f)
+	for i := range selected {
+		c, err := copyAction(&selected[i])
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, *c)
+		selected[i] = *c
 	}
-	return store.SelectActions(all, f), ctx.Err()
+	return selected, ctx.Err()
 }
 
 func (m *Memory) ForgetInActions(ctx context.Context, change func(*hearken.Action) bool) (n int, err error) {
