@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,10 +23,15 @@ type world struct {
 	store        hearken.Store
 	audit        *auditLog
 	cfg          act.Config
+	exposed      act.ExposureConfig
 	calendar     *recorder
 	mail         *recorder
+	topic        *recorder // messages to the owner
+	hook         *recorder // messages to another program
 	clock        *recorder // reminders
 	conversation *conversation
+	calls        *calls
+	notices      noticeLog
 }
 
 // run runs a test on synctest's clock.
@@ -38,25 +44,38 @@ func run(t *testing.T, test func(w *world)) {
 			t.Fatal(err)
 		}
 		w := &world{
-			T: t, store: storetest.NewMemory(), audit: &auditLog{}, conversation: &conversation{},
-			calendar: &recorder{name: "builtin", repeatable: true}, mail: &recorder{name: "email"}, clock: &recorder{name: "builtin", repeatable: true},
+			T: t, store: storetest.NewMemory(), audit: &auditLog{}, conversation: &conversation{}, calls: newCalls(),
+			calendar: &recorder{name: "builtin", repeatable: true}, clock: &recorder{name: "builtin", repeatable: true},
+			mail: &recorder{name: "email"}, topic: &recorder{name: "ntfy"}, hook: &recorder{name: "webhook"},
 		}
+		w.exposed = act.ExposureConfig{Store: w.store, LastAudio: w.calls.LastAudio}
 		w.cfg = act.Config{
-			Dir: dir, Store: w.store, Audit: w.audit, Zone: berlin, Transcripts: w.conversation,
-			Calendars: []hearken.Connector{w.calendar}, Messengers: []hearken.Connector{w.mail}, Reminders: []hearken.Connector{w.clock},
+			Dir: dir, Store: w.store, Audit: w.audit, Zone: berlin, Transcripts: w.conversation, Calls: w.calls, OnNotice: w.notices.add,
+			Calendars: []hearken.Connector{undoable{w.calendar}}, Reminders: []hearken.Connector{undoable{w.clock}},
+			Messengers: []hearken.Connector{w.mail, single{w.topic, "ntfy.example/ada", true}, single{w.hook, "hooks.example", false}},
 		}
-		if err := w.store.SaveContact(t.Context(), &hearken.Contact{ID: "bob", Name: "Bob Novak", Emails: []string{"bob@example.org"}}); err != nil {
-			t.Fatal(err)
-		}
+		w.contact(hearken.Contact{ID: "bob", Name: "Bob Novak", Emails: []string{"bob@example.org"}})
+		w.contact(hearken.Contact{ID: "ada", Name: "Ada Lovelace", Emails: []string{"ada@example.org"}, Me: true})
 		w.open()
 		defer func() { w.close() }()
 		test(w)
 	})
 }
 
+func (w *world) contact(c hearken.Contact) {
+	w.Helper()
+	if err := w.store.SaveContact(w.Context(), &c); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// open starts a hub on what is stored.
 func (w *world) open() {
 	w.Helper()
 	var err error
+	if w.cfg.Exposure, err = act.OpenExposure(w.Context(), w.exposed); err != nil {
+		w.Fatal(err)
+	}
 	if w.queue, err = act.Open(w.Context(), w.cfg); err != nil {
 		w.Fatal(err)
 	}
@@ -72,6 +91,25 @@ func (w *world) close() {
 // message asks for a message to Bob.
 func (w *world) message(text string) act.Request {
 	return act.Request{Principal: act.Local, Tool: hearken.MessageSend, Message: &act.MessageArgs{To: "Bob", Text: text}}
+}
+
+// event asks for an appointment in a day.
+func (w *world) event(title string) act.Request {
+	return act.Request{Principal: act.Local, Tool: hearken.CalendarCreate, Calendar: &act.CalendarArgs{
+		Title: title, Start: time.Now().Add(24 * time.Hour).Format(time.RFC3339), Minutes: 30,
+	}}
+}
+
+// reminder asks for a reminder.
+func (w *world) reminder(note string, in time.Duration) act.Request {
+	return act.Request{Principal: act.Local, Tool: hearken.ReminderCreate, Reminder: &act.ReminderArgs{
+		Note: note, Time: time.Now().Add(in).Format(time.RFC3339),
+	}}
+}
+
+// write asks for a message to somebody.
+func (w *world) write(to, text string) act.Request {
+	return act.Request{Principal: act.Local, Tool: hearken.MessageSend, Message: &act.MessageArgs{To: to, Text: text}}
 }
 
 func (w *world) propose(req act.Request) *hearken.Action {
@@ -101,6 +139,16 @@ func (w *world) await(a *hearken.Action) *hearken.Action {
 	}
 	synctest.Wait() // its end is written down right after
 	return got
+}
+
+// action reads an action as it is now.
+func (w *world) action(id string) *hearken.Action {
+	w.Helper()
+	a, err := w.queue.Action(w.Context(), id)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return a
 }
 
 // sleep lets time pass and everything due happen.
@@ -149,8 +197,41 @@ func (r *recorder) count() int {
 type undoable struct{ *recorder }
 
 func (u undoable) Undo(_ context.Context, a *hearken.Action) hearken.Outcome {
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	u.undone = append(u.undone, a.ID)
 	return hearken.Outcome{Result: hearken.ResultOK}
+}
+
+// single is a recorder of messages to one target.
+type single struct {
+	*recorder
+	target string
+	own    bool
+}
+
+func (s single) Target() string { return s.target }
+func (s single) Own() bool      { return s.own }
+
+// noticeLog keeps what the owner was told.
+type noticeLog struct {
+	mu  sync.Mutex
+	all []act.Notice
+}
+
+func (l *noticeLog) add(n act.Notice) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, n)
+}
+
+// take returns the notices since the last call.
+func (l *noticeLog) take() []act.Notice {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := l.all
+	l.all = nil
+	return all
 }
 
 // auditLog is an audit in memory.
@@ -176,6 +257,13 @@ func (l *auditLog) setFull(full bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.full = full
+}
+
+// all lists the records.
+func (l *auditLog) all() []hearken.AuditRecord {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.records)
 }
 
 // of lists the types of an action's records.
@@ -225,4 +313,17 @@ func (c *conversation) Segments(_ context.Context, _ string, _ bool, yield func(
 	all := slices.Clone(c.segments)
 	c.mu.Unlock()
 	return yield(all)
+}
+
+// mortal is a store of exposures that takes nothing more once its hub is dead.
+type mortal struct {
+	act.ExposureStore
+	dead atomic.Bool
+}
+
+func (m *mortal) SaveExposure(ctx context.Context, principal string, at time.Time) error {
+	if m.dead.Load() {
+		return errors.New("the hub is dead")
+	}
+	return m.ExposureStore.SaveExposure(ctx, principal, at)
 }

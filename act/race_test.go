@@ -49,7 +49,7 @@ func TestQueue_PausedAtLast(t *testing.T) {
 // A grant that was revoked covers nothing that has not begun.
 func TestQueue_RevokedAtLast(t *testing.T) {
 	run(t, func(w *world) {
-		g, err := w.queue.Grant(w.Context(), hearken.Grant{Principal: act.Local, Tool: hearken.MessageSend, Target: "email:bob@example.org"})
+		g, err := w.queue.Grant(w.Context(), hearken.Grant{Principal: act.Local, Tool: hearken.CalendarCreate, Target: "builtin"})
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -58,10 +58,9 @@ func TestQueue_RevokedAtLast(t *testing.T) {
 				w.Error(err)
 			}
 		})
-		w.say(hearken.Microphone, "Please tell Bob that lunch is at one")
-		a := w.propose(w.message("lunch is at one"))
-		if got := w.await(a); a.Decision == nil || got.State != hearken.ActionDenied || w.mail.count() != 0 {
-			w.Errorf("%+v, %d sent", got, w.mail.count())
+		a := w.propose(w.event("Lunch"))
+		if got := w.await(a); a.Decision == nil || got.State != hearken.ActionDenied || w.calendar.count() != 0 {
+			w.Errorf("%+v, %d created", got, w.calendar.count())
 		}
 	})
 }
@@ -89,8 +88,7 @@ func TestQueue_Stale(t *testing.T) {
 // A grant that cannot be made is refused before anything is allowed.
 func TestDecide_GrantBounds(t *testing.T) {
 	run(t, func(w *world) {
-		w.say(hearken.Microphone, "Please tell Bob that lunch is at one")
-		a := w.propose(w.message("lunch is at one"))
+		a := w.propose(w.write("ntfy", "lunch is at one"))
 		for _, bad := range []act.GrantBounds{{For: 31 * 24 * time.Hour}, {For: -time.Hour}, {PerDay: -5}, {PerDay: 5000}} {
 			_, won, err := w.queue.Decide(w.Context(), act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", Grant: &bad})
 			if won || hearken.CodeOf(err) != hearken.Invalid {

@@ -1,6 +1,7 @@
 package act_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,31 @@ func TestPropose_BadInput(t *testing.T) {
 		}
 		if all, _ := w.queue.Actions(w.Context(), hearken.ActionFilter{}); len(all) != 0 {
 			w.Errorf("%d actions are kept", len(all))
+		}
+	})
+}
+
+// The hub looks for every text of an appointment in the transcripts.
+func TestPropose_EveryText(t *testing.T) {
+	run(t, func(w *world) {
+		for _, tt := range []struct {
+			description, location string
+			args                  []string
+		}{
+			{"", "", []string{"title"}},
+			{"pay the deposit", "", []string{"title", "description"}},
+			{"", "the old town", []string{"title", "location"}},
+			{"pay the deposit", "the old town", []string{"title", "description", "location"}},
+		} {
+			req := w.event("Dentist")
+			req.Calendar.Description, req.Calendar.Location = tt.description, tt.location
+			var args []string
+			for _, e := range w.propose(req).Evidence {
+				args = append(args, e.Arg)
+			}
+			if !slices.Equal(args, tt.args) {
+				w.Errorf("%q and %q: %v", tt.description, tt.location, args)
+			}
 		}
 	})
 }
