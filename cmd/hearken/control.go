@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"runtime/debug"
+	"slices"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
@@ -91,6 +92,9 @@ func (a *App) handleControl(ctx context.Context, req controlRequest) (any, error
 		a.handOver()
 		return struct{}{}, nil
 	case "scribe":
+		if call := req.Scribe; call != nil && slices.Contains([]string{"tail", "cat", "grep"}, call.Do) {
+			defer a.exposure.StartReading(act.Local)() // an agent has a shell
+		}
 		return handleScribe(ctx, a.hub, a.scribe, req.Scribe)
 	case "keys.list":
 		return a.store.Keys(ctx)

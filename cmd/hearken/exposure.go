@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
+	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
 	"github.com/hearken-dev/hearken/api"
 )
@@ -21,12 +23,39 @@ func (a *App) openExposure(ctx context.Context) (err error) {
 		}
 		return time.Duration(n * float64(time.Minute))
 	}
+	earlier, err := earlierAudio(ctx, a.store)
+	if err != nil {
+		return err
+	}
 	a.exposure, err = act.OpenExposure(ctx, act.ExposureConfig{
-		Store: a.store, LastAudio: a.lastAudio,
+		Store: a.store, LastAudio: func() time.Time {
+			if last := a.lastAudio(); last.After(earlier) {
+				return last
+			}
+			return earlier
+		},
 		AfterAudio: minutes(a.cfg.GrantsAfterAudioMinutes), AfterReading: minutes(a.cfg.GrantsAfterReadingMinutes),
 		Log: a.log, Now: a.now,
 	})
 	return err
+}
+
+// recentSessions is how many sessions are looked at for the last audio.
+const recentSessions = 100
+
+// earlierAudio returns when the last session with live audio was stopped. A short
+// one may be in no other record if the hub ended right after it.
+func earlierAudio(ctx context.Context, store hearken.Store) (last time.Time, err error) {
+	sessions, err := store.Sessions(ctx, hearken.SessionFilter{Status: hearken.Stopped, Limit: recentSessions})
+	if err != nil {
+		return last, fmt.Errorf("find the last session: %w", err)
+	}
+	for i := range sessions {
+		if at := sessions[i].StoppedAt; at != nil && at.After(last) && !sessions[i].Config.Recorded {
+			last = *at
+		}
+	}
+	return last, nil
 }
 
 // lastAudio returns when audio was last transcribed, by the hub or by
