@@ -22,6 +22,9 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 		return a.owner.HasPIN(), nil
 	},
 	"owner.pin": (*App).setPIN,
+	"owner.check": func(*App, context.Context, controlRequest) (any, error) {
+		return true, nil // only with the right PIN is it called
+	},
 	"keys.create": func(a *App, ctx context.Context, req controlRequest) (any, error) {
 		return a.createKey(ctx, req.Name, req.Toolsets, req.Approver)
 	},
@@ -37,7 +40,8 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 	"actions.get": func(a *App, ctx context.Context, req controlRequest) (any, error) {
 		return a.queue.Action(ctx, req.ID)
 	},
-	"actions.why": (*App).why,
+	"actions.why":  (*App).why,
+	"actions.call": (*App).call,
 	"actions.decide": func(a *App, ctx context.Context, req controlRequest) (any, error) {
 		if req.Verdict == nil {
 			return nil, incomplete(req)
@@ -64,9 +68,7 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 	"actions.resume": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
 		return struct{}{}, a.queue.Pause(ctx, false, "terminal")
 	},
-	"grants.list": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
-		return a.queue.Grants(ctx)
-	},
+	"grants.list": (*App).listGrants,
 	"grants.create": func(a *App, ctx context.Context, req controlRequest) (any, error) {
 		if req.Grant == nil {
 			return nil, incomplete(req)
@@ -99,7 +101,7 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 // those that withdraw a permission. A coding agent has a shell, so it may make
 // them too.
 var withoutPIN = []string{
-	"owner.set", "owner.pin", "actions.list", "actions.get", "actions.await", "actions.why", "actions.pause", "actions.undo-granted", "actions.calendar",
+	"owner.set", "owner.pin", "actions.list", "actions.get", "actions.await", "actions.why", "actions.call", "actions.pause", "actions.undo-granted", "actions.calendar",
 	"grants.list", "grants.revoke", "keys.revoke", "contacts.list",
 }
 
