@@ -332,6 +332,20 @@ func TestExposure_BeforeClaim(t *testing.T) {
 	})
 }
 
+// A retry that a grant no longer covers is not asked about if the first attempt
+// may have succeeded: a no would be wrong then.
+func TestExposure_BeforeRetry(t *testing.T) {
+	run(t, func(w *world) {
+		w.grant(act.Local, hearken.CalendarCreate, "builtin")
+		w.calendar.outcomes = []hearken.Outcome{{Result: hearken.ResultTemporary, Message: "no answer."}}
+		w.calendar.hook = func(*hearken.Action) { w.cfg.Exposure.Read(act.Local) }
+		a := w.await(w.propose(w.event("Lunch")))
+		if a.State != hearken.ActionUnknown || a.FailureCode() != hearken.OutcomeUnknown || w.calendar.count() != 1 {
+			w.Errorf("%+v, %d attempts", a, w.calendar.count())
+		}
+	})
+}
+
 // A grant that is off is no reason to ask about what may not happen any more.
 func TestExposure_AndRevoked(t *testing.T) {
 	run(t, func(w *world) {

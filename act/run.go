@@ -232,10 +232,7 @@ func (q *Queue) claim(ctx context.Context, id string) (*hearken.Action, bool, er
 			return true
 		}
 		if why := q.whyGrantIsOff(ctx, a); why != "" {
-			now := q.cfg.Now().UTC()
-			a.State, a.Decision, a.RunAt, a.ExpiresAt = hearken.ActionPending, nil, nil, now.Add(q.cfg.Approval)
-			a.Warnings, a.PendingAudit = append(a.Warnings, offWarning(why)), hearken.AuditDecided
-			q.collect(a)
+			q.askInstead(a, why)
 			return true
 		}
 		a.State, a.RunAt, a.PendingAudit = hearken.ActionExecuting, nil, ""
@@ -287,6 +284,20 @@ func (q *Queue) whyNotAllowed(ctx context.Context, a *hearken.Action) *hearken.E
 		return nil
 	}
 	return hearken.Errorf(hearken.ActionWasDenied, "the grant was revoked before this was carried out.")
+}
+
+// askInstead lets the owner decide about an action whose grant does not apply any
+// more. If an earlier attempt may have succeeded, it ends: a no would be wrong.
+func (q *Queue) askInstead(a *hearken.Action, why string) {
+	now := q.cfg.Now().UTC()
+	a.PendingAudit = hearken.AuditDecided
+	if c := q.connector(a); a.Attempts > 0 && c != nil && c.Repeatable() {
+		failAction(a, hearken.ActionUnknown, now, hearken.OutcomeUnknown, "an earlier attempt may have succeeded, and the grant does not apply now.")
+		return
+	}
+	a.State, a.Decision, a.RunAt, a.ExpiresAt = hearken.ActionPending, nil, nil, now.Add(q.cfg.Approval)
+	a.Warnings = append(a.Warnings, offWarning(why))
+	q.collect(a)
 }
 
 // whyGrantIsOff says why the grant that allowed an action does not apply now. It

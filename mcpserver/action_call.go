@@ -59,6 +59,9 @@ func (tc *toolContext) requestAction(ctx context.Context, c *actionCall) (*mcp.C
 	if tc.canAskClient(c.call, a) {
 		return tc.askClient(ctx, c, a)
 	}
+	if a.State == hearken.ActionPending && a.Call != "" && !act.Urgent(a, time.Now()) {
+		return actionResult(a), nil // nobody decides before the call has ended
+	}
 	return tc.awaitAction(withProgress(ctx, c.call), c.tool, a)
 }
 

@@ -355,6 +355,21 @@ func TestActions_Waits(t *testing.T) {
 	})
 }
 
+// During a call nobody decides, so nobody waits.
+func TestActions_DuringACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newActionServer(t)
+		c.queue.call = "a call"
+		begin := time.Now()
+		if got := c.call(withKey, "message.send", greeting); code(got.Result.Error) != "approval_pending" || got.Result.ID == "" {
+			t.Errorf("%+v", got)
+		}
+		if waited := time.Since(begin); waited != 0 {
+			t.Errorf("the answer came after %v", waited)
+		}
+	})
+}
+
 func TestActions_DeniedWhileWaiting(t *testing.T) {
 	c := newActionServer(t)
 	go func() { c.queue.owner(t, c.queue.pending(t), false) }()

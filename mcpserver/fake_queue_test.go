@@ -30,6 +30,7 @@ type fakeQueue struct {
 	refuse   error // what Propose says
 	source   hearken.Origin
 	quote    string // what was said
+	call     string // the session that is a call now
 	stuck    bool   // what is approved is not carried out
 }
 
@@ -54,7 +55,7 @@ func (d *fakeQueue) Propose(_ context.Context, r act.Request) (*hearken.Action, 
 	now := time.Now()
 	a := &hearken.Action{
 		ID: hearken.NewActionID(r.Tool), Tool: r.Tool, Principal: r.Principal, Client: r.Client, State: hearken.ActionPending, Target: "builtin",
-		Digest: digest, CreatedAt: now, ExpiresAt: now.Add(d.life), Evidence: []hearken.Evidence{{Arg: "title", Source: d.source, Quote: d.quote}},
+		Digest: digest, CreatedAt: now, ExpiresAt: now.Add(d.life), Evidence: []hearken.Evidence{{Arg: "title", Source: d.source, Quote: d.quote}}, Call: d.call,
 	}
 	if c := r.Calendar; c != nil {
 		a.Appointment = &hearken.Appointment{Title: c.Title, Start: now, Zone: "UTC", Duration: time.Hour}

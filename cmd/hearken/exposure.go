@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -84,4 +85,13 @@ func (a *App) countReading(next http.Handler) http.Handler {
 		defer a.exposure.StartReading(principal)()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// countQuotes counts what actions quote of transcripts as reading: a coding agent
+// can run the owner's commands too.
+func (a *App) countQuotes(shown ...hearken.Action) {
+	quotes := func(e hearken.Evidence) bool { return e.Quote != "" }
+	if slices.ContainsFunc(shown, func(action hearken.Action) bool { return slices.ContainsFunc(action.Evidence, quotes) }) {
+		a.exposure.Read(act.Local)
+	}
 }

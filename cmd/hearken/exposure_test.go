@@ -54,3 +54,25 @@ func TestExposure_LocalSocket(t *testing.T) {
 		})
 	}
 }
+
+// What an action quotes is transcript text, too.
+func TestExposure_Quotes(t *testing.T) {
+	for _, op := range []string{"actions.list", "actions.get", "actions.why"} {
+		for _, quote := range []string{"", "on Friday"} {
+			app := openApp(t, testConfig(t), Options{})
+			a := &hearken.Action{
+				ID: hearken.NewActionID(hearken.MessageSend), Tool: hearken.MessageSend, Principal: "key_x", State: hearken.ActionDone,
+				Message: &hearken.Message{}, CreatedAt: time.Now(), Evidence: []hearken.Evidence{{Arg: "text", Quote: quote}},
+			}
+			if _, err := app.store.SaveAction(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := app.handleControl(t.Context(), controlRequest{Op: op, ID: a.ID, Actions: &hearken.ActionFilter{}}); err != nil {
+				t.Fatal(err)
+			}
+			if why, err := app.queue.WhyGrantsAreOff(t.Context(), act.Local); err != nil || (why != "") != (quote != "") {
+				t.Errorf("%s of a quote %q: %q, %v", op, quote, why, err)
+			}
+		}
+	}
+}

@@ -35,10 +35,17 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 		if req.Actions == nil {
 			return nil, incomplete(req)
 		}
-		return a.queue.Actions(ctx, *req.Actions)
+		list, err := a.queue.Actions(ctx, *req.Actions)
+		a.countQuotes(list...)
+		return list, err
 	},
 	"actions.get": func(a *App, ctx context.Context, req controlRequest) (any, error) {
-		return a.queue.Action(ctx, req.ID)
+		action, err := a.queue.Action(ctx, req.ID)
+		if err != nil {
+			return nil, err
+		}
+		a.countQuotes(*action)
+		return action, nil
 	},
 	"actions.why":  (*App).why,
 	"actions.call": (*App).call,
@@ -170,6 +177,7 @@ func (a *App) why(ctx context.Context, req controlRequest) (any, error) {
 	if err := audit.Export(a.cfg.auditDir(), &exported, audit.Filter{Action: req.ID}); err != nil {
 		return nil, err
 	}
+	a.countQuotes(*action)
 	w := why{Action: *action, Audit: []auditLine{}}
 	for raw := range bytes.Lines(exported.Bytes()) {
 		var line auditLine
