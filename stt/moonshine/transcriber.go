@@ -193,7 +193,7 @@ func (u *transcription) segment(cfg hearken.StreamConfig) hearken.Segment {
 	}
 	s.Text, s.Original = u.result.text, u.result.original
 	s.Words, s.Estimated = u.estimateWords(s.Text), true
-	s.Confidence = &u.result.confidence
+	s.Confidence = new(u.result.confidence) // a pointer into u would keep its audio
 	return s
 }
 

@@ -110,7 +110,8 @@ func (s *stream) decodeFinal(u *transcription, pcm []float32) {
 		u.followedBy = nil
 		s.sched.add(next.task)
 	}
-	u.follows = nil // or each would keep all earlier ones in memory
+	u.follows = nil  // or each would keep all earlier ones in memory
+	u.task.run = nil // and this its audio
 	s.changed.Broadcast()
 	switch {
 	case u.ended:
