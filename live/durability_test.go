@@ -246,6 +246,25 @@ func TestHub_SearchesWhatIsSavedAndWhatIsNot(t *testing.T) {
 	})
 }
 
+// After a crash what was saved is in the store and in the journal, and is found
+// once.
+func TestHub_SearchFindsOnceAfterCrash(t *testing.T) {
+	withHub(t, func(h *testHub) {
+		id := h.start()
+		h.send(h.attach(id), 25.3)
+		query := hearken.Query{Text: "word at", Limit: 100} // ten of them are saved
+		before, err := h.hub.Search(h.Context(), query)
+		if err != nil || len(before) == 0 {
+			h.Fatalf("before: %v, %v", before, err)
+		}
+		h.killed()
+		after, err := h.hub.Search(h.Context(), query)
+		if err != nil || len(after) != len(before) {
+			h.Errorf("%d hits before the crash, %d after it, %v", len(before), len(after), err)
+		}
+	})
+}
+
 // Search finds what was said, not the hub's own events.
 func TestHub_SearchFindsNoEvents(t *testing.T) {
 	withHub(t, func(h *testHub) {

@@ -246,16 +246,31 @@ func (h *Hub) Search(ctx context.Context, q hearken.Query) ([]hearken.Hit, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	hits, err := h.cfg.Store.Search(ctx, q)
-	if err != nil {
-		return nil, storeFailed(err)
-	}
-	found := len(hits)
+	// Memory first: an entry that is saved meanwhile is in one or in both, never
+	// in neither.
+	var hits []hearken.Hit
 	for _, s := range h.list() {
 		hits = append(hits, s.search(q, clauses)...)
 	}
-	if len(hits) == found {
-		return hits, nil
+	stored, err := h.cfg.Store.Search(ctx, q)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	if len(hits) == 0 {
+		return stored, nil
+	}
+	type entry struct {
+		session string
+		line    int
+	}
+	inMemory := map[entry]bool{}
+	for i := range hits {
+		inMemory[entry{hits[i].Session, hits[i].Segment.Line}] = true
+	}
+	for _, hit := range stored {
+		if !inMemory[entry{hit.Session, hit.Segment.Line}] {
+			hits = append(hits, hit)
+		}
 	}
 	slices.SortStableFunc(hits, func(a, b hearken.Hit) int {
 		return cmp.Or(b.Segment.Timestamp.Compare(a.Segment.Timestamp), cmp.Compare(b.Segment.Line, a.Segment.Line))
