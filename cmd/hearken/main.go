@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/source/pscribe"
 )
 
 // version is set by the build; see [versionString].
@@ -38,6 +39,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func (p *program) run(ctx context.Context) int {
+	if len(p.args) > 0 && p.args[0] == "scribe" && os.Getenv(pscribe.CallerVar) != "" {
+		return p.fail(hearken.Errorf(hearken.Invalid, "A hub ran this program as ParrotScribe's pscribe, but it is Hearken.").
+			WithTry("set PSCRIBE_PATH to ParrotScribe's own pscribe, or SCRIBE_BACKEND=native"))
+	}
 	if slices.Equal(p.args, []string{"--stdio"}) {
 		return p.fail(p.runStdio(ctx))
 	}

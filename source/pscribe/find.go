@@ -2,6 +2,7 @@ package pscribe
 
 import (
 	"cmp"
+	"debug/buildinfo"
 	"errors"
 	"io/fs"
 	"os"
@@ -44,7 +45,12 @@ func notExecutable(path string, err error) error {
 		WithTry("chmod +x it, or set PSCRIBE_PATH to ParrotScribe's own pscribe, %s.", useInstead)
 }
 
-// isSelf reports whether the file at path is this program, under any name.
+// CallerVar is set for the program that a hub runs as ParrotScribe's. If that is
+// Hearken after all, behind a script for example, it must not ask the hub.
+const CallerVar = "HEARKEN_RUNS_PSCRIBE"
+
+// isSelf reports whether the file at path is Hearken, under any name and of any
+// build.
 func isSelf(path string) bool {
 	self, err := os.Executable()
 	if err != nil {
@@ -55,5 +61,15 @@ func isSelf(path string) bool {
 		return false
 	}
 	b, err := os.Stat(path)
-	return err == nil && os.SameFile(a, b)
+	if err != nil {
+		return false
+	}
+	if os.SameFile(a, b) {
+		return true
+	}
+	info, err := buildinfo.ReadFile(path)
+	return err == nil && info.Path == programPath
 }
+
+// programPath is the package that every build of Hearken names.
+const programPath = "github.com/hearken-dev/hearken/cmd/hearken"

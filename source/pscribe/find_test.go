@@ -2,6 +2,7 @@ package pscribe
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -28,6 +29,11 @@ func TestFind(t *testing.T) {
 	hard := filepath.Join(dir, "hard")
 	hardLinked := os.Link(self, hard) == nil
 
+	another := filepath.Join(dir, "another")
+	if out, err := exec.Command("go", "build", "-o", another, "../../cmd/hearken").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+
 	t.Setenv("PATH", filepath.Dir(good))
 	if found, err := Find(""); err != nil || found != good {
 		t.Errorf("in PATH: %q, %v", found, err)
@@ -44,6 +50,7 @@ func TestFind(t *testing.T) {
 		"missing":        {filepath.Join(dir, "none"), hearken.NotFound, filepath.Join(dir, "none")},
 		"not in PATH":    {"none", hearken.NotFound, "SCRIBE_BACKEND=native"},
 		"ourselves":      {self, hearken.Invalid, "Hearken itself"},
+		"another build":  {another, hearken.Invalid, "Hearken itself"},
 		"link to us":     {"", hearken.Invalid, "Hearken itself"},
 		"not executable": {plain, hearken.Forbidden, "chmod +x"},
 		"directory":      {dir, hearken.Forbidden, "PSCRIBE_PATH"},

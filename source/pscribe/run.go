@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -72,6 +73,7 @@ func (s *Scribe) exec(ctx context.Context, args []string) (output, error) {
 		cmd = exec.CommandContext(ctx, path, args...)
 		cmd.Stdout, cmd.Stderr = stdout, stderr
 		cmd.WaitDelay = outputDelay
+		cmd.Env = append(os.Environ(), CallerVar+"=1")
 		ownGroup(cmd)
 		err = cmd.Start()
 		if !errors.Is(err, syscall.ETXTBSY) || pause(ctx, wait) != nil {

@@ -288,12 +288,12 @@ func TestScribe_Environment(t *testing.T) {
 		t.Skip("no shell there")
 	}
 	path := filepath.Join(t.TempDir(), "pscribe")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\necho \"$HEARKEN_TEST_WORD $(cat | wc -c | tr -d ' ')\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(path, []byte("#!/bin/sh\necho \"$HEARKEN_TEST_WORD$HEARKEN_RUNS_PSCRIBE $(cat | wc -c | tr -d ' ')\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("HEARKEN_TEST_WORD", "parrot")
 	status, err := New(Config{Path: path}).Status(t.Context())
-	if err != nil || status.Raw != "parrot 0" {
+	if err != nil || status.Raw != "parrot1 0" {
 		t.Errorf("%+v, %v", status, err)
 	}
 }
