@@ -95,7 +95,8 @@ func (tc *toolContext) awaitAction(ctx context.Context, tool string, a *hearken.
 // actionResult is the result for an action in its present state.
 func actionResult(a *hearken.Action) *mcp.CallToolResult {
 	if e := act.Failure(a); e != nil {
-		return outcomeResult(outcome{Status: statusError, ID: a.ID, Error: errorText(e)}, isCorrectable(e.Code))
+		failed := a.State == hearken.ActionFailed || a.State == hearken.ActionUnknown
+		return outcomeResult(outcome{Status: statusError, ID: a.ID, Error: errorText(e)}, failed || isCorrectable(e.Code))
 	}
 	return outcomeResult(outcome{Status: statusOK, ID: a.ID}, false)
 }

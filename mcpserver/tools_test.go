@@ -25,7 +25,7 @@ type (
 		Segments, Interim          []hearken.Segment
 		TotalSegments, NextSegment int
 		Cursor                     string
-		More, Resync               bool
+		More, Resync, Truncated    bool
 	}
 	sessions struct {
 		Sessions []struct {

@@ -12,7 +12,7 @@ import (
 
 type readIn struct {
 	SessionID      string `json:"sessionId"`
-	FromSegment    int    `json:"fromSegment,omitempty" jsonschema:"Segments to skip; negative counts from the end (-20: the newest 20)" default:"0"`
+	FromSegment    int    `json:"fromSegment,omitempty" jsonschema:"Segments to skip; -20 means the newest 20" default:"0"`
 	Limit          int    `json:"limit,omitempty" min:"1" max:"500" default:"50"`
 	Cursor         string `json:"cursor,omitempty" jsonschema:"From the previous result, to continue after it; overrides fromSegment" max:"80"`
 	WaitSeconds    int    `json:"waitSeconds,omitempty" jsonschema:"How long to wait if nothing is new" min:"0" max:"20"`
@@ -28,6 +28,7 @@ type readOut struct {
 	NextSegment   int                   `json:"nextSegment"`
 	Cursor        string                `json:"cursor"`
 	More          bool                  `json:"more"`
+	Truncated     bool                  `json:"truncated,omitempty"` // fewer segments than limit allows, because they are long
 	Resync        bool                  `json:"resync,omitempty"`
 	Interim       []hearken.Segment     `json:"interim,omitempty"`
 }
@@ -78,7 +79,7 @@ func readTranscription(ctx context.Context, tc *toolContext, in readIn) (*readOu
 	// The page is truncated here, where the size of its JSON is known.
 	if n := countFitting(out.Segments); n < len(out.Segments) {
 		out.Segments = out.Segments[:n]
-		out.NextSegment, out.More = out.Segments[n-1].Line, true
+		out.NextSegment, out.More, out.Truncated = out.Segments[n-1].Line, true, true
 	}
 	out.Cursor = cursor{in.SessionID, page.Session.Epoch, out.NextSegment}.String()
 	return out, nil

@@ -67,6 +67,10 @@ func TestGetTranscription_BoundedPages(t *testing.T) {
 			for _, seg := range p.Segments {
 				got = append(got, seg.Text)
 			}
+			// Fewer than asked for come only with a word about it.
+			if p.Truncated != p.More {
+				t.Errorf("after %d segments: truncated %v, more %v", len(got), p.Truncated, p.More)
+			}
 			if !p.More {
 				break
 			}

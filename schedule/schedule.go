@@ -21,15 +21,13 @@ const (
 	maxMinutes    = 7 * 24 * 60 // of an appointment
 )
 
-// Length checks an appointment's length: whole minutes, from one to a week.
+// Length checks an appointment's length, from a minute to a week. It has whole
+// seconds.
 func Length(minutes float64) (time.Duration, error) {
 	if !(minutes >= 1 && minutes <= maxMinutes) {
 		return 0, hearken.Errorf(hearken.DurationOutOfRange, "A duration must be 1 to %d minutes (7 days), not %v.", maxMinutes, minutes)
 	}
-	if minutes != math.Trunc(minutes) {
-		return 0, hearken.Errorf(hearken.DurationOutOfRange, "A duration must be in whole minutes, not %v.", minutes)
-	}
-	return time.Duration(minutes) * time.Minute, nil
+	return time.Duration(math.Round(minutes*60)) * time.Second, nil
 }
 
 // quoted shows text from outside in a sentence: on one line, and shortened.

@@ -34,7 +34,8 @@ func TestLength(t *testing.T) {
 		want    time.Duration
 	}{
 		{1, time.Minute}, {30, 30 * time.Minute}, {10080, 7 * 24 * time.Hour},
-		{0, 0}, {-5, 0}, {0.5, 0}, {30.5, 0}, {10081, 0}, {1e300, 0}, {math.NaN(), 0}, {math.Inf(1), 0}, {math.Inf(-1), 0},
+		{1.01, 61 * time.Second}, {22.5, 22*time.Minute + 30*time.Second},
+		{0, 0}, {-5, 0}, {0.5, 0}, {10081, 0}, {1e300, 0}, {math.NaN(), 0}, {math.Inf(1), 0}, {math.Inf(-1), 0},
 	} {
 		got, err := Length(tt.minutes)
 		if got != tt.want {
