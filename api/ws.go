@@ -72,7 +72,7 @@ func (t *wsTransport) serve(ctx context.Context, c *websocket.Conn, server *mcp.
 		return
 	}
 	conn.first = first
-	ss, err := server.Connect(context.WithoutCancel(ctx), conn, &mcp.ServerSessionOptions{State: stateFor(first)})
+	ss, err := server.Connect(context.WithoutCancel(ctx), conn, &mcp.ServerSessionOptions{State: InitialState(first)})
 	if err != nil {
 		return
 	}
@@ -89,9 +89,10 @@ func (t *wsTransport) serve(ctx context.Context, c *websocket.Conn, server *mcp.
 	stopClosing()
 }
 
-// stateFor is the initial state of a connection. One that begins with a bare
-// call counts as initialised, as in the SDK's HTTP handler without sessions.
-func stateFor(first jsonrpc.Message) *mcp.ServerSessionState {
+// InitialState is the initial state of a connection that begins with this
+// message. One that begins with a bare call counts as initialised, as in the
+// SDK's HTTP handler without sessions.
+func InitialState(first jsonrpc.Message) *mcp.ServerSessionState {
 	if !isBareCall(first) {
 		return nil
 	}

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -9,7 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -82,9 +87,39 @@ func (a *App) serveLocal(ctx context.Context, h pipe.Hello, conn net.Conn) {
 		Principal: act.Local, Transport: hearken.TransportStdio, Toolsets: h.Toolsets,
 		Provider: h.Provider, Language: h.Language, APIKey: h.APIKey, Named: h.Named,
 	})
-	if err := server.Run(ctx, &mcp.IOTransport{Reader: conn, Writer: nopWriteCloser{conn}}); err != nil && ctx.Err() == nil {
+	if err := serveStream(ctx, server, conn); err != nil && ctx.Err() == nil {
 		a.log.Debug("local client disconnected", "error", err)
 	}
+}
+
+// serveStream serves one client until it disconnects or ctx ends. The client may
+// begin with a handshake or with a bare call.
+func serveStream(ctx context.Context, server *mcp.Server, conn net.Conn) error {
+	stop := context.AfterFunc(ctx, func() { conn.SetReadDeadline(time.Now()) })
+	in := bufio.NewReader(conn)
+	line, err := in.ReadBytes('\n')
+	if !stop() || err != nil {
+		return err
+	}
+	var options mcp.ServerSessionOptions
+	if first, err := jsonrpc.DecodeMessage(bytes.TrimSpace(line)); err == nil {
+		options.State = api.InitialState(first)
+	}
+	session, err := server.Connect(ctx, &mcp.IOTransport{
+		Reader: readCloser{io.MultiReader(bytes.NewReader(line), in), conn}, Writer: nopWriteCloser{conn},
+	}, &options)
+	if err != nil {
+		return err
+	}
+	stop = context.AfterFunc(ctx, func() { session.Close() })
+	defer stop()
+	return session.Wait()
+}
+
+// readCloser reads from one thing and closes another.
+type readCloser struct {
+	io.Reader
+	io.Closer
 }
 
 // connect connects this process to its own hub.
