@@ -3,6 +3,7 @@ package act
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -90,7 +91,8 @@ func receiptText(name, id string) string {
 func TimeText(a *hearken.Action) string {
 	switch {
 	case a.Appointment != nil:
-		return fmt.Sprintf("%s, %d minutes", schedule.Describe(a.Appointment.Start, loadZone(a.Appointment.Zone), "", 0), int(a.Appointment.Duration.Minutes()))
+		minutes := math.Round(a.Appointment.Duration.Minutes()*100) / 100
+		return fmt.Sprintf("%s, %v minutes", schedule.Describe(a.Appointment.Start, loadZone(a.Appointment.Zone), "", 0), minutes)
 	case a.Reminder != nil:
 		return schedule.Describe(a.Reminder.At, loadZone(a.Reminder.Zone), a.Reminder.Repeat, 3)
 	}

@@ -87,7 +87,7 @@ func (c *grantsCreateCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "%s: %s may use %s on %s until %s, %d times per day.\n", g.ID, g.Principal, g.Tool, g.Target, localTime(g.ExpiresAt), g.PerDay)
-	fmt.Fprintln(p.stderr, "It does not apply while or soon after people can be heard, or after this key has read transcripts. Try: hearken grants")
+	fmt.Fprintln(p.stderr, "For a key that can read transcripts you are asked all the same while people can be heard, and for a while after it has read something. Try: hearken grants")
 	return nil
 }
 
