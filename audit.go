@@ -45,6 +45,16 @@ type AuditRecord struct {
 	Texts map[string]string `json:"texts,omitempty"`
 }
 
+// An AuditHead is the end of an audit as a store remembers it. The store lies
+// apart from the audit's files and keys, so it knows of records that somebody
+// removed there.
+type AuditHead struct {
+	Name       string    `json:"name"`       // of the audit; a store may serve several hubs, each with its own
+	Key        string    `json:"key"`        // the public key that verifies the checkpoint
+	Checkpoint string    `json:"checkpoint"` // the newest one, signed
+	SavedAt    time.Time `json:"savedAt"`
+}
+
 // An Audit is the tamper-evident record of everything that was requested,
 // decided, done or refused. It may be used concurrently.
 type Audit interface {

@@ -52,6 +52,12 @@ type Store interface {
 	// Exposures returns those times by principal.
 	Exposures(ctx context.Context) (map[string]time.Time, error)
 
+	// SaveAuditHead records the end of an audit and replaces the earlier record
+	// of the same name. It is on disk when SaveAuditHead returns.
+	SaveAuditHead(ctx context.Context, h *AuditHead) error
+	// AuditHeads lists these records by name.
+	AuditHeads(ctx context.Context) ([]AuditHead, error)
+
 	ActionStore
 
 	// Close closes the store. No method may be called after it.

@@ -20,6 +20,12 @@ func TestStore_Durable(t *testing.T) {
 	storetest.Durable(t, func() hearken.Store { return open(t, dir) })
 }
 
+func TestReadAuditHeads(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	storetest.ReadsAuditHeads(t, func() hearken.Store { return open(t, dir) },
+		func() ([]hearken.AuditHead, error) { return jsonfile.ReadAuditHeads(t.Context(), dir) })
+}
+
 // everything is the content and the names of all files in a folder.
 func everything(t *testing.T, dir string) string {
 	t.Helper()

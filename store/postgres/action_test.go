@@ -11,12 +11,19 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store/postgres"
 	"github.com/hearken-dev/hearken/store/storetest"
 )
 
 func TestStore_Durable(t *testing.T) {
 	url := schema(t)
 	storetest.Durable(t, func() hearken.Store { return open(t, url) })
+}
+
+func TestReadAuditHeads(t *testing.T) {
+	url := schema(t)
+	storetest.ReadsAuditHeads(t, func() hearken.Store { return open(t, url) },
+		func() ([]hearken.AuditHead, error) { return postgres.ReadAuditHeads(t.Context(), url) })
 }
 
 func TestStore_OneWriterWins_Hubs(t *testing.T) {

@@ -145,7 +145,7 @@ func TestOpen_Unusable(t *testing.T) {
 		url  string
 		says []string
 	}{
-		"Newer":   {newer, []string{"version 77", "up to 3", "Try: "}},
+		"Newer":   {newer, []string{"version 77", "up to 5", "Try: "}},
 		"Refused": {"postgres://u:hunter2@127.0.0.1:1/x?connect_timeout=2", []string{"cannot be used", "Try: "}},
 		"NoURL":   {"postgres://u:hunter2@[bad", []string{"cannot be used"}},
 	} {

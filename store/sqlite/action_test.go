@@ -17,6 +17,12 @@ func TestStore_Durable(t *testing.T) {
 	storetest.Durable(t, func() hearken.Store { return open(t, path) })
 }
 
+func TestReadAuditHeads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "hearken.db")
+	storetest.ReadsAuditHeads(t, func() hearken.Store { return open(t, path) },
+		func() ([]hearken.AuditHead, error) { return sqlite.ReadAuditHeads(t.Context(), path) })
+}
+
 // Each commit is synced, so a stored state survives a power cut.
 func TestStore_SaveAction_Synced(t *testing.T) {
 	const full = 2

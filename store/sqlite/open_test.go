@@ -101,7 +101,7 @@ func TestOpen_Unusable(t *testing.T) {
 		path string
 		says []string
 	}{
-		"Newer":     {newer, []string{newer, "1234", "up to 3", "Try: "}},
+		"Newer":     {newer, []string{newer, "1234", "up to 5", "Try: "}},
 		"Foreign":   {exec("foreign.db", `CREATE TABLE t (a)`), []string{"foreign.db", "another program"}},
 		"Text":      {write("text.db", strings.Repeat("no database\n", 1000)), []string{"text.db", "Try: "}},
 		"Folder":    {dir, []string{dir, "not a file"}},

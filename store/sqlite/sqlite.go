@@ -78,11 +78,10 @@ func OpenExisting(ctx context.Context, path string) (*Store, error) {
 }
 
 func open(ctx context.Context, path string, existing bool) (*Store, error) {
-	abs, err := filepath.Abs(path)
+	uri, err := fileURI(path)
 	if err != nil {
 		return nil, unusable(path, err)
 	}
-	uri := (&url.URL{Scheme: "file", OmitHost: true, Path: uriPath(abs)}).String()
 	s := &Store{path: path}
 	if s.writes, err = sql.Open("sqlite", uri+writeOptions); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
@@ -160,6 +159,12 @@ func createFile(path string) error {
 		return err
 	}
 	return f.Close()
+}
+
+// fileURI returns the URI of a database, without options.
+func fileURI(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: uriPath(abs)}).String(), err
 }
 
 // uriPath turns an absolute path into that of a URI: /C:/data on Windows.

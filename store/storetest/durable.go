@@ -19,12 +19,13 @@ func Durable(t *testing.T, open func() hearken.Store) {
 	contact := &hearken.Contact{ID: "contact 1", Name: "Anna", Emails: []string{"anna@example.com"}}
 	key := &hearken.Key{ID: "key_1", Hash: []byte{1}, CreatedAt: noon, Approver: hearken.ApproverClient}
 	owner := &hearken.StoreOwner{DataDir: "MARK /data", PIN: []byte{1}, SavedAt: noon}
+	head := &hearken.AuditHead{Name: "audit", Key: "k", Checkpoint: "c", SavedAt: noon}
 	saveAction(t, first, a)
 	saveAction(t, first, a)
 	saveAlarm(t, first, alarm)
 	for _, err := range []error{
 		first.SaveGrant(t.Context(), grant), first.SaveContact(t.Context(), contact), first.SaveKey(t.Context(), key),
-		first.SaveOwner(t.Context(), owner), first.SaveExposure(t.Context(), "key_1", noon),
+		first.SaveOwner(t.Context(), owner), first.SaveExposure(t.Context(), "key_1", noon), first.SaveAuditHead(t.Context(), head),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -51,6 +52,7 @@ func Durable(t *testing.T, open func() hearken.Store) {
 		equal(t, []hearken.Key{*key}, keys)
 		equal(t, owner, findOwner(t, store))
 		equal(t, map[string]time.Time{"key_1": noon}, exposures(t, store))
+		equal(t, []hearken.AuditHead{*head}, auditHeads(t, store))
 	}
 	second := open()
 	check(second)
@@ -176,6 +178,7 @@ func Migrated(t *testing.T, store hearken.Store) {
 	}
 	equal(t, keys, again)
 	equal(t, &hearken.StoreOwner{DataDir: "MARK /data", PIN: []byte("1"), SavedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}, findOwner(t, store))
+	equal(t, []hearken.AuditHead{}, auditHeads(t, store))
 	equal(t, "", actionNumbers(t, store, hearken.ActionFilter{}))
 	equal(t, "", alarmNumbers(t, store, time.Time{}))
 	saveAction(t, store, message(1))

@@ -227,5 +227,13 @@ func (f *Faulty) Exposures(ctx context.Context) (map[string]time.Time, error) {
 	return doValue(ctx, f, "Exposures", func() (map[string]time.Time, error) { return f.store.Exposures(ctx) })
 }
 
+func (f *Faulty) SaveAuditHead(ctx context.Context, h *hearken.AuditHead) error {
+	return f.do(ctx, "SaveAuditHead", func() error { return f.store.SaveAuditHead(ctx, h) })
+}
+
+func (f *Faulty) AuditHeads(ctx context.Context) ([]hearken.AuditHead, error) {
+	return doValue(ctx, f, "AuditHeads", func() ([]hearken.AuditHead, error) { return f.store.AuditHeads(ctx) })
+}
+
 // Close closes the other store.
 func (f *Faulty) Close() error { return f.store.Close() }

@@ -22,6 +22,7 @@ type Memory struct {
 	keys     map[string]hearken.Key
 	owner    *hearken.StoreOwner
 	exposed  map[string]time.Time
+	heads    map[string]hearken.AuditHead
 	actions  map[string]*hearken.Action
 	alarms   map[string]*hearken.Alarm
 	grants   map[string]*hearken.Grant
@@ -37,7 +38,7 @@ type memorySession struct {
 // NewMemory makes an empty store.
 func NewMemory() *Memory {
 	return &Memory{
-		sessions: map[string]*memorySession{}, keys: map[string]hearken.Key{},
+		sessions: map[string]*memorySession{}, keys: map[string]hearken.Key{}, heads: map[string]hearken.AuditHead{},
 		actions: map[string]*hearken.Action{}, alarms: map[string]*hearken.Alarm{},
 		grants: map[string]*hearken.Grant{}, contacts: map[string]*hearken.Contact{},
 	}
@@ -243,6 +244,21 @@ func (m *Memory) Exposures(ctx context.Context) (map[string]time.Time, error) {
 	found := map[string]time.Time{}
 	maps.Copy(found, m.exposed)
 	return found, ctx.Err()
+}
+
+func (m *Memory) SaveAuditHead(ctx context.Context, h *hearken.AuditHead) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	head := *h
+	head.SavedAt = store.RoundTime(h.SavedAt)
+	m.heads[h.Name] = head
+	return ctx.Err()
+}
+
+func (m *Memory) AuditHeads(ctx context.Context) ([]hearken.AuditHead, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.SortedFunc(maps.Values(m.heads), func(a, b hearken.AuditHead) int { return cmp.Compare(a.Name, b.Name) }), ctx.Err()
 }
 
 // Close does nothing.

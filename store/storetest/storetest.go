@@ -29,6 +29,7 @@ func Run(t *testing.T, open func(t *testing.T) hearken.Store) {
 		{"Key", keyTests},
 		{"Owner", ownerTests},
 		{"Exposure", exposureTests},
+		{"AuditHead", auditHeadTests},
 		{"Action", actionTests},
 		{"Alarm", alarmTests},
 		{"Grant", grantTests},
