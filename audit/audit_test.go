@@ -18,10 +18,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store/storetest"
 )
 
 func TestMain(m *testing.M) {
-	if run := os.Getenv("AUDIT_CHILD"); run != "" {
+	if run := os.Getenv(childEnv); run != "" {
 		os.Exit(child(os.Stdout, run))
 	}
 	goleak.VerifyTestMain(m)
@@ -33,6 +34,8 @@ type fixture struct {
 	dir, keys string
 	now       time.Time
 	open      func(string) (file, error)
+	store     *storetest.Memory // nil if no store knows the audit
+	name      string            // of the audit there
 }
 
 // tester is what a *testing.T and a *rapid.T have in common.
@@ -50,8 +53,26 @@ func newFixtureIn(t tester, root string) *fixture {
 	return &fixture{t: t, dir: filepath.Join(root, "audit"), keys: filepath.Join(root, "keys"), now: time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC)}
 }
 
+// try opens the audit, which fails if it is not intact.
 func (p *fixture) try() (*Log, error) {
-	return Open(Config{Dir: p.dir, KeyDir: p.keys, Now: func() time.Time { return p.now }, open: p.open})
+	l, err := p.openAny()
+	if err != nil {
+		return nil, err
+	}
+	if err := l.Problem(); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// openAny opens the audit, intact or not.
+func (p *fixture) openAny() (*Log, error) {
+	cfg := Config{Dir: p.dir, KeyDir: p.keys, Name: p.name, Now: func() time.Time { return p.now }, open: p.open}
+	if p.store != nil {
+		cfg.Store = p.store
+	}
+	return Open(cfg)
 }
 
 func (p *fixture) start() *Log {
@@ -78,11 +99,28 @@ func (p *fixture) fill(from, to int) {
 	}
 }
 
+// record is one that needs no checkpoint at once; decision is one that does.
 func record(i int) hearken.AuditRecord {
+	r := decision(i)
+	r.Type = hearken.AuditRefused
+	return r
+}
+
+func decision(i int) hearken.AuditRecord {
 	return hearken.AuditRecord{Type: hearken.AuditDecided, Action: fmt.Sprintf("evt_%d", i), Texts: map[string]string{"title": fmt.Sprint("title ", i)}}
 }
 
-func (p *fixture) options() Options { return Options{KeyDir: p.keys} }
+func (p *fixture) options() Options {
+	opts := Options{KeyDir: p.keys, Name: p.name}
+	if p.store != nil {
+		heads, err := p.store.AuditHeads(p.t.Context())
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		opts.Heads = heads
+	}
+	return opts
+}
 
 func (p *fixture) key() string {
 	p.t.Helper()

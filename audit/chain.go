@@ -28,22 +28,25 @@ type line struct {
 	TS   string `json:"ts"`
 	Prev string `json:"prev"` // SHA-256 of the previous line, without its newline; empty in the first
 	hearken.AuditRecord
-	Note string `json:"note,omitempty"` // what happened to the audit itself
+	Note  string `json:"note,omitempty"`  // what happened to the audit itself
+	Break *Break `json:"break,omitempty"` // in the first record of a restarted audit
 }
 
-// encode returns the line that follows after a state, with its newline.
-func encode(s *state, now time.Time, r hearken.AuditRecord, note string, hash func(string) string) ([]byte, error) {
-	if len(r.Texts) > 0 {
-		hashed := make(map[string]string, len(r.Texts))
-		for name, text := range r.Texts {
+// encode returns the line that follows after a state, with its newline. It
+// fills in the fields that form the chain.
+func encode(s *state, now time.Time, l line, hash func(string) string) ([]byte, error) {
+	if len(l.Texts) > 0 {
+		hashed := make(map[string]string, len(l.Texts))
+		for name, text := range l.Texts {
 			hashed[name] = hash(text)
 		}
-		r.Texts = hashed
+		l.Texts = hashed
 	}
+	l.Seq, l.TS, l.Prev = s.n+1, now.UTC().Format(timeForm), s.lastHash()
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(line{s.n + 1, now.UTC().Format(timeForm), s.lastHash(), r, note}); err != nil {
+	if err := enc.Encode(l); err != nil {
 		return nil, err
 	}
 	if b.Len() > longestLine {
@@ -91,11 +94,13 @@ func hexHash(l []byte) string {
 
 // A state is what is needed to continue after a record: the number of records,
 // the hash of the last one, and the roots of the complete subtrees on the right
-// edge of the tree, largest first.
+// edge of the tree, largest first. The hash of the first record identifies the
+// audit.
 type state struct {
-	n    int64
-	last [sha256.Size]byte
-	tree []tlog.Hash
+	n     int64
+	last  [sha256.Size]byte
+	tree  []tlog.Hash
+	chain string // the hash of the first record; empty if it is not known
 }
 
 // lastHash is the hash by which the next line refers to the last one.
@@ -115,6 +120,9 @@ func (s *state) add(l []byte) {
 	}
 	s.last = sha256.Sum256(l)
 	s.n++
+	if s.n == 1 {
+		s.chain = s.lastHash()
+	}
 }
 
 // root is the hash of the whole tree as in RFC 6962.
@@ -130,5 +138,5 @@ func (s *state) root() tlog.Hash {
 }
 
 func (s *state) clone() state {
-	return state{s.n, s.last, slices.Clone(s.tree)}
+	return state{s.n, s.last, slices.Clone(s.tree), s.chain}
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -30,9 +31,11 @@ const origin = "hearken audit"
 //	line <the hash of the last record>
 //	prev <the hash of the checkpoint before>
 //	tree <the roots of the whole subtrees>
+//	chain <the hash of the first record>
 //
-// The last four lines make it possible to continue from a checkpoint without
-// reading what is before it, and to notice a missing checkpoint.
+// Since each names the one before, a missing one is noticed, and the signature
+// of the newest vouches for all. The last line tells the checkpoints of several
+// audits apart; those of version 0.1 do not have it.
 type checkpoint struct {
 	state
 	at   time.Time
@@ -49,6 +52,9 @@ func (c *checkpoint) text() string {
 		b.WriteString(" " + h.String())
 	}
 	b.WriteByte('\n')
+	if c.chain != "" {
+		b.WriteString("chain " + c.chain + "\n")
+	}
 	return b.String()
 }
 
@@ -80,16 +86,13 @@ func readCheckpoint(data []byte, v note.Verifier) (*checkpoint, error) {
 	if err != nil || len(n.Sigs) != 1 || len(n.UnverifiedSigs) != 0 || base64.StdEncoding.EncodeToString(raw) != n.Sigs[0].Base64 {
 		return nil, errForm
 	}
-	c, err := parseCheckpoint(n.Text)
-	if err != nil || c.text() != n.Text {
-		return nil, errForm
-	}
-	return c, nil
+	return parseCheckpoint(n.Text)
 }
 
+// parseCheckpoint parses the text of a note, without its signature.
 func parseCheckpoint(text string) (*checkpoint, error) {
 	lines := strings.Split(text, "\n")
-	if len(lines) != 9 || lines[0] != origin {
+	if len(lines) < 9 || len(lines) > 10 || lines[0] != origin {
 		return nil, errForm
 	}
 	c := &checkpoint{}
@@ -121,7 +124,43 @@ func parseCheckpoint(text string) (*checkpoint, error) {
 		fail(err)
 		c.tree = append(c.tree, h)
 	}
+	if len(lines) == 10 {
+		c.chain = field(8, "chain")
+	}
 	if fault != nil || c.n < 1 || len(c.tree) != bits.OnesCount64(uint64(c.n)) {
+		return nil, errForm
+	}
+	if c.text() != text {
+		return nil, errForm
+	}
+	return c, nil
+}
+
+// skimCheckpoint parses only what ties a checkpoint to the records and to the
+// checkpoint before. There are as many checkpoints as decisions, and a later
+// signature vouches for the rest.
+func skimCheckpoint(text []byte) (*checkpoint, error) {
+	var lines [7][]byte
+	for i := range lines {
+		lines[i], text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	n, err := strconv.ParseInt(string(lines[1]), 10, 64)
+	at, ok := bytes.CutPrefix(lines[3], []byte("at "))
+	where, ok2 := bytes.CutPrefix(lines[4], []byte("file "))
+	last, ok3 := bytes.CutPrefix(lines[5], []byte("line "))
+	prev, ok4 := bytes.CutPrefix(lines[6], []byte("prev "))
+	if err != nil || !ok || !ok2 || !ok3 || !ok4 || n < 1 || string(lines[0]) != origin || len(last) != 2*sha256.Size {
+		return nil, errForm
+	}
+	file, end, _ := bytes.Cut(where, []byte(" "))
+	c := &checkpoint{state: state{n: n}, file: string(file), prev: string(prev)}
+	if c.end, err = strconv.ParseInt(string(end), 10, 64); err != nil {
+		return nil, errForm
+	}
+	if c.at, err = time.Parse(timeForm, string(at)); err != nil {
+		return nil, errForm
+	}
+	if _, err := hex.Decode(c.last[:], last); err != nil {
 		return nil, errForm
 	}
 	return c, nil

@@ -91,7 +91,11 @@ func TestLog_DiskFull(t *testing.T) {
 			l := p.start()
 			written, failed := 0, 0
 			for i := range 20 {
-				err := l.Append(t.Context(), record(i))
+				r := record(i)
+				if i%2 == 0 {
+					r = decision(i)
+				}
+				err := l.Append(t.Context(), r)
 				switch {
 				case err == nil:
 					written++
@@ -157,7 +161,11 @@ func TestLog_Faults(t *testing.T) {
 			case 5:
 				p.now = p.now.AddDate(0, 0, 9)
 			default:
-				if r := record(i); l.Append(rt.Context(), r) == nil {
+				r := record(i)
+				if i%2 == 0 {
+					r = decision(i) // with a checkpoint, which may fail as well
+				}
+				if l.Append(rt.Context(), r) == nil {
 					want = append(want, r.Action)
 				}
 			}

@@ -1,9 +1,14 @@
 package audit
 
 import (
+	"bufio"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken/files"
@@ -38,15 +43,21 @@ const monthForm = "2006-01.jsonl"
 
 func monthName(t time.Time) string { return t.UTC().Format(monthForm) }
 
-// months lists the monthly files that are not empty, oldest first.
+func isMonth(name string) bool {
+	_, err := time.Parse(monthForm, name)
+	return err == nil
+}
+
+// months lists the monthly files that are not empty, oldest first. A directory
+// that does not exist has none.
 func months(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var names []string
 	for _, e := range entries {
-		if _, err := time.Parse(monthForm, e.Name()); err != nil {
+		if !isMonth(e.Name()) {
 			continue
 		}
 		info, err := e.Info()
@@ -59,4 +70,48 @@ func months(dir string) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// firstHash returns the hash of the first record, which identifies an audit. It
+// is empty if there is none.
+func firstHash(dir string) (string, error) {
+	names, err := months(dir)
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
+	f, err := os.Open(filepath.Join(dir, names[0]))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	l, err := bufio.NewReaderSize(f, longestLine).ReadSlice('\n')
+	if err != nil {
+		return "", nil // no record
+	}
+	return hexHash(l[:len(l)-1]), nil
+}
+
+// removeTemporary removes the temporary files of [files.Replace] that a crash
+// left in a directory.
+func removeTemporary(dir string) error {
+	left, err := filepath.Glob(filepath.Join(dir, ".new-*"))
+	for _, path := range left {
+		if rm := os.Remove(path); !errors.Is(rm, fs.ErrNotExist) {
+			err = errors.Join(err, rm)
+		}
+	}
+	return err
+}
+
+// isPathInside reports whether path is dir or lies in it.
+func isPathInside(path, dir string) bool {
+	rel, err := filepath.Rel(absolute(dir), absolute(path))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }

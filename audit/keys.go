@@ -40,18 +40,18 @@ type Keys struct {
 func ReadKeys(dir string) (*Keys, error) {
 	k, err := readKeys(dir)
 	if err != nil {
-		return nil, hearken.Errorf(hearken.NotFound, "The audit's keys in %s cannot be read: %w.", dir, err).
-			WithTry("start the hub once, which creates them")
+		return nil, noKeys(dir, err)
 	}
 	return k, nil
 }
 
+func noKeys(dir string, err error) error {
+	return hearken.Errorf(hearken.NotFound, "The audit's keys in %s cannot be read: %w.", dir, err).
+		WithTry("start the hub once, which creates them")
+}
+
 func readKeys(dir string) (*Keys, error) {
-	read := func(name string) (string, error) {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		return strings.TrimSpace(string(data)), err
-	}
-	sign, err := read(signFile)
+	sign, err := readKey(dir, signFile)
 	if err != nil {
 		return nil, err
 	}
@@ -59,53 +59,50 @@ func readKeys(dir string) (*Keys, error) {
 	if k.signer, err = note.NewSigner(sign); err != nil {
 		return nil, fmt.Errorf("%s: %w", signFile, err)
 	}
-	if k.verifier, err = read(verifyFile); err != nil {
+	if k.verifier, err = readKey(dir, verifyFile); err != nil {
 		return nil, err
 	}
 	v, err := note.NewVerifier(k.verifier)
 	if err != nil || v.KeyHash() != k.signer.KeyHash() {
 		return nil, fmt.Errorf("%s: not the other half of %s", verifyFile, signFile)
 	}
-	secret, err := read(hmacFile)
-	if err != nil {
+	if k.hmac, err = readSecret(dir); err != nil {
 		return nil, err
-	}
-	if k.hmac, err = hex.DecodeString(secret); err != nil || len(k.hmac) != sha256.Size {
-		return nil, fmt.Errorf("%s: not a key", hmacFile)
 	}
 	return k, nil
 }
 
-// openKeys reads the keys, or creates them for an audit that does not exist
-// yet. An existing audit never gets new keys: a log whose key changes proves
-// nothing.
-func openKeys(keyDir, dir string) (*Keys, error) {
-	k, err := readKeys(keyDir)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return k, err
-	}
-	names, err := months(dir)
+// readSecret reads the key of the texts' hashes.
+func readSecret(dir string) ([]byte, error) {
+	text, err := readKey(dir, hmacFile)
 	if err != nil {
 		return nil, err
 	}
-	if len(names) > 0 {
-		return nil, hearken.Errorf(hearken.AuditUnavailable, "There is an audit in %s, but its keys are not in %s.", dir, keyDir).
-			WithTry("restore the keys, or move the audit away to start a new one")
+	secret, err := hex.DecodeString(text)
+	if err != nil || len(secret) != sha256.Size {
+		return nil, fmt.Errorf("%s: not a key", hmacFile)
 	}
-	return makeKeys(keyDir)
+	return secret, nil
 }
 
+func readKey(dir, name string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	return strings.TrimSpace(string(data)), err
+}
+
+// makeKeys creates the keys of a new audit. Texts can still be found by a hash
+// that was made with an earlier secret, so an existing one stays.
 func makeKeys(dir string) (*Keys, error) {
-	// The signing key is written last: if it exists, all others must.
-	if _, err := os.Stat(filepath.Join(dir, signFile)); err == nil {
-		return nil, fmt.Errorf("%s exists, but other keys are missing", signFile)
-	}
 	sign, verify, err := note.GenerateKey(rand.Reader, signerName)
 	if err != nil {
 		return nil, err
 	}
-	secret := make([]byte, sha256.Size)
-	rand.Read(secret)
+	secret, err := readSecret(dir)
+	if err != nil {
+		secret = make([]byte, sha256.Size)
+		rand.Read(secret)
+	}
+	// The signing key is written last: if it exists, all others must.
 	for _, f := range []struct{ name, text string }{
 		{hmacFile, hex.EncodeToString(secret)}, {verifyFile, verify}, {signFile, sign},
 	} {
@@ -114,6 +111,18 @@ func makeKeys(dir string) (*Keys, error) {
 		}
 	}
 	return readKeys(dir)
+}
+
+// replaceKeys creates keys in place of damaged ones, which stay under a longer
+// name.
+func replaceKeys(dir, suffix string) (*Keys, error) {
+	for _, name := range []string{signFile, verifyFile} {
+		path := filepath.Join(dir, name)
+		if err := os.Rename(path, path+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return makeKeys(dir)
 }
 
 // Hash returns the form in which the audit stores a free text. Whoever has a
@@ -126,12 +135,3 @@ func (k *Keys) Hash(text string) string {
 
 // VerifierKey returns the public key that [Verify] needs.
 func (k *Keys) VerifierKey() string { return k.verifier }
-
-// CheckpointCopy returns the file in keyDir that holds a copy of the newest
-// checkpoint of the audit in dir.
-func CheckpointCopy(keyDir, dir string) string {
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
-	}
-	return filepath.Join(keyDir, "audit-checkpoint-"+hexHash([]byte(dir))[:12])
-}

@@ -107,11 +107,11 @@ func TestVerify_NamesTheLine(t *testing.T) {
 			p.edit(october, func(l []string) []string { return append(l, moved) })
 		}, "Line 19 of 2026-11.jsonl was at byte", november, 19},
 		{"CheckpointRemoved", func(p *fixture) {
-			p.edit(checkpointsFile, func(l []string) []string { return l[11:] })
+			p.edit(checkpointsFile, func(l []string) []string { return l[12:] })
 		}, "The checkpoint at line 1 of checkpoints does not follow", checkpointsFile, 1},
 		{"CheckpointEdited", func(p *fixture) {
-			p.edit(checkpointsFile, func(l []string) []string { l[12] = "151\n"; return l })
-		}, "The checkpoint at line 12 of checkpoints is not signed by this key", checkpointsFile, 12},
+			p.edit(checkpointsFile, func(l []string) []string { l[13] = "151\n"; return l })
+		}, "The checkpoint at line 13 of checkpoints is not signed by this key", checkpointsFile, 13},
 		{"CheckpointsOfAnother", func(p *fixture) {
 			other := twoMonths(t)
 			data, _ := os.ReadFile(filepath.Join(other.dir, checkpointsFile))
@@ -233,7 +233,7 @@ func TestVerify_Rewritten(t *testing.T) {
 			}
 			lines = lines[:from]
 			for i := from; i < to; i++ {
-				l, err := encode(&s, p.now, hearken.AuditRecord{Type: "forged"}, "", strings.ToUpper)
+				l, err := encode(&s, p.now, line{AuditRecord: hearken.AuditRecord{Type: "forged"}}, strings.ToUpper)
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -242,7 +242,7 @@ func TestVerify_Rewritten(t *testing.T) {
 			}
 			return lines
 		})
-		p.edit(checkpointsFile, func(l []string) []string { return l[:11] })
+		p.edit(checkpointsFile, func(l []string) []string { return l[:12] })
 		opts := Options{Key: p.key()}
 		if r, err := Verify(p.dir, opts); err != nil || r.Covered != 100 {
 			rt.Fatalf("the forgery is not good enough: %+v, %v", r, err)
@@ -287,6 +287,16 @@ func BenchmarkAppend(b *testing.B) {
 	l := newFixture(b).start()
 	for i := 0; b.Loop(); i++ {
 		if err := l.Append(context.Background(), record(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkAppendDecision also signs a checkpoint for each record.
+func BenchmarkAppendDecision(b *testing.B) {
+	l := newFixture(b).start()
+	for i := 0; b.Loop(); i++ {
+		if err := l.Append(context.Background(), decision(i)); err != nil {
 			b.Fatal(err)
 		}
 	}

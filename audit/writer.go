@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -18,60 +19,69 @@ import (
 // advances its state only after a sync, so that after any failure it continues
 // from the last record that is surely on disk.
 type writer struct {
-	dir      string
-	copyPath string // of the newest checkpoint's copy
-	keys     *Keys
-	now      func() time.Time
-	log      *slog.Logger
-	open     func(path string) (file, error)
-	onTimer  func() // makes the checkpoint that is due by time
+	dir, keyDir string
+	keys        *Keys
+	heads       HeadStore // nil if no store knows the audit
+	name        string    // of the audit in the store
+	now         func() time.Time
+	log         *slog.Logger
+	open        func(path string) (file, error)
+	onTimer     func() // makes the checkpoint that is due by time
+	failpoint   func(name string)
 
-	state    state
-	lastFile string // the file that holds the last record
-	lastEnd  int64  // where it ends there
+	resumed bool // the fields below say where the audit ends
+	state   state
+	last    position // of the last record
+	stamps  stamps   // of the files as this process left them
 
-	name  string // the current month's file
+	month string // the current file
 	size  int64  // bytes in it up to the last good record
 	file  file   // nil until something is written
 	info  fs.FileInfo
 	dirty bool // the file may be longer than size
 
 	checkpoints      file // nil until one is written
+	checkpointsInfo  fs.FileInfo
 	checkpointsSize  int64
 	checkpointsDirty bool
-	note             []byte // the newest checkpoint
-	covered          int64  // the records that it covers
-	copied           int64  // the records that its copy covers
+	newest           *checkpoint // nil if there is none
+	note             []byte      // the newest checkpoint, signed
+	headSaved        int64       // the records that the store knows of
+	copied           int64       // the records that the copy covers
 	copiedAt         time.Time
 	timer            *time.Timer
 
 	tornBytes     int64     // of an unfinished record, found at the start
+	unsigned      int64     // records without a checkpoint, found at the start
 	failingSince  time.Time // zero if the last write succeeded
 	failedRecords int       // since then
 	failure       error     // the last cause
 }
 
 // write writes a batch with one sync and reports the outcome to each caller.
+// When it reports success, a checkpoint and the store cover what was decided
+// and done.
 func (w *writer) write(batch []*queuedRecord) {
 	now := w.now().UTC()
 	next := w.state.clone()
 	var data []byte
-	add := func(r hearken.AuditRecord, note string) error {
-		l, err := encode(&next, now, r, note, w.keys.Hash)
+	var length int64 // of the last line
+	add := func(l line) error {
+		text, err := encode(&next, now, l, w.keys.Hash)
 		if err == nil {
-			next.add(l[:len(l)-1])
-			data = append(data, l...)
+			next.add(text[:len(text)-1])
+			data, length = append(data, text...), int64(len(text))
 		}
 		return err
 	}
 	if note := w.recoveryNote(); note != "" {
-		if err := add(hearken.AuditRecord{Type: hearken.AuditHub, State: "recovered"}, note); err != nil {
+		if err := add(line{AuditRecord: hearken.AuditRecord{Type: hearken.AuditHub, State: "recovered"}, Note: note}); err != nil {
 			w.log.Error("audit: recovery not noted", "error", err)
 		}
 	}
 	var encoded []*queuedRecord
 	for _, e := range batch {
-		if err := add(e.record, ""); err != nil {
+		if err := add(line{AuditRecord: e.record, Break: e.restart}); err != nil {
 			e.done <- err
 			continue
 		}
@@ -80,14 +90,24 @@ func (w *writer) write(batch []*queuedRecord) {
 	if len(encoded) == 0 {
 		return
 	}
+	cover := slices.ContainsFunc(encoded, (*queuedRecord).needsCheckpoint)
 	err := w.writeLines(data, now)
+	end := position{w.month, w.size + int64(len(data)), length}
+	if err == nil {
+		w.failpoint("written")
+	}
+	if err == nil && cover {
+		err = w.checkpoint(&next, end)
+	}
 	if err != nil {
 		w.failed(err, now, len(encoded))
 	} else {
-		w.state = next
-		w.size += int64(len(data))
-		w.lastFile, w.lastEnd = w.name, w.size
-		w.tornBytes, w.failingSince, w.failedRecords, w.failure = 0, time.Time{}, 0, nil
+		w.state, w.last, w.size = next, end, end.end
+		w.stamps.takeOwn(w.path(w.month), w.info, w.size)
+		w.tornBytes, w.unsigned, w.failingSince, w.failedRecords, w.failure = 0, 0, time.Time{}, 0, nil
+	}
+	if err == nil && cover {
+		err = w.saveHead() // the records stay: the store may know of them
 	}
 	for _, e := range encoded {
 		e.done <- err
@@ -103,6 +123,9 @@ func (w *writer) recoveryNote() string {
 	if w.tornBytes > 0 {
 		fmt.Fprintf(&b, "%d bytes of an unfinished record were removed. ", w.tornBytes)
 	}
+	if w.unsigned > 0 {
+		fmt.Fprintf(&b, "The last records before this one, %d in number, had no checkpoint when the hub started. ", w.unsigned)
+	}
 	if w.failedRecords > 0 {
 		fmt.Fprintf(&b, "From %s on %d records could not be written: %v.", w.failingSince.Format(timeForm), w.failedRecords, w.failure)
 	}
@@ -111,21 +134,22 @@ func (w *writer) recoveryNote() string {
 
 // writeLines appends whole lines after the last good one and syncs.
 func (w *writer) writeLines(data []byte, now time.Time) error {
-	// A clock that is set back must not reopen a closed month.
-	name := max(monthName(now), w.name)
-	if w.name != "" && (w.dirty || w.name == name) {
-		if err := w.restoreEnd(); err != nil {
-			return err
-		}
+	if err := w.repair(); err != nil {
+		return err
 	}
-	if name != w.name {
+	// A clock that is set back must not reopen a closed month.
+	if month := max(monthName(now), w.month); month != w.month {
 		if err := w.checkpointAll(); err != nil { // ends the month
 			w.log.Warn("audit: no checkpoint could be made", "error", err)
 		}
-		if err := w.switchFile(name, 0, true); err != nil {
+		if err := w.switchFile(month, 0); err != nil {
 			return err
 		}
-		if err := w.restoreEnd(); err != nil {
+		if err := w.file.Truncate(0); err != nil { // a failed write may have left something
+			return err
+		}
+	} else if w.file == nil {
+		if err := w.switchFile(w.month, w.size); err != nil {
 			return err
 		}
 	}
@@ -135,7 +159,7 @@ func (w *writer) writeLines(data []byte, now time.Time) error {
 	return w.file.Sync()
 }
 
-// failed restores the file to the last good record as far as possible.
+// failed restores the files to the last good record as far as possible.
 func (w *writer) failed(err error, now time.Time, records int) {
 	if w.failingSince.IsZero() {
 		w.failingSince = now
@@ -143,171 +167,72 @@ func (w *writer) failed(err error, now time.Time, records int) {
 	}
 	w.failedRecords += records
 	w.failure = err
-	w.dirty = true // until a truncation is synced
-	if w.file != nil {
-		_ = w.file.Truncate(w.size) // restoreEnd does it again
-	}
+	w.dirty = w.dirty || w.file != nil // until a truncation is synced
+	_ = w.repair()                     // the next write does it again
 }
 
-// restoreEnd makes sure that the file ends with the last good record and is
-// still the one being written.
-func (w *writer) restoreEnd() error {
-	if w.file == nil {
-		if err := w.switchFile(w.name, w.size, w.dirty); err != nil {
+// repair makes sure that the files end with the last good record. A checkpoint
+// that failed goes first: it must never cover more records than there are.
+func (w *writer) repair() error {
+	if w.checkpointsDirty {
+		if err := w.truncateCheckpoints(); err != nil {
 			return err
 		}
 	}
-	if err := w.checkFile(); err != nil || !w.dirty {
-		return err
+	if !w.dirty {
+		return nil
+	}
+	if w.file == nil {
+		if err := w.switchFile(w.month, w.size); err != nil {
+			return err
+		}
 	}
 	if err := w.file.Truncate(w.size); err != nil {
 		return err
 	}
+	if err := w.file.Sync(); err != nil {
+		return err
+	}
 	w.dirty = false
-	return w.file.Sync()
+	w.stamps.takeOwn(w.path(w.month), w.info, w.size)
+	return nil
 }
 
 // switchFile opens a month's file. size is the length of its good part.
-func (w *writer) switchFile(name string, size int64, dirty bool) error {
-	path := filepath.Join(w.dir, name)
-	f, err := w.open(path)
+func (w *writer) switchFile(month string, size int64) error {
+	f, info, err := w.openOwn(month)
 	if err != nil {
 		return err
-	}
-	info, err := os.Stat(path)
-	if err == nil {
-		err = files.SyncDir(w.dir)
-	}
-	if err != nil {
-		return errors.Join(err, f.Close())
 	}
 	if w.file != nil {
 		if err := w.file.Close(); err != nil {
 			w.log.Warn("audit: file not closed", "error", err)
 		}
 	}
-	w.file, w.info, w.name, w.size, w.dirty = f, info, name, size, dirty
+	w.file, w.info, w.month, w.size = f, info, month, size
 	return nil
 }
 
-// checkFile verifies that the file was not replaced: a record in a file that
-// somebody has removed would be lost.
-func (w *writer) checkFile() error {
-	info, err := os.Stat(filepath.Join(w.dir, w.name))
+// openOwn opens a file of the audit for writing and makes its name durable.
+func (w *writer) openOwn(name string) (file, fs.FileInfo, error) {
+	f, err := w.open(w.path(name))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if !os.SameFile(info, w.info) || info.Size() < w.size || info.Size() > w.size && !w.dirty {
-		return fmt.Errorf("%s was changed by somebody else", w.name)
+	info, err := os.Stat(w.path(name))
+	if err == nil {
+		err = files.SyncDir(w.dir)
 	}
-	return nil
-}
-
-// checkpointIfDue makes a checkpoint if enough records have none, and otherwise
-// starts the timer for one. The records are safe without it, so a failure is
-// only logged and retried later.
-func (w *writer) checkpointIfDue() {
-	if w.state.n == w.covered {
-		return
-	}
-	if w.state.n-w.covered >= checkpointRecords {
-		err := w.checkpoint()
-		// A copy costs as much time as several records.
-		if err == nil && w.now().Sub(w.copiedAt) >= copyInterval {
-			err = w.copyCheckpoint()
-		}
-		if err != nil {
-			w.log.Warn("audit: no checkpoint could be made", "error", err)
-		}
-	}
-	if w.timer == nil && w.state.n > w.copied {
-		w.timer = time.AfterFunc(checkpointAfter, w.onTimer)
-	}
-}
-
-// checkpointAll makes sure that a checkpoint covers all records and is copied.
-func (w *writer) checkpointAll() error {
-	if w.timer != nil {
-		w.timer.Stop()
-		w.timer = nil
-	}
-	if w.state.n > w.covered {
-		if err := w.checkpoint(); err != nil {
-			return err
-		}
-	}
-	if w.covered > w.copied {
-		return w.copyCheckpoint()
-	}
-	return nil
-}
-
-// checkpoint signs the records on disk and appends the checkpoint.
-func (w *writer) checkpoint() error {
-	c := checkpoint{state: w.state.clone(), at: w.now(), file: w.lastFile, end: w.lastEnd}
-	if w.note != nil {
-		c.prev = hexHash(w.note)
-	}
-	signed, err := c.sign(w.keys.signer)
 	if err != nil {
-		return err
+		return nil, nil, errors.Join(err, f.Close())
 	}
-	if err := w.appendCheckpoint(append(bytes.Clone(signed), '\n')); err != nil {
-		w.checkpointsDirty = true
-		return err
-	}
-	w.note, w.covered = signed, c.n
-	return nil
+	return f, info, nil
 }
 
-// copyCheckpoint copies the newest checkpoint beside the keys.
-func (w *writer) copyCheckpoint() error {
-	if err := files.Replace(w.copyPath, w.note, 0o600); err != nil {
-		return err
-	}
-	w.copied, w.copiedAt = w.covered, w.now()
-	return nil
-}
+func (w *writer) path(name string) string { return filepath.Join(w.dir, name) }
 
-// appendCheckpoint appends a checkpoint to their file.
-func (w *writer) appendCheckpoint(data []byte) error {
-	if w.checkpoints == nil {
-		f, err := w.open(filepath.Join(w.dir, checkpointsFile))
-		if err != nil {
-			return err
-		}
-		w.checkpoints = f
-		if err := files.SyncDir(w.dir); err != nil {
-			return err
-		}
-	}
-	if w.checkpointsDirty {
-		if err := w.checkpoints.Truncate(w.checkpointsSize); err != nil {
-			return err
-		}
-		w.checkpointsDirty = false
-	}
-	if _, err := w.checkpoints.WriteAt(data, w.checkpointsSize); err != nil {
-		return err
-	}
-	if err := w.checkpoints.Sync(); err != nil {
-		return err
-	}
-	w.checkpointsSize += int64(len(data))
-	return nil
-}
-
-func (w *writer) close() (err error) {
-	if w.timer != nil {
-		w.timer.Stop()
-	}
-	if w.dirty && w.file != nil {
-		err = w.file.Truncate(w.size)
-	}
-	for _, f := range []file{w.file, w.checkpoints} {
-		if f != nil {
-			err = errors.Join(err, f.Close())
-		}
-	}
-	return err
+// close ends the writer.
+func (w *writer) close() error {
+	w.stopTimer()
+	return errors.Join(w.repair(), w.closeFiles())
 }

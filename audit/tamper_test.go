@@ -1,0 +1,405 @@
+package audit
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store/storetest"
+)
+
+// killed is an audit that a store knows, with 30 decisions in October and 21 in
+// November, right after its hub was killed.
+func killed(t *testing.T) *fixture {
+	p := newFixture(t)
+	p.store, p.name, p.open = storetest.NewMemory(), "audit", openUnsynced
+	l := p.start()
+	for i := range 51 {
+		p.now = time.Date(2026, 10, 30, 0, 0, i, 0, time.UTC)
+		if i >= 30 {
+			p.now = time.Date(2026, 11, 2, 0, 0, i, 0, time.UTC)
+		}
+		if err := l.Append(t.Context(), decision(i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p.snapshot(t)
+}
+
+// snapshot returns a copy of the audit as it is on disk.
+func (p *fixture) snapshot(t *testing.T) *fixture {
+	t.Helper()
+	root := t.TempDir()
+	c := *p
+	c.t, c.dir, c.keys = t, filepath.Join(root, "audit"), filepath.Join(root, "keys")
+	for from, to := range map[string]string{p.dir: c.dir, p.keys: c.keys} {
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The copy of the checkpoint has a name that depends on the directory.
+	if err := os.Rename(filepath.Join(c.keys, filepath.Base(CheckpointCopy(p.keys, p.dir))), CheckpointCopy(c.keys, c.dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return &c
+}
+
+func (p *fixture) remove(paths ...string) {
+	p.t.Helper()
+	for _, path := range paths {
+		if err := os.RemoveAll(path); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// keepCheckpoints removes all checkpoints but the first ones, also beside the
+// keys.
+func (p *fixture) keepCheckpoints(n int) {
+	p.edit(checkpointsFile, func(l []string) []string { return l[:n*12] })
+	p.remove(CheckpointCopy(p.keys, p.dir))
+}
+
+// attacks are what somebody may do to an audit while no hub runs, with
+// everything but the store.
+var attacks = map[string]func(p *fixture){
+	"TailCut": func(p *fixture) {
+		p.remove(filepath.Join(p.dir, november))
+		p.edit(october, func(l []string) []string { return l[:5] })
+	},
+	"TailCutWithCheckpoints": func(p *fixture) {
+		p.remove(filepath.Join(p.dir, november))
+		p.edit(october, func(l []string) []string { return l[:5] })
+		p.keepCheckpoints(5)
+	},
+	"LastCutWithCheckpoint": func(p *fixture) {
+		p.edit(november, func(l []string) []string { return l[:20] })
+		p.keepCheckpoints(50)
+	},
+	"CheckpointsRemoved": func(p *fixture) {
+		p.remove(filepath.Join(p.dir, checkpointsFile), CheckpointCopy(p.keys, p.dir))
+	},
+	"LastCheckpointRemoved": func(p *fixture) { p.keepCheckpoints(50) },
+	"KeysRemoved":           func(p *fixture) { p.remove(p.keys) },
+	"SigningKeyRemoved":     func(p *fixture) { p.remove(filepath.Join(p.keys, signFile)) },
+	"KeyDamaged": func(p *fixture) {
+		if err := os.WriteFile(filepath.Join(p.keys, hmacFile), []byte("no key\n"), 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+	},
+	"CheckpointsAndKeysRemoved": func(p *fixture) { p.remove(filepath.Join(p.dir, checkpointsFile), p.keys) },
+	"DirectoryRemoved":          func(p *fixture) { p.remove(p.dir) },
+	"DirectoryEmptied":          func(p *fixture) { p.remove(p.dir); os.Mkdir(p.dir, 0o700) },
+	"AllRemoved":                func(p *fixture) { p.remove(p.dir, p.keys) },
+	"AllRemovedButKeys":         func(p *fixture) { p.remove(p.dir, CheckpointCopy(p.keys, p.dir)) },
+	"AnotherInPlace": func(p *fixture) {
+		p.remove(p.dir, p.keys)
+		other := *p
+		other.store = nil
+		other.fill(1, 60)
+	},
+	"AnotherInPlaceSameKeys": func(p *fixture) {
+		p.remove(p.dir, CheckpointCopy(p.keys, p.dir))
+		other := *p
+		other.store = nil
+		other.fill(1, 60)
+	},
+	"FilesSwapped": func(p *fixture) {
+		for _, names := range [][2]string{{october, "x"}, {november, october}, {"x", november}} {
+			if err := os.Rename(filepath.Join(p.dir, names[0]), filepath.Join(p.dir, names[1])); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+	},
+	"LinesSwapped": func(p *fixture) {
+		p.edit(october, func(l []string) []string { l[4], l[5] = l[5], l[4]; return l })
+	},
+	"MonthRemoved": func(p *fixture) { p.remove(filepath.Join(p.dir, october)) },
+	"LastMonthRemoved": func(p *fixture) {
+		p.remove(filepath.Join(p.dir, november))
+		p.keepCheckpoints(30)
+	},
+	"Edited": func(p *fixture) {
+		p.edit(october, func(l []string) []string {
+			l[9] = strings.Replace(l[9], "evt_10", "evt_99", 1)
+			return l
+		})
+	},
+	"EditedWithoutCheckpoints": func(p *fixture) {
+		p.remove(filepath.Join(p.dir, checkpointsFile), CheckpointCopy(p.keys, p.dir))
+		p.edit(november, func(l []string) []string {
+			l[20] = strings.Replace(l[20], "evt_51", "evt_99", 1)
+			return l
+		})
+	},
+}
+
+// TestLog_Attacked does all of that to an audit right after its hub was killed.
+// Verify finds it, so does the next start and the one after it, and nothing is
+// appended until the owner restarts the audit.
+func TestLog_Attacked(t *testing.T) {
+	p := killed(t)
+	if r := p.verified(); r.Records != 51 || r.Covered != 51 || r.Head != 51 {
+		t.Fatalf("%+v", r)
+	}
+	for name, attack := range attacks {
+		t.Run(name, func(t *testing.T) {
+			p := p.snapshot(t)
+			p.store = copyStore(t, p.store)
+			attack(p)
+			_, err := Verify(p.dir, p.options())
+			found, ok := errors.AsType[*Tampered](err)
+			if !ok {
+				t.Fatalf("verify: %v", err)
+			}
+			for range 2 {
+				l, err := p.openAny()
+				if err != nil {
+					t.Fatal(err)
+				}
+				problem := l.Problem()
+				if hearken.CodeOf(problem) != hearken.AuditUnavailable || !strings.Contains(problem.Error(), found.Message) ||
+					!strings.HasSuffix(problem.Error(), "Try: hearken audit verify, then hearken audit restart") {
+					t.Errorf("problem: %v; verify: %v", problem, err)
+				}
+				if err := l.Append(t.Context(), decision(60)); hearken.CodeOf(err) != hearken.AuditUnavailable {
+					t.Errorf("append: %v", err)
+				}
+				if err := l.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.checkRestart(t, found.Message)
+		})
+	}
+}
+
+func copyStore(t *testing.T, from *storetest.Memory) *storetest.Memory {
+	t.Helper()
+	heads, err := from.AuditHeads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := storetest.NewMemory()
+	for i := range heads {
+		if err := to.SaveAuditHead(t.Context(), &heads[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+// checkRestart restarts an audit that is not intact.
+func (p *fixture) checkRestart(t *testing.T, found string) {
+	t.Helper()
+	damaged := map[string]string{}
+	for _, name := range []string{october, november, checkpointsFile} {
+		if data, err := os.ReadFile(filepath.Join(p.dir, name)); err == nil {
+			damaged[name] = string(data)
+		}
+	}
+	p.now = p.now.Add(time.Hour)
+	l, err := p.openAny()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	b, err := l.Restart(t.Context(), "terminal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Found != found || !strings.HasPrefix(b.Head, "hearken audit\n51\n") || b.Key == "" || len(b.Files) != len(damaged) {
+		t.Errorf("%+v", b)
+	}
+	var records int64
+	for _, f := range b.Files {
+		kept, err := os.ReadFile(filepath.Join(p.dir, b.Dir, f.Name))
+		if err != nil || string(kept) != damaged[f.Name] || f.SHA256 != hexHash(kept) || f.Size != int64(len(kept)) {
+			t.Errorf("%+v: %d bytes are kept of %d, %v", f, len(kept), len(damaged[f.Name]), err)
+		}
+		if f.Name != checkpointsFile {
+			records += int64(strings.Count(string(kept), "\n"))
+		}
+	}
+	if b.Records != records {
+		t.Errorf("%d records in the damaged files, not %d", records, b.Records)
+	}
+	if err := errors.Join(l.Problem(), l.Append(t.Context(), decision(61))); err != nil {
+		t.Errorf("after the restart: %v", err)
+	}
+	if _, err := l.Restart(t.Context(), "terminal"); hearken.CodeOf(err) != hearken.Invalid || !strings.Contains(err.Error(), "intact") {
+		t.Errorf("restarted twice: %v", err)
+	}
+	r := p.verified()
+	if r.Records != 2 || r.Covered != 2 || r.Head != 2 || r.Break == nil || r.Break.Found != found || r.Break.Dir != b.Dir {
+		t.Errorf("%+v", r)
+	}
+	first := p.lines()[0]
+	if first.Type != hearken.AuditHub || first.State != "restarted" || first.By != "owner" || first.From != "terminal" || first.Break == nil {
+		t.Errorf("%+v", first)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := p.try(); err != nil {
+		t.Errorf("the next start: %v", err)
+	} else {
+		l.Close()
+	}
+}
+
+// TestLog_New starts clean where nothing is known of an audit, also with the
+// keys of another audit and in a store that knows another.
+func TestLog_New(t *testing.T) {
+	p := newFixture(t)
+	p.store, p.name = storetest.NewMemory(), "one"
+	p.fill(1, 3)
+	p.name, p.dir = "two", p.dir+"2"
+	p.fill(1, 3)
+	if r := p.verified(); r.Records != 3 || r.Head != 3 {
+		t.Errorf("%+v", r)
+	}
+	if heads, err := p.store.AuditHeads(t.Context()); err != nil || len(heads) != 2 {
+		t.Errorf("%v, %v", heads, err)
+	}
+}
+
+// TestLog_Adopted opens an audit of a version without heads, after a kill that
+// left records without a checkpoint. It is taken over if it is intact.
+func TestLog_Adopted(t *testing.T) {
+	p := newFixture(t)
+	l := p.start()
+	for i := range 3 {
+		if err := l.Append(t.Context(), record(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p = p.snapshot(t)
+	p.store, p.name = storetest.NewMemory(), "audit"
+	damaged := p.snapshot(t)
+	damaged.edit(november, func(l []string) []string { return l[1:] })
+	if _, err := damaged.try(); hearken.CodeOf(err) != hearken.AuditUnavailable {
+		t.Errorf("a damaged one: %v", err)
+	}
+	if heads, err := p.store.AuditHeads(t.Context()); err != nil || len(heads) != 0 {
+		t.Errorf("the store knows a damaged audit: %v, %v", heads, err)
+	}
+	l = p.start()
+	if r := p.verified(); r.Records != 3 || r.Covered != 3 || r.Head != 3 {
+		t.Errorf("%+v", r)
+	}
+	if err := l.Append(t.Context(), decision(4)); err != nil {
+		t.Fatal(err)
+	}
+	if all := p.lines(); len(all) != 5 || !strings.Contains(all[3].Note, "3 in number, had no checkpoint") {
+		t.Errorf("%+v", all[3:])
+	}
+}
+
+// TestLog_Moved moves the audit: the copy beside the keys is still found, and
+// so is the head in a store that knows audits by their path.
+func TestLog_Moved(t *testing.T) {
+	for name, where := range map[string]struct{ copied, known bool }{"Copy": {copied: true}, "Store": {known: true}, "Both": {true, true}} {
+		t.Run(name, func(t *testing.T) {
+			p := newFixture(t)
+			if p.open = openUnsynced; where.known {
+				p.store = storetest.NewMemory()
+			}
+			l := p.start()
+			for i := range 10 {
+				if err := l.Append(t.Context(), decision(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l.Close()
+			if !where.copied {
+				p.remove(CheckpointCopy(p.keys, p.dir))
+			}
+			to := p.dir + "-moved"
+			if err := os.Rename(p.dir, to); err != nil {
+				t.Fatal(err)
+			}
+			p.dir = to
+			if r := p.verified(); where.known && r.Head != 10 {
+				t.Errorf("%+v", r)
+			}
+			cut := p.snapshot(t)
+			cut.edit(november, func(l []string) []string { return l[:9] })
+			cut.edit(checkpointsFile, func(l []string) []string { return l[:9*12] })
+			if _, err := Verify(cut.dir, cut.options()); err == nil || !strings.Contains(err.Error(), "the end was cut off") {
+				t.Errorf("cut: %v", err)
+			}
+			if _, err := cut.try(); hearken.CodeOf(err) != hearken.AuditUnavailable {
+				t.Errorf("cut: %v", err)
+			}
+			p.fill(11, 12)
+			if left, err := filepath.Glob(filepath.Join(p.keys, copyPrefix+"*")); err != nil || !slices.Equal(left, []string{CheckpointCopy(p.keys, p.dir)}) {
+				t.Errorf("copies %v, %v", left, err)
+			}
+			p.verified()
+		})
+	}
+}
+
+// TestVerify_CheckpointElsewhere names a checkpoint that is older than the copy
+// beside the keys: both are compared.
+func TestVerify_CheckpointElsewhere(t *testing.T) {
+	p := newFixture(t)
+	p.fill(1, 5)
+	kept := filepath.Join(t.TempDir(), "kept")
+	data, err := os.ReadFile(CheckpointCopy(p.keys, p.dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(kept, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.fill(6, 9)
+	opts := p.options()
+	opts.Checkpoint = kept
+	if _, err := Verify(p.dir, opts); err != nil {
+		t.Fatal(err)
+	}
+	p.edit(november, func(l []string) []string { return l[:5] })
+	p.edit(checkpointsFile, func(l []string) []string { return l[:12] })
+	if _, err := Verify(p.dir, opts); err == nil || !strings.Contains(err.Error(), "covers 9 records: the end was cut off") {
+		t.Errorf("%v", err)
+	}
+	// A checkpoint from before a restart belongs to the damaged files.
+	l, err := p.openAny()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	p.now = p.now.Add(time.Hour)
+	if _, err := l.Restart(t.Context(), "terminal"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Verify(p.dir, opts); err == nil || !strings.Contains(err.Error(), "before this audit was restarted") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLog_Temporary sweeps what a kill left of a file that was being replaced.
+func TestLog_Temporary(t *testing.T) {
+	p := newFixture(t)
+	p.fill(1, 3)
+	left := []string{filepath.Join(p.dir, ".new-123"), filepath.Join(p.keys, ".new-456")}
+	for _, path := range left {
+		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.start()
+	for _, path := range left {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", filepath.Base(path), err)
+		}
+	}
+}
