@@ -26,13 +26,27 @@ type auditWriter struct {
 	mu      sync.Mutex
 	pending []hearken.AuditRecord
 	err     error // of the last attempt
+	damaged bool  // that attempt failed because the audit is not intact
+}
+
+// A checkedAudit knows whether it is intact. One that is not takes no records.
+type checkedAudit interface {
+	Problem() error
+}
+
+// damage says why the audit is not intact; nil if it is, or if nobody knows.
+func (w *auditWriter) damage() error {
+	if a, ok := w.audit.(checkedAudit); ok {
+		return a.Problem()
+	}
+	return nil
 }
 
 // write writes a record, after all queued ones.
 func (w *auditWriter) write(ctx context.Context, r hearken.AuditRecord) error {
 	w.mu.Lock()
 	err := w.flush(ctx)
-	w.err = err
+	w.err, w.damaged = err, err != nil && w.damage() != nil
 	w.mu.Unlock()
 	if err != nil {
 		return unavailable(err)
@@ -68,7 +82,7 @@ func (w *auditWriter) failed(err error, r *hearken.AuditRecord) {
 		if w.err == nil {
 			w.log.Error("audit cannot be written; no action is carried out", "error", err)
 		}
-		w.err = err
+		w.err, w.damaged = err, w.damage() != nil
 	}
 	if r != nil && len(w.pending) < maxPending {
 		w.pending = append(w.pending, *r)
@@ -92,12 +106,21 @@ func (w *auditWriter) retry(ctx context.Context) {
 	defer w.mu.Unlock()
 	if len(w.pending) > 0 {
 		w.err = w.flush(ctx)
+		w.damaged = w.err != nil && w.damage() != nil
 	}
 }
 
+// problem says why nothing can be carried out. It needs no attempt to learn
+// that the audit is not intact, or that it is again.
 func (w *auditWriter) problem() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if err := w.damage(); err != nil {
+		return unavailable(err)
+	}
+	if w.damaged {
+		w.err, w.damaged = nil, false
+	}
 	return unavailable(w.err)
 }
 
@@ -107,6 +130,15 @@ func unavailable(err error) error {
 	}
 	return hearken.Errorf(hearken.AuditUnavailable, "The audit cannot be written, so no action is carried out: %w.", err).
 		WithTry("hearken audit verify, and check that the disk is not full")
+}
+
+// AuditRepaired tells the queue that the audit can be written again, so that
+// what waits for it goes on at once.
+func (q *Queue) AuditRepaired() {
+	q.mu.Lock()
+	q.backOffUntil = time.Time{}
+	q.mu.Unlock()
+	q.changed()
 }
 
 // recordChange writes the audit record about an action's last change, and

@@ -100,7 +100,7 @@ func (w *writer) checkpoint(s *state, last position) error {
 		return err
 	}
 	w.newest, w.note = c, signed
-	w.failpoint("signed")
+	w.failpoint("audit-signed")
 	return nil
 }
 
@@ -163,7 +163,7 @@ func (w *writer) saveHead() error {
 			WithTry("check that the store can be written")
 	}
 	w.headSaved = w.covered()
-	w.failpoint("known")
+	w.failpoint("audit-known")
 	return nil
 }
 
@@ -175,6 +175,6 @@ func (w *writer) copyCheckpoint() error {
 	}
 	w.copied, w.copiedAt = w.covered(), w.now()
 	w.stamps.take(path)
-	w.failpoint("copied")
+	w.failpoint("audit-copied")
 	return nil
 }

@@ -189,7 +189,7 @@ func TestLog_Killed(t *testing.T) {
 // telling the store and copying the checkpoint. None of that is taken for
 // tampering.
 func TestLog_KilledBetween(t *testing.T) {
-	for _, point := range []string{"written", "signed", "known", "copied"} {
+	for _, point := range []string{"audit-written", "audit-signed", "audit-known", "audit-copied"} {
 		t.Run(point, func(t *testing.T) {
 			root := t.TempDir()
 			var acknowledged []string
@@ -204,7 +204,7 @@ func TestLog_KilledBetween(t *testing.T) {
 // TestLog_KilledRestarting kills a program while it restarts an audit. The next
 // restart goes on, and names all directories with damaged files.
 func TestLog_KilledRestarting(t *testing.T) {
-	for _, point := range []string{"moved", "written", "signed"} {
+	for _, point := range []string{"audit-moved", "audit-written", "audit-signed"} {
 		t.Run(point, func(t *testing.T) {
 			root := t.TempDir()
 			cfg := childConfig(root)

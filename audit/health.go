@@ -53,6 +53,17 @@ func (l *Log) Problem() error {
 	return l.problem
 }
 
+// Check verifies the whole audit now and returns the problem that it finds.
+func (l *Log) Check(ctx context.Context) error {
+	select {
+	case l.writeLock <- struct{}{}:
+		defer func() { <-l.writeLock }()
+		return l.check(ctx)
+	case <-ctx.Done():
+		return unavailable(ctx.Err())
+	}
+}
+
 func stillVerifying() error {
 	return hearken.Errorf(hearken.AuditUnavailable, "The audit is still being verified, so no action is carried out yet.").
 		WithTry("again in a few seconds")

@@ -100,7 +100,7 @@ func (l *Log) replace(ctx context.Context, b *Break, from string) error {
 	if err := b.moveFiles(l.cfg.Dir); err != nil {
 		return err
 	}
-	l.cfg.Failpoint("moved")
+	l.cfg.Failpoint("audit-moved")
 	keys, err := readKeys(l.cfg.KeyDir)
 	if err != nil {
 		if keys, err = replaceKeys(l.cfg.KeyDir, "."+b.Dir); err != nil {

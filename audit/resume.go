@@ -43,8 +43,12 @@ func (w *writer) resume(v *verification, seen stamps) error {
 	if w.state.n == 0 {
 		return nil
 	}
-	// An earlier version made no head, and a crash may have left records
-	// without a checkpoint.
+	// A crash may have left records without a checkpoint. They are signed now,
+	// and the audit says so, since anybody could have written them.
+	if w.unsigned > 0 {
+		w.write(nil)
+	}
+	// An earlier version made no head.
 	if err := w.checkpointAll(); err != nil {
 		w.log.Warn("audit: no checkpoint could be made", "error", err)
 		return nil

@@ -291,7 +291,7 @@ func TestLog_Adopted(t *testing.T) {
 		t.Errorf("the store knows a damaged audit: %v, %v", heads, err)
 	}
 	l = p.start()
-	if r := p.verified(); r.Records != 3 || r.Covered != 3 || r.Head != 3 {
+	if r := p.verified(); r.Records != 4 || r.Covered != 4 || r.Head != 4 {
 		t.Errorf("%+v", r)
 	}
 	if err := l.Append(t.Context(), decision(4)); err != nil {

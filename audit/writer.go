@@ -60,7 +60,8 @@ type writer struct {
 
 // write writes a batch with one sync and reports the outcome to each caller.
 // When it reports success, a checkpoint and the store cover what was decided
-// and done.
+// and done. A record about failures before comes first, and alone if the batch
+// is empty.
 func (w *writer) write(batch []*queuedRecord) {
 	now := w.now().UTC()
 	next := w.state.clone()
@@ -87,14 +88,14 @@ func (w *writer) write(batch []*queuedRecord) {
 		}
 		encoded = append(encoded, e)
 	}
-	if len(encoded) == 0 {
+	if len(data) == 0 || len(encoded) == 0 && len(batch) > 0 {
 		return
 	}
 	cover := slices.ContainsFunc(encoded, (*queuedRecord).needsCheckpoint)
 	err := w.writeLines(data, now)
 	end := position{w.month, w.size + int64(len(data)), length}
 	if err == nil {
-		w.failpoint("written")
+		w.failpoint("audit-written")
 	}
 	if err == nil && cover {
 		err = w.checkpoint(&next, end)

@@ -93,7 +93,10 @@ func (a *App) openQueue(ctx context.Context, conn connectors) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.auditLog, err = audit.Open(audit.Config{Dir: c.auditDir(), KeyDir: c.KeyDir, Now: a.now, Log: a.log}); err != nil {
+	if a.auditLog, err = audit.Open(audit.Config{
+		Dir: c.auditDir(), KeyDir: c.KeyDir, Store: a.store, Name: c.auditName(),
+		Now: a.now, Log: a.log, Failpoint: a.opts.Failpoint,
+	}); err != nil {
 		a.log.Error("no audit; no action is carried out", "error", err)
 		a.audit = noAudit{err}
 	} else {
@@ -203,6 +206,8 @@ func (a *App) closeActions(ctx context.Context) error {
 type noAudit struct{ err error }
 
 func (n noAudit) Append(context.Context, hearken.AuditRecord) error { return n.err }
+
+func (n noAudit) Problem() error { return n.err }
 
 // record appends to the audit. A failure is only logged: it stops actions,
 // which the queue notices on its own.

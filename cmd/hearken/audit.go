@@ -2,30 +2,40 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/audit"
+	"github.com/hearken-dev/hearken/store/jsonfile"
+	"github.com/hearken-dev/hearken/store/postgres"
+	"github.com/hearken-dev/hearken/store/sqlite"
 )
 
 // auditCmd works on the files themselves: a proof that the hub's record is
-// complete must not depend on the hub.
+// complete must not depend on the hub. Only a restart needs the hub.
 type auditCmd struct {
-	Verify auditVerifyCmd `cmd:"" default:"withargs" help:"Check that no record was changed, removed or reordered."`
-	Export auditExportCmd `cmd:"" help:"Write the records, one JSON object per line."`
-	Hash   auditHashCmd   `cmd:"" help:"Show the hash by which a text appears in the audit."`
-	Key    auditKeyCmd    `cmd:"" help:"Show the public key that others need to verify the audit."`
+	Verify  auditVerifyCmd  `cmd:"" default:"withargs" help:"Check that no record was changed, removed or reordered."`
+	Restart auditRestartCmd `cmd:"" help:"Start a new audit in place of one that is not intact, so that actions go on."`
+	Export  auditExportCmd  `cmd:"" help:"Write the records, one JSON object per line."`
+	Hash    auditHashCmd    `cmd:"" help:"Show the hash by which a text appears in the audit."`
+	Key     auditKeyCmd     `cmd:"" help:"Show the public key that others need to verify the audit."`
 }
 
 type auditVerifyCmd struct {
-	Checkpoint string `help:"File with a checkpoint that you saved elsewhere. Default: the copy next to the keys."`
+	Checkpoint string `help:"File with a checkpoint that you saved elsewhere, to compare with besides what the store and the key directory have."`
 	Key        string `help:"Public key. Default: this computer's."`
 	JSON       bool   `help:"Write JSON."`
 }
 
-func (c *auditVerifyCmd) Run(_ context.Context, p *program) error {
-	report, err := audit.Verify(p.cfg.auditDir(), audit.Options{KeyDir: p.cfg.KeyDir, Key: c.Key, Checkpoint: c.Checkpoint})
+func (c *auditVerifyCmd) Run(ctx context.Context, p *program) error {
+	report, err := p.cfg.verifyAudit(ctx, audit.Options{Key: c.Key, Checkpoint: c.Checkpoint})
+	if found, ok := errors.AsType[*audit.Tampered](err); ok {
+		return hearken.Errorf(hearken.AuditUnavailable, "%w", found).
+			WithTry("hearken audit restart, once you know what happened to the files; no action is carried out until then")
+	}
 	if err != nil {
 		return err
 	}
@@ -36,15 +46,89 @@ func (c *auditVerifyCmd) Run(_ context.Context, p *program) error {
 	if report.Checkpoints != 1 {
 		checkpoints = fmt.Sprintf("%d signed checkpoints", report.Checkpoints)
 	}
-	records := "1 record"
-	if report.Records != 1 {
-		records = fmt.Sprintf("%d records", report.Records)
+	covered := "none covered by a signed checkpoint yet"
+	if report.Checkpoints > 0 {
+		covered = fmt.Sprintf("%d covered by %s", report.Covered, checkpoints)
 	}
-	if report.Checkpoints == 0 {
-		fmt.Fprintf(p.stdout, "%s verified, none covered by a signed checkpoint yet.\n", records)
-		return nil
+	fmt.Fprintf(p.stdout, "%s verified, %s. The store knows of %d.\n", countRecords(report.Records), covered, report.Head)
+	if b := report.Break; b != nil {
+		fmt.Fprintf(p.stdout, "This audit was started on %s, because the one before was not intact: %s\n", b.At.Local().Format(time.RFC1123), b.Found)
+		for _, dir := range append(b.Earlier, b.Dir) {
+			fmt.Fprintf(p.stdout, "Damaged files are in %s.\n", filepath.Join(p.cfg.auditDir(), dir))
+		}
 	}
-	fmt.Fprintf(p.stdout, "%s verified, %d covered by %s.\n", records, report.Covered, checkpoints)
+	return nil
+}
+
+func countRecords(n int64) string {
+	if n == 1 {
+		return "1 record"
+	}
+	return fmt.Sprintf("%d records", n)
+}
+
+// verifyAudit verifies the audit against what the store and the key directory
+// know of it.
+func (c *Config) verifyAudit(ctx context.Context, opts audit.Options) (r audit.Report, err error) {
+	opts.KeyDir, opts.Name = c.KeyDir, c.auditName()
+	if opts.Heads, err = c.readAuditHeads(ctx); err != nil {
+		return r, err
+	}
+	return audit.Verify(c.auditDir(), opts)
+}
+
+// readAuditHeads reads what the store knows of audits, whether a hub runs or
+// not.
+func (c *Config) readAuditHeads(ctx context.Context) ([]hearken.AuditHead, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	switch c.StorageBackend {
+	case "postgres":
+		return postgres.ReadAuditHeads(ctx, c.DatabaseURL)
+	case "json":
+		return jsonfile.ReadAuditHeads(ctx, c.DatabaseURL)
+	}
+	return sqlite.ReadAuditHeads(ctx, c.DatabaseURL)
+}
+
+// auditName is the audit's name in the store. A store inside the data directory
+// is moved together with it, so its audit needs no path.
+func (c *Config) auditName() string {
+	if rel, err := filepath.Rel(c.DataDir, c.DatabaseURL); c.StorageBackend != "postgres" && err == nil && filepath.IsLocal(rel) {
+		return "audit"
+	}
+	if dir, err := filepath.EvalSymlinks(c.DataDir); err == nil {
+		return filepath.Join(dir, "audit")
+	}
+	return c.auditDir()
+}
+
+type auditRestartCmd struct {
+	Yes bool `short:"y" help:"Do not ask for confirmation."`
+}
+
+func (c *auditRestartCmd) Run(ctx context.Context, p *program) error {
+	// The hub may know more than the files: what it has written itself.
+	problem, err := control[string](ctx, p, controlRequest{Op: "audit.check"})
+	if err != nil {
+		return err
+	}
+	if problem == "" {
+		return hearken.Errorf(hearken.Invalid, "The audit is intact. There is nothing to restart.")
+	}
+	fmt.Fprintln(p.stderr, problem)
+	if !c.Yes {
+		question := "The damaged files will be kept. Have you found out what happened to them, and may actions go on? [y/N] "
+		if err := p.confirm(question); err != nil {
+			return err
+		}
+	}
+	b, err := ownerControl[audit.Break](ctx, p, controlRequest{Op: "audit.restart"})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "A new audit is started, and actions go on. The damaged files (%s) are in %s.\n",
+		countRecords(b.Records), filepath.Join(p.cfg.auditDir(), b.Dir))
 	return nil
 }
 

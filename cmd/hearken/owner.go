@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -95,6 +96,8 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 		}
 		return transports.URL() + a.feed.Path(), nil
 	},
+	"audit.check":   (*App).checkAudit,
+	"audit.restart": (*App).restartAudit,
 	"contacts.list": func(a *App, ctx context.Context, _ controlRequest) (any, error) {
 		return a.store.Contacts(ctx)
 	},
@@ -108,7 +111,8 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 // those that withdraw a permission. A coding agent has a shell, so it may make
 // them too.
 var withoutPIN = []string{
-	"owner.set", "owner.pin", "actions.list", "actions.get", "actions.await", "actions.why", "actions.call", "actions.pause", "actions.undo-granted", "actions.calendar",
+	"owner.set", "owner.pin", "actions.list", "actions.get", "actions.await", "actions.why", "actions.call", "actions.pause", "actions.undo-granted",
+	"actions.calendar", "audit.check",
 	"grants.list", "grants.revoke", "keys.revoke", "contacts.list",
 }
 
@@ -166,6 +170,33 @@ func (a *App) importContacts(ctx context.Context, req controlRequest) (any, erro
 	}
 	a.record(ctx, hearken.AuditRecord{Type: hearken.AuditOwner, State: "contacts", By: "owner", From: "terminal"})
 	return report, nil
+}
+
+// checkAudit says why the audit is not intact; it returns an empty text if it
+// is.
+func (a *App) checkAudit(ctx context.Context, _ controlRequest) (any, error) {
+	if a.auditLog == nil {
+		return nil, a.queue.Problem()
+	}
+	err := a.auditLog.Check(ctx)
+	if found, ok := errors.AsType[*audit.Tampered](err); ok {
+		return found.Message, nil
+	}
+	return "", err
+}
+
+// restartAudit starts a new audit in place of one that is not intact.
+func (a *App) restartAudit(ctx context.Context, _ controlRequest) (any, error) {
+	if a.auditLog == nil {
+		return nil, a.queue.Problem()
+	}
+	found, err := a.auditLog.Restart(ctx, "terminal")
+	if err != nil {
+		return nil, err
+	}
+	a.log.Warn("audit restarted", "found", found.Found, "directory", found.Dir)
+	a.queue.AuditRepaired()
+	return found, nil
 }
 
 func (a *App) why(ctx context.Context, req controlRequest) (any, error) {
