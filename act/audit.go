@@ -46,15 +46,15 @@ func (w *auditWriter) damage() error {
 func (w *auditWriter) write(ctx context.Context, r hearken.AuditRecord) error {
 	w.mu.Lock()
 	err := w.flush(ctx)
-	w.err, w.damaged = err, err != nil && w.damage() != nil
 	w.mu.Unlock()
-	if err != nil {
-		return unavailable(err)
+	if err == nil {
+		err = w.audit.Append(ctx, r)
 	}
-	if err := w.audit.Append(ctx, r); err != nil {
+	if err != nil {
 		w.failed(err, nil)
 		return unavailable(err)
 	}
+	w.succeeded()
 	return nil
 }
 
@@ -72,7 +72,14 @@ func (w *auditWriter) writeOrQueue(ctx context.Context, r hearken.AuditRecord) b
 		w.failed(err, &r)
 		return false
 	}
+	w.succeeded()
 	return true
+}
+
+func (w *auditWriter) succeeded() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err, w.damaged = nil, false
 }
 
 func (w *auditWriter) failed(err error, r *hearken.AuditRecord) {

@@ -176,8 +176,8 @@ func lastNote(f *os.File) (n []byte, end int64, rest []byte, err error) {
 }
 
 // readKept reads the checkpoints in a file that was kept elsewhere: one alone,
-// or several with an empty line after each.
-func readKept(path string, key note.Verifier) ([]*checkpoint, error) {
+// or several with an empty line after each. Errors call the file by name.
+func readKept(path, name string, key note.Verifier) ([]*checkpoint, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -189,11 +189,11 @@ func readKept(path string, key note.Verifier) ([]*checkpoint, error) {
 	for line := 1; len(data) > 0; {
 		n, rest, ok := cutNote(data)
 		if !ok {
-			return nil, tampered(path, line, "Line %d of %s is not the beginning of a checkpoint.", line, path)
+			return nil, tampered(name, line, "Line %d of %s is not the beginning of a checkpoint.", line, name)
 		}
 		c, err := readCheckpoint(n, key)
 		if err != nil {
-			return nil, tampered(path, line, "The checkpoint at line %d of %s %v.", line, path, err)
+			return nil, tampered(name, line, "The checkpoint at line %d of %s %v.", line, name, err)
 		}
 		points, data = append(points, c), rest
 		line += bytes.Count(n, []byte("\n")) + 1

@@ -96,7 +96,7 @@ func (w *writer) checkpoint(s *state, last position) error {
 		return err
 	}
 	if err := w.appendCheckpoint(append(bytes.Clone(signed), '\n')); err != nil {
-		w.checkpointsDirty = true
+		w.checkpointsDirty, w.unsure = true, max(w.unsure, c.n)
 		return err
 	}
 	w.newest, w.note = c, signed
@@ -143,7 +143,7 @@ func (w *writer) truncateCheckpoints() error {
 	if err := w.checkpoints.Sync(); err != nil {
 		return err
 	}
-	w.checkpointsDirty = false
+	w.checkpointsDirty, w.unsure = false, 0
 	w.stamps.takeOwn(w.path(checkpointsFile), w.checkpointsInfo, w.checkpointsSize)
 	return nil
 }

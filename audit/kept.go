@@ -98,19 +98,18 @@ func (v *verification) findKept(opts *Options, key note.Verifier) error {
 			return err
 		}
 	}
-	for _, path := range slices.Concat(v.copies, opts.files()) {
-		points, err := readKept(path, key)
-		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) && path != opts.Checkpoint {
-				continue
-			}
+	for _, path := range v.copies {
+		if err := v.keep(path, filepath.Base(path), " beside the keys", key); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if len(points) == 0 {
-			return hearken.Errorf(hearken.NotFound, "There is no checkpoint in %s.", path)
+	}
+	if path := opts.Checkpoint; path != "" {
+		before := len(v.kept)
+		if err := v.keep(path, path, " in "+path, key); err != nil {
+			return err
 		}
-		for _, c := range points {
-			v.kept = append(v.kept, &keptCheckpoint{checkpoint: c, where: " in " + path})
+		if len(v.kept) == before {
+			return hearken.Errorf(hearken.NotFound, "There is no checkpoint in %s.", path)
 		}
 	}
 	if opts.newest != nil {
@@ -125,4 +124,13 @@ func (v *verification) findKept(opts *Options, key note.Verifier) error {
 		return other
 	})
 	return nil
+}
+
+// keep adds the checkpoints in a file to those that were kept.
+func (v *verification) keep(path, name, where string, key note.Verifier) error {
+	points, err := readKept(path, name, key)
+	for _, c := range points {
+		v.kept = append(v.kept, &keptCheckpoint{checkpoint: c, where: where})
+	}
+	return err
 }

@@ -65,7 +65,7 @@ func (l *Log) Restart(ctx context.Context, from string) (*Break, error) {
 		return nil, problem
 	}
 	b := &Break{At: l.cfg.Now().UTC(), Found: found.Message}
-	if err := l.replace(ctx, b, from); err != nil {
+	if err := l.replace(context.WithoutCancel(ctx), b, from); err != nil {
 		return nil, hearken.Errorf(hearken.AuditUnavailable, "The audit could not be restarted: %w.", err).
 			WithTry("hearken audit restart once more, when the disk and the store can be written")
 	}
@@ -75,17 +75,16 @@ func (l *Log) Restart(ctx context.Context, from string) (*Break, error) {
 // replace moves the damaged files away and writes the first record of the new
 // audit.
 func (l *Log) replace(ctx context.Context, b *Break, from string) error {
-	if err := os.MkdirAll(l.cfg.Dir, 0o700); err != nil {
-		return err
-	}
 	if err := l.lock.Close(); err != nil { // somebody may have removed its file
 		l.cfg.Log.Warn("audit: lock not released", "error", err)
 	}
-	if err := l.takeLock(); err != nil {
+	if err := l.prepare(); err != nil {
 		return err
 	}
 	if l.cfg.Store != nil {
-		heads, err := l.cfg.Store.AuditHeads(ctx)
+		asking, cancel := context.WithTimeout(ctx, headTimeout)
+		defer cancel()
+		heads, err := l.cfg.Store.AuditHeads(asking)
 		if err != nil {
 			return err
 		}

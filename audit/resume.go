@@ -27,7 +27,7 @@ func (w *writer) resume(v *verification, seen stamps) error {
 	w.state, w.last = v.state, v.last
 	w.month, w.size, w.dirty = v.name, v.end, v.Unfinished > 0
 	w.note, w.newest = v.own.lastNote, v.own.last
-	w.checkpointsSize, w.checkpointsDirty = v.own.end, v.own.torn
+	w.checkpointsSize, w.checkpointsDirty, w.unsure = v.own.end, v.own.torn, 0
 	if !w.resumed {
 		w.tornBytes, w.unsigned = v.Unfinished, w.state.n-w.covered()
 		w.resumed = true

@@ -34,14 +34,6 @@ type Options struct {
 
 func (o *Options) name(dir string) string { return cmp.Or(o.Name, absolute(dir)) }
 
-// files lists the files with checkpoints that the caller names.
-func (o *Options) files() []string {
-	if o.Checkpoint == "" {
-		return nil
-	}
-	return []string{o.Checkpoint}
-}
-
 // A Report describes a verified audit.
 type Report struct {
 	Months      []string `json:"months"`
@@ -139,9 +131,9 @@ func knownKeys(dir string, opts *Options) (*Keys, error) {
 	case !known:
 		return nil, noKeys(opts.KeyDir, err)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, tampered("", 0, "The audit's keys are missing in %s.", opts.KeyDir)
+		return nil, tampered("", 0, "The audit's keys are missing in the key directory.")
 	}
-	return nil, tampered("", 0, "The audit's keys in %s are damaged: %v.", opts.KeyDir, err)
+	return nil, tampered("", 0, "The audit's keys are damaged: %v.", err)
 }
 
 // exists reports whether there is or was an audit: its files, what the store

@@ -43,7 +43,8 @@ type writer struct {
 	checkpoints      file // nil until one is written
 	checkpointsInfo  fs.FileInfo
 	checkpointsSize  int64
-	checkpointsDirty bool
+	checkpointsDirty bool        // their file may be longer than that
+	unsure           int64       // the records that a checkpoint covers which may be there
 	newest           *checkpoint // nil if there is none
 	note             []byte      // the newest checkpoint, signed
 	headSaved        int64       // the records that the store knows of
@@ -173,13 +174,20 @@ func (w *writer) failed(err error, now time.Time, records int) {
 }
 
 // repair makes sure that the files end with the last good record. A checkpoint
-// that failed goes first: it must never cover more records than there are.
+// that covers more than that goes first: there must never be one over more
+// records than there are.
 func (w *writer) repair() error {
+	var err error
 	if w.checkpointsDirty {
-		if err := w.truncateCheckpoints(); err != nil {
+		if err = w.truncateCheckpoints(); err != nil && w.unsure > w.state.n {
 			return err
 		}
 	}
+	return errors.Join(err, w.truncateRecords())
+}
+
+// truncateRecords removes what follows after the last good record.
+func (w *writer) truncateRecords() error {
 	if !w.dirty {
 		return nil
 	}

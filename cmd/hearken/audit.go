@@ -50,7 +50,11 @@ func (c *auditVerifyCmd) Run(ctx context.Context, p *program) error {
 	if report.Checkpoints > 0 {
 		covered = fmt.Sprintf("%d covered by %s", report.Covered, checkpoints)
 	}
-	fmt.Fprintf(p.stdout, "%s verified, %s. The store knows of %d.\n", countRecords(report.Records), covered, report.Head)
+	known := "The store does not know this audit yet."
+	if report.Head > 0 {
+		known = fmt.Sprintf("The store knows of %d.", report.Head)
+	}
+	fmt.Fprintf(p.stdout, "%s verified, %s. %s\n", countRecords(report.Records), covered, known)
 	if b := report.Break; b != nil {
 		fmt.Fprintf(p.stdout, "This audit was started on %s, because the one before was not intact: %s\n", b.At.Local().Format(time.RFC1123), b.Found)
 		for _, dir := range append(b.Earlier, b.Dir) {

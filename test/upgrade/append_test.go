@@ -110,7 +110,7 @@ func (d *directory) propose(t *testing.T, tool string, args map[string]any) (act
 // still be there, unchanged and with more behind it.
 func (d *directory) checkAudit(t *testing.T) {
 	t.Helper()
-	var report struct{ Records, Covered int }
+	var report struct{ Records, Covered, Head int }
 	if err := d.Get(t.Context(), &report, "audit", "verify"); err != nil {
 		t.Error(err)
 	}
@@ -128,6 +128,8 @@ func (d *directory) checkAudit(t *testing.T) {
 		d.checkAuditKeys(t, lines)
 	} else if report.Records <= d.records || !strings.HasPrefix(lines, d.audit) {
 		t.Errorf("%d records after %d, or the first ones are others", report.Records, d.records)
+	} else if report.Head != report.Records { // the earlier version did not tell the store
+		t.Errorf("the store knows of %d records of %d", report.Head, report.Records)
 	}
 	d.records, d.audit = report.Records, lines
 }
