@@ -59,6 +59,13 @@ func (p *program) showPending(ctx context.Context, pending []hearken.Action) ([]
 	if err != nil {
 		return nil, err
 	}
+	problem, err := control[string](ctx, p, controlRequest{Op: "actions.problem"})
+	if err != nil {
+		return nil, err
+	}
+	if problem != "" {
+		fmt.Fprintf(p.stderr, "Nothing is carried out at the moment, also if you approve it. %s\n\n", problem)
+	}
 	var shown []hearken.Action
 	now := time.Now()
 	for _, g := range groups {

@@ -48,6 +48,12 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 		a.countQuotes(*action)
 		return action, nil
 	},
+	"actions.problem": func(a *App, _ context.Context, _ controlRequest) (any, error) {
+		if err := a.queue.Problem(); err != nil {
+			return err.Error(), nil
+		}
+		return "", nil
+	},
 	"actions.why":  (*App).why,
 	"actions.call": (*App).call,
 	"actions.decide": func(a *App, ctx context.Context, req controlRequest) (any, error) {
@@ -111,7 +117,7 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 // those that withdraw a permission. A coding agent has a shell, so it may make
 // them too.
 var withoutPIN = []string{
-	"owner.set", "owner.pin", "actions.list", "actions.get", "actions.await", "actions.why", "actions.call", "actions.pause", "actions.undo-granted",
+	"owner.set", "owner.pin", "actions.list", "actions.get", "actions.await", "actions.why", "actions.call", "actions.problem", "actions.pause", "actions.undo-granted",
 	"actions.calendar", "audit.check",
 	"grants.list", "grants.revoke", "keys.revoke", "contacts.list",
 }
