@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/mod/sumdb/note"
 )
@@ -118,7 +119,7 @@ func (r *checkpointReader) readNote() (n, text []byte, err error) {
 		case err != nil, blank >= 0 && len(n) > blank && len(l) > 1:
 			return nil, nil, tampered(checkpointsFile, r.line, "Line %d of %s is not the beginning of a checkpoint.", r.line, checkpointsFile)
 		case len(l) == 1 && blank < 0:
-			text, blank = n[:len(n):len(n)], len(n)+1
+			text, blank = slices.Clip(n), len(n)+1
 		case len(l) == 1 && len(n) > blank:
 			return n, text, nil
 		}

@@ -99,7 +99,7 @@ func TestHandler_Mounted(t *testing.T) {
 		}
 		status, page, _ := h.openLink(t, tt.method, tt.path, func(r *http.Request) {
 			r.Header = http.Header{}
-			for _, header := range strings.Split(tt.headers, ", ") {
+			for header := range strings.SplitSeq(tt.headers, ", ") {
 				if name, value, _ := strings.Cut(header, ": "); name == "Host" {
 					r.Host = value
 				} else if name != "" {

@@ -111,7 +111,7 @@ func serveStream(ctx context.Context, server *mcp.Server, conn net.Conn) error {
 	if err != nil {
 		return err
 	}
-	stop = context.AfterFunc(ctx, func() { session.Close() })
+	stop = context.AfterFunc(ctx, func() { _ = session.Close() })
 	defer stop()
 	return session.Wait()
 }

@@ -117,7 +117,7 @@ func callTool(t *testing.T, c *client, name string) error {
 
 // Without its models, the offline engine fails, and nothing takes its place.
 func TestCapture_NoModels(t *testing.T) {
-	cfg := testConfig(t)
+	testConfig(t)
 	t.Setenv("DEEPGRAM_API_KEY", "k")
 	t.Setenv("HEARKEN_MODELS", t.TempDir())
 	t.Setenv("SCRIBE_BACKEND", "native")

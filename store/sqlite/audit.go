@@ -46,7 +46,7 @@ func ReadAuditHeads(ctx context.Context, path string) ([]hearken.AuditHead, erro
 	if s.reads, err = sql.Open("sqlite", uri+readOptions); err != nil {
 		return nil, unusable(path, err)
 	}
-	defer s.reads.Close()
+	defer func() { _ = s.reads.Close() }() // nothing was written
 	var known bool
 	err = s.reads.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'audit_head')`).Scan(&known)
 	if err != nil {
