@@ -40,8 +40,8 @@ type target struct {
 	name  string
 	title string
 	sink  uint32 // whose monitor it is, or proto.Undefined
-	rate  int
 
+	rate, channels   int
 	muted, suspended bool
 }
 
@@ -49,7 +49,7 @@ const stateSuspended = 2
 
 func newTarget(s *proto.GetSourceInfoReply) target {
 	return target{index: s.SourceIndex, name: s.SourceName, title: cmp.Or(s.Device, s.SourceName),
-		sink: s.MonitorSourceIndex, rate: int(s.Rate), muted: s.Mute, suspended: s.State == stateSuspended}
+		sink: s.MonitorSourceIndex, rate: int(s.Rate), channels: int(s.Channels), muted: s.Mute, suspended: s.State == stateSuspended}
 }
 
 // note describes the target in the status.

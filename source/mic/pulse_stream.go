@@ -25,13 +25,15 @@ type stream struct {
 	verified atomic.Bool // known to come from its target
 	killed   atomic.Bool // by the server
 
+	stereo    *downmixer       // nil for a source of one channel
 	resampler *audio.Resampler // nil at 16 kHz
 	in, out   []int16
 }
 
 // open creates a stream from a target. It is paused until [stream.start].
 //
-// The server mixes to one channel but does not resample; our resampler is better.
+// The server mixes to two channels at most, and we mix those: it would let them
+// cancel each other. It does not resample; our resampler is better.
 // It must not move the stream: when a device is unplugged, its stream must end
 // instead of, say, switching from the speakers' monitor to the microphone. The
 // stream has no role, because servers route by it.
@@ -40,15 +42,20 @@ func open(c *proto.Client, track int, t target, movable bool) (*stream, error) {
 	if rate < audio.MinRate || rate > audio.MaxRate {
 		rate = audio.MaxRate
 	}
+	channels, volumes := proto.ChannelMap{proto.ChannelMono}, proto.ChannelVolumes{uint32(proto.VolumeNorm)}
+	if t.channels > 1 {
+		channels = proto.ChannelMap{proto.ChannelLeft, proto.ChannelRight}
+		volumes = append(volumes, uint32(proto.VolumeNorm))
+	}
 	var reply proto.CreateRecordStreamReply
 	err := c.Request(&proto.CreateRecordStream{
-		SampleSpec:         proto.SampleSpec{Format: proto.FormatInt16LE, Channels: 1, Rate: uint32(rate)},
-		ChannelMap:         proto.ChannelMap{proto.ChannelMono},
-		ChannelVolumes:     proto.ChannelVolumes{uint32(proto.VolumeNorm)},
+		SampleSpec:         proto.SampleSpec{Format: proto.FormatInt16LE, Channels: byte(len(channels)), Rate: uint32(rate)},
+		ChannelMap:         channels,
+		ChannelVolumes:     volumes,
 		SourceIndex:        proto.Undefined,
 		SourceName:         t.name,
 		BufferMaxLength:    proto.Undefined,
-		BufferFragSize:     uint32(2 * rate * int(fragment/time.Millisecond) / 1000),
+		BufferFragSize:     uint32(2 * len(channels) * rate * int(fragment/time.Millisecond) / 1000),
 		DirectOnInputIndex: proto.Undefined,
 		AdjustLatency:      true,
 		Corked:             true,
@@ -59,6 +66,9 @@ func open(c *proto.Client, track int, t target, movable bool) (*stream, error) {
 		return nil, err
 	}
 	s := &stream{track: track, target: t, since: time.Now(), index: reply.StreamIndex, output: reply.SourceOutputIndex}
+	if len(channels) > 1 {
+		s.stereo = &downmixer{}
+	}
 	if rate != hearken.SampleRate {
 		s.resampler = audio.NewResampler(rate)
 	}
@@ -110,10 +120,13 @@ func (s *stream) deliver(data []byte, d *mixer) {
 		return
 	}
 	s.in = audio.AppendPCM16(s.in[:0], data)
-	if s.resampler == nil {
-		d.add(s.track, s.in)
-		return
+	samples := s.in
+	if s.stereo != nil {
+		samples = s.stereo.mix(samples)
 	}
-	s.out = s.resampler.Append(s.out[:0], s.in)
-	d.add(s.track, s.out)
+	if s.resampler != nil {
+		s.out = s.resampler.Append(s.out[:0], samples)
+		samples = s.out
+	}
+	d.add(s.track, samples)
 }

@@ -1,6 +1,7 @@
 package mic
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -64,6 +65,26 @@ func TestCapture_OneSide(t *testing.T) {
 		h := listen(t, Config{Microphone: "Monitor of Speakers", System: "mike"})
 		h.hears(t, 1000, 400)
 	})
+}
+
+// Sound that one channel has upside down is heard, on either side, though the
+// sum of the channels is silence.
+func TestCapture_UpsideDown(t *testing.T) {
+	s := startServer(t)
+	h := listen(t, Config{})
+	endMike, endSpeakers := s.tone("mike", 400), s.tone("speakers", 1000)
+	h.hears(t, 400, 1000) // both are awake
+	endMike()
+	endSpeakers()
+	stereo := make([]int16, 2*20*hearken.SampleRate)
+	for i := 0; i < len(stereo); i += 2 {
+		stereo[i] = int16(8000 * math.Sin(2*math.Pi*700*float64(i/2)/hearken.SampleRate))
+		stereo[i+1] = -stereo[i]
+	}
+	for _, sink := range []string{"mike", "speakers"} {
+		s.playChannels(sink, proto.ChannelMap{proto.ChannelLeft, proto.ChannelRight}, stereo)
+	}
+	h.hears(t, 700, 700)
 }
 
 func TestCapture_Defaults(t *testing.T) {

@@ -12,14 +12,20 @@ import (
 	"github.com/hearken-dev/hearken/test/speech"
 )
 
-// play plays a recording into a sink.
+// play plays a recording of one channel into a sink.
 func (s *soundServer) play(sink string, samples []int16) {
+	s.t.Helper()
+	s.playChannels(sink, proto.ChannelMap{proto.ChannelMono}, samples)
+}
+
+// playChannels plays a recording of several channels into a sink.
+func (s *soundServer) playChannels(sink string, channels proto.ChannelMap, samples []int16) {
 	s.t.Helper()
 	data := audio.AppendBytes(nil, samples)
 	var upload proto.CreateUploadStreamReply
 	err := s.conn.client.Request(&proto.CreateUploadStream{Name: "speech", Length: uint32(len(data)),
-		SampleSpec: proto.SampleSpec{Format: proto.FormatInt16LE, Channels: 1, Rate: hearken.SampleRate},
-		ChannelMap: proto.ChannelMap{proto.ChannelMono}, Properties: proto.PropList{}}, &upload)
+		SampleSpec: proto.SampleSpec{Format: proto.FormatInt16LE, Channels: byte(len(channels)), Rate: hearken.SampleRate},
+		ChannelMap: channels, Properties: proto.PropList{}}, &upload)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -108,7 +108,8 @@ type endpointStream struct {
 	from    *endpoint
 	client  *object
 	capture *object
-	samples []int16
+	samples []int16 // of two channels
+	stereo  downmixer
 }
 
 // A waveFormat is the WAVEFORMATEX structure.
@@ -154,7 +155,7 @@ func (s *endpointStream) open() error {
 	if err := s.from.device.call(deviceActivate, uintptr(unsafe.Pointer(&clientInterface)), anyContext, 0, uintptr(unsafe.Pointer(&s.client))); err != nil {
 		return err
 	}
-	format := waveFormat{kind: 1, channels: 1, rate: hearken.SampleRate, bytesPerSecond: 2 * hearken.SampleRate, frameSize: 2, bits: 16}
+	format := waveFormat{kind: 1, channels: 2, rate: hearken.SampleRate, bytesPerSecond: 4 * hearken.SampleRate, frameSize: 4, bits: 16}
 	flags := uintptr(autoConvert | defaultQuality)
 	if s.track == systemTrack {
 		flags |= loopback
@@ -202,14 +203,14 @@ func (s *endpointStream) read(deliver func([]int16)) error {
 			return err
 		}
 		if flags&silent != 0 || data == nil {
-			s.samples = append(s.samples[:0], make([]int16, frames)...)
+			s.samples = append(s.samples[:0], make([]int16, 2*frames)...)
 		} else {
-			s.samples = append(s.samples[:0], unsafe.Slice(data, frames)...)
+			s.samples = append(s.samples[:0], unsafe.Slice(data, 2*frames)...)
 		}
 		if err := s.capture.call(captureRelease, uintptr(frames)); err != nil {
 			return err
 		}
-		deliver(s.samples)
+		deliver(s.stereo.mix(s.samples))
 	}
 }
 
