@@ -61,6 +61,13 @@ type Exposure struct {
 	last    map[string]time.Time // by principal
 	reading map[string]int       // how many readings of each principal last on
 	saved   map[string]time.Time
+	saving  map[string]*exposureSave // what is being saved now
+}
+
+// An exposureSave is an exposure on its way to the store.
+type exposureSave struct {
+	done chan struct{} // closed when err is set
+	err  error
 }
 
 // OpenExposure continues what an earlier hub recorded.
@@ -78,7 +85,7 @@ func OpenExposure(ctx context.Context, cfg ExposureConfig) (*Exposure, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find exposures: %w", err)
 	}
-	e := &Exposure{cfg: cfg, saved: map[string]time.Time{}, last: map[string]time.Time{}, reading: map[string]int{}}
+	e := &Exposure{cfg: cfg, saved: map[string]time.Time{}, last: map[string]time.Time{}, reading: map[string]int{}, saving: map[string]*exposureSave{}}
 	for principal, at := range saved {
 		e.saved[principal], e.last[principal] = at, at.Add(exposureStep)
 	}
@@ -131,40 +138,55 @@ func (e *Exposure) keepSaving(principal string, done <-chan struct{}) {
 	}
 }
 
-// touch records an exposure, in the store only if that has an older one.
+// touch records an exposure, in the store only if that has an older one. If
+// somebody else is saving it, touch waits for that.
 func (e *Exposure) touch(principal string, at time.Time) {
+	timeout := time.After(exposureTimeout)
+	for {
+		save := e.startSaving(principal, at)
+		if save == nil {
+			return
+		}
+		err := errors.New("the store does not answer")
+		select {
+		case <-save.done:
+			err = save.err
+		case <-timeout:
+		}
+		if err != nil {
+			e.cfg.Log.Warn("not saved when transcripts were read", "error", err)
+			return
+		}
+	}
+}
+
+// startSaving records an exposure in memory. It returns what is on its way to the
+// store, nil if the store need not learn of it.
+func (e *Exposure) startSaving(principal string, at time.Time) *exposureSave {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	if at.After(e.last[principal]) {
 		e.last[principal] = at
 	}
-	due := at.Sub(e.saved[principal]) >= exposureStep/2
-	before := e.saved[principal]
-	if due {
-		e.saved[principal] = at // others need not save it too
+	if at.Sub(e.saved[principal]) < exposureStep/2 {
+		return nil
 	}
-	e.mu.Unlock()
-	if !due {
-		return
+	if save := e.saving[principal]; save != nil {
+		return save
 	}
-	saved := make(chan error, 1)
+	save := &exposureSave{done: make(chan struct{})}
+	e.saving[principal] = save
 	go func() {
-		err := e.cfg.Store.SaveExposure(context.Background(), principal, at)
-		if err != nil {
-			e.mu.Lock()
-			e.saved[principal] = before
-			e.mu.Unlock()
+		save.err = e.cfg.Store.SaveExposure(context.Background(), principal, at)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.saving, principal)
+		if save.err == nil {
+			e.saved[principal] = at
 		}
-		saved <- err
+		close(save.done)
 	}()
-	var err error
-	select {
-	case err = <-saved:
-	case <-time.After(exposureTimeout):
-		err = errors.New("the store does not answer")
-	}
-	if err != nil {
-		e.cfg.Log.Warn("not saved when transcripts were read", "error", err)
-	}
+	return save
 }
 
 // checkAudio records the last audio. The queue calls it now and then, so that it
