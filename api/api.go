@@ -37,6 +37,9 @@ type Config struct {
 	// the principal that owns the session.
 	CheckTicket func(session, ticket string) (principal string, ok bool)
 	Keys        Keys
+	// OnResume is called before a client that lost its connection gets what it
+	// missed. May be nil.
+	OnResume func(principal string)
 	// Ready returns why the hub cannot serve; nil if it can.
 	Ready func(ctx context.Context) error
 	// OnRefused is called for every refused request, with the client's address,

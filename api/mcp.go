@@ -53,10 +53,11 @@ func newMCPTransport(a *API) *mcpTransport {
 	return t
 }
 
-// The headers that decide which handler answers, spelled as net/http does.
+// The headers of the protocol, spelled as net/http does.
 const (
-	headerSession = "Mcp-Session-Id"
-	headerVersion = "Mcp-Protocol-Version"
+	headerSession   = "Mcp-Session-Id"
+	headerVersion   = "Mcp-Protocol-Version"
+	headerLastEvent = "Last-Event-Id"
 )
 
 var (
@@ -89,6 +90,9 @@ func (t *mcpTransport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer end()
 		t.answer(w, r)
 	case r.Header.Get(headerSession) != "":
+		if caller := CallerFrom(r.Context()); r.Header.Get(headerLastEvent) != "" && caller != nil && t.api.cfg.OnResume != nil {
+			t.api.cfg.OnResume(caller.Principal)
+		}
 		t.sessions.serve(res, r)
 	case r.Method != http.MethodPost:
 		t.stateful.ServeHTTP(w, r)

@@ -156,6 +156,7 @@ func (a *App) openHTTP() (*api.API, error) {
 		MCP:          a.remoteServer,
 		CheckTicket:  a.hub.CheckTicket,
 		Audio:        a.countReading(a.audio),
+		OnResume:     a.exposure.Read,
 		Keys:         a.store,
 		Ready:        a.Ready,
 		Host:         c.Host,

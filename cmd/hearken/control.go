@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"runtime/debug"
-	"slices"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
@@ -57,6 +56,7 @@ func (a *App) serveControl(ctx context.Context, conn net.Conn) {
 		}
 		if err == nil {
 			res.Result, err = json.Marshal(result)
+			a.countControl(req, res.Result)
 		}
 		if err != nil {
 			res.Error = pipe.SendableError(err)
@@ -92,9 +92,6 @@ func (a *App) handleControl(ctx context.Context, req controlRequest) (any, error
 		a.handOver()
 		return struct{}{}, nil
 	case "scribe":
-		if call := req.Scribe; call != nil && slices.Contains([]string{"tail", "cat", "grep"}, call.Do) {
-			defer a.exposure.StartReading(act.Local)() // an agent has a shell
-		}
 		return handleScribe(ctx, a.hub, a.scribe, req.Scribe)
 	case "keys.list":
 		return a.store.Keys(ctx)

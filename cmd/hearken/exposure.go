@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -87,11 +88,17 @@ func (a *App) countReading(next http.Handler) http.Handler {
 	})
 }
 
-// countQuotes counts what actions quote of transcripts as reading: a coding agent
-// can run the owner's commands too.
-func (a *App) countQuotes(shown ...hearken.Action) {
-	quotes := func(e hearken.Evidence) bool { return e.Quote != "" }
-	if slices.ContainsFunc(shown, func(action hearken.Action) bool { return slices.ContainsFunc(action.Evidence, quotes) }) {
+// scribeWithoutText are the scribe commands whose results have no transcript
+// text.
+var scribeWithoutText = []string{"start", "stop", "new", "status", "meter"}
+
+// countControl counts a request on the local socket as reading if its result has
+// transcript text: entries of a capture, or the words behind an action. Commands
+// make these requests, and so may any agent that has a shell.
+func (a *App) countControl(req controlRequest, result []byte) {
+	scribed := req.Op == "scribe" && req.Scribe != nil && !slices.Contains(scribeWithoutText, req.Scribe.Do)
+	// Inside of a JSON string the quotes would have a backslash.
+	if scribed || bytes.Contains(result, []byte(`"quote":"`)) {
 		a.exposure.Read(act.Local)
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/act"
+	"github.com/hearken-dev/hearken/pipe"
 )
 
 // A hub that was started anew knows of the audio of sessions that had just
@@ -41,20 +43,6 @@ func TestExposure_EarlierSession(t *testing.T) {
 	}
 }
 
-// Whoever reads transcripts by a command on the local socket has read them, too.
-func TestExposure_LocalSocket(t *testing.T) {
-	for do, reads := range map[string]bool{"status": false, "sessions": false, "tail": true, "cat": true, "grep": true} {
-		t.Run(do, func(t *testing.T) {
-			app := openApp(t, testConfig(t), Options{Capture: silentCapture})
-			call := scribeCall{Do: do, Tail: &hearken.TailRequest{}, Cat: &hearken.CatRequest{}, Grep: &hearken.GrepRequest{Pattern: "x"}}
-			_, _ = app.handleControl(t.Context(), controlRequest{Op: "scribe", Scribe: &call}) // there may be nothing to read
-			if why, err := app.queue.WhyGrantsAreOff(t.Context(), act.Local); err != nil || (why != "") != reads {
-				t.Errorf("%q, %v", why, err)
-			}
-		})
-	}
-}
-
 // What an action quotes is transcript text, too.
 func TestExposure_Quotes(t *testing.T) {
 	for _, op := range []string{"actions.list", "actions.get", "actions.why"} {
@@ -67,7 +55,7 @@ func TestExposure_Quotes(t *testing.T) {
 			if _, err := app.store.SaveAction(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := app.handleControl(t.Context(), controlRequest{Op: op, ID: a.ID, Actions: &hearken.ActionFilter{}}); err != nil {
+			if err := overSocket(t, app, controlRequest{Op: op, ID: a.ID, Actions: &hearken.ActionFilter{}}); err != nil {
 				t.Fatal(err)
 			}
 			if why, err := app.queue.WhyGrantsAreOff(t.Context(), act.Local); err != nil || (why != "") != (quote != "") {
@@ -75,4 +63,16 @@ func TestExposure_Quotes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// overSocket sends a request as a command does.
+func overSocket(t *testing.T, app *App, req controlRequest) error {
+	t.Helper()
+	conn, err := app.connect(t.Context(), pipe.Hello{Want: pipe.WantControl})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, err = sendControl[json.RawMessage](t.Context(), conn, req)
+	return err
 }

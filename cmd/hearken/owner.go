@@ -36,17 +36,10 @@ var ownerOps = map[string]func(*App, context.Context, controlRequest) (any, erro
 		if req.Actions == nil {
 			return nil, incomplete(req)
 		}
-		list, err := a.queue.Actions(ctx, *req.Actions)
-		a.countQuotes(list...)
-		return list, err
+		return a.queue.Actions(ctx, *req.Actions)
 	},
 	"actions.get": func(a *App, ctx context.Context, req controlRequest) (any, error) {
-		action, err := a.queue.Action(ctx, req.ID)
-		if err != nil {
-			return nil, err
-		}
-		a.countQuotes(*action)
-		return action, nil
+		return a.queue.Action(ctx, req.ID)
 	},
 	"actions.problem": func(a *App, _ context.Context, _ controlRequest) (any, error) {
 		if err := a.queue.Problem(); err != nil {
@@ -214,7 +207,6 @@ func (a *App) why(ctx context.Context, req controlRequest) (any, error) {
 	if err := audit.Export(a.cfg.auditDir(), &exported, audit.Filter{Action: req.ID}); err != nil {
 		return nil, err
 	}
-	a.countQuotes(*action)
 	w := why{Action: *action, Audit: []auditLine{}}
 	for raw := range bytes.Lines(exported.Bytes()) {
 		var line auditLine
