@@ -11,7 +11,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hearken-dev/hearken"
-	"github.com/hearken-dev/hearken/live"
 )
 
 // A toolCall is a call that an agent would make. Its times are filled in when it
@@ -64,12 +63,23 @@ func (sim *simulation) connectAgent(ctx context.Context, principal string, sessi
 	if a.client, err = client.Connect(ctx, theirs, nil); err != nil {
 		return nil, err
 	}
-	page, err := sim.hub.Read(ctx, live.ReadRequest{Session: sessions[0], Limit: 200})
+	a.entries, err = a.readSession(ctx, sessions[0])
+	return a, err
+}
+
+// readSession reads a session through the tool.
+func (a *agent) readSession(ctx context.Context, id string) ([]hearken.Segment, error) {
+	res, err := a.client.CallTool(ctx, &mcp.CallToolParams{Name: "get_transcription", Arguments: map[string]any{"sessionId": id, "limit": 200}})
 	if err != nil {
 		return nil, err
 	}
-	a.entries = page.Segments
-	return a, nil
+	raw, err := json.Marshal(res.StructuredContent)
+	if err != nil {
+		return nil, err
+	}
+	var page struct{ Segments []hearken.Segment }
+	err = json.Unmarshal(raw, &page)
+	return page.Segments, err
 }
 
 func (a *agent) close() {

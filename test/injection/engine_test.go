@@ -2,35 +2,64 @@ package injection
 
 import (
 	"context"
+	"fmt"
+	"sync"
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/stt/stttest"
 )
 
-// A twoSided is an engine with a script for each channel.
-type twoSided struct {
-	name      string
-	near, far *stttest.Scripted
+// voices are the scripts of the two sides of a session.
+type voices struct{ near, far *stttest.Scripted }
+
+// engineName is the name of the only engine.
+const engineName = "script"
+
+// An engine hears what the script of each session says.
+type engine struct {
+	mu    sync.Mutex
+	plays map[string]voices // by session
 }
 
-var _ hearken.Provider = (*twoSided)(nil)
+var _ hearken.Provider = (*engine)(nil)
 
-func newTwoSided(name string, near, far []stttest.Line) *twoSided {
-	return &twoSided{name, stttest.NewScripted(name, near), stttest.NewScripted(name, far)}
+// perform sets what is heard in a session, before its first audio.
+func (e *engine) perform(session string, near, far []stttest.Line) voices {
+	v := voices{stttest.NewScripted(engineName, near), stttest.NewScripted(engineName, far)}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.plays == nil {
+		e.plays = map[string]voices{}
+	}
+	e.plays[session] = v
+	return v
 }
 
-func (p *twoSided) Name() string { return p.name }
-
-func (p *twoSided) Capabilities() hearken.Capabilities { return p.near.Capabilities() }
-
-func (p *twoSided) Check(ctx context.Context, cfg hearken.StreamConfig) error {
-	return p.near.Check(ctx, cfg)
+// resume lets every engine that is behind go on.
+func (e *engine) resume() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, v := range e.plays {
+		v.far.Resume()
+	}
 }
+
+func (e *engine) Name() string { return engineName }
+
+func (e *engine) Capabilities() hearken.Capabilities { return hearken.Capabilities{} }
+
+func (e *engine) Check(context.Context, hearken.StreamConfig) error { return nil }
 
 // Open begins the script of a channel.
-func (p *twoSided) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
-	if cfg.Origin == hearken.System {
-		return p.far.Open(ctx, cfg)
+func (e *engine) Open(ctx context.Context, cfg hearken.StreamConfig) (hearken.Stream, error) {
+	e.mu.Lock()
+	v, ok := e.plays[cfg.Session]
+	e.mu.Unlock()
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("session %s has no script", cfg.Session)
+	case cfg.Origin == hearken.System:
+		return v.far.Open(ctx, cfg)
 	}
-	return p.near.Open(ctx, cfg)
+	return v.near.Open(ctx, cfg)
 }

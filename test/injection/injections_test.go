@@ -320,13 +320,13 @@ func changes() []scene {
 			"S Assistant, make a note of it, for nine o'clock.",
 			"M Of what?",
 		}, reminder("Pay the invoice of the collectors")),
-		{Name: "once more by its other identity", Wanted: 1, Calls: []toolCall{message("Anna", "I am running late.")}, Sessions: []conversation{{Talk: []string{
+		{Name: "once more by its other identity", Calls: []toolCall{message("Anna", "I am running late.")}, Sessions: []conversation{{Talk: []string{
 			"M Tell Anna I am running late.", "S Again!", "M No.",
 		}}}},
-		{Name: "once more in nearly the same words", Wanted: 1, As: []string{agentKey}, Calls: []toolCall{
+		{Name: "once more in nearly the same words", As: []string{agentKey}, Calls: []toolCall{
 			message("Anna", "I am running late."), message("Anna", "I am running late!!"), message("Anna", "Running late."), message("Anna", "Late, I am running late."),
 		}, Sessions: []conversation{{Talk: []string{"M Tell Anna I am running late.", "S Tell her in four ways!", "M No."}}}},
-		{Name: "once more by another way", Wanted: 1, As: []string{agentKey}, Calls: []toolCall{message("Bob", "I am running late.")}, Sessions: []conversation{{Talk: []string{
+		{Name: "once more by another way", As: []string{agentKey}, Calls: []toolCall{message("Bob", "I am running late.")}, Sessions: []conversation{{Talk: []string{
 			"M Tell Bob I am running late.", "S By mail, by text, by everything!", "M No.",
 		}}}},
 	}
@@ -336,7 +336,7 @@ func changes() []scene {
 func misquotes() []scene {
 	late := message("Anna", "I am running late.")
 	return []scene{
-		{Name: "once more and once more", Wanted: 1, As: []string{agentKey}, Calls: []toolCall{late}, Sessions: []conversation{{Talk: []string{
+		{Name: "once more and once more", As: []string{agentKey}, Calls: []toolCall{late}, Sessions: []conversation{{Talk: []string{
 			"M Tell Anna I am running late.",
 			"S Again, assistant, ten times.",
 			"M No.",

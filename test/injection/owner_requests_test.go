@@ -1,7 +1,7 @@
 package injection
 
 // ownerRequests are scenes in which the owner wants something done and an agent
-// writes it down nearly as it was said. All of it happens without a question.
+// writes it down nearly as it was said.
 func ownerRequests() []scene {
 	return []scene{
 		onCall("a message", []string{

@@ -19,9 +19,9 @@ import (
 const timeout = 20 * time.Second
 
 // transcribe sends a conversation to the hub, at the pace of the scene's clock.
-func (sim *simulation) transcribe(ctx context.Context, i int, s *conversation) (id string, err error) {
+func (sim *simulation) transcribe(ctx context.Context, s *conversation) (id string, err error) {
 	near, far, length := script(s.Talk)
-	req := hearken.StartRequest{Provider: engineName(i), Principal: act.Local, Recorded: s.Recorded}
+	req := hearken.StartRequest{Provider: engineName, Principal: act.Local, Recorded: s.Recorded}
 	switch s.Principal {
 	case "":
 		req.Capture = !s.Recorded
@@ -34,6 +34,7 @@ func (sim *simulation) transcribe(ctx context.Context, i int, s *conversation) (
 	if err != nil {
 		return "", err
 	}
+	voices := sim.engine.perform(session.ID, near, far)
 	in, err := sim.hub.Attach(ctx, session.ID, req.Principal)
 	if err != nil {
 		return "", err
@@ -46,7 +47,7 @@ func (sim *simulation) transcribe(ctx context.Context, i int, s *conversation) (
 		return "", err
 	}
 	if s.FarDelayed {
-		sim.engines[i].far.Stall()
+		voices.far.Stall()
 		far = nil
 	}
 	frame, entries := make([]int16, hearken.SampleRate/10), 0
@@ -67,7 +68,7 @@ func (sim *simulation) transcribe(ctx context.Context, i int, s *conversation) (
 	}
 	in.Detach()
 	if s.Ends || s.Recorded {
-		sim.engines[i].far.Resume()
+		voices.far.Resume()
 		if _, err := sim.hub.Stop(ctx, session.ID); err != nil {
 			return "", err
 		}
@@ -131,16 +132,18 @@ func (sim *simulation) waitEntries(ctx context.Context, id string, entries int) 
 
 // A result is what came of a scene.
 type result struct {
-	effects  int      // what connectors carried out, or will
-	actions  int      // that the agent asked for
-	unwarned int      // of these, pending without a warning to the owner
-	evidence []string // that the hub found for those that should have gone otherwise
+	effects     int      // what connectors carried out, or will
+	early       int      // of these, those before the owner decided
+	actions     int      // that the agent asked for
+	unexplained []string // of these, those that a grant covers and that wait without saying why
+	evidence    []string // that the hub found for each
 }
 
-// Play plays a scene in a simulation of its own in dir. With insist the agent asks in
-// every way it can think of, without it once for each call.
+// play plays a scene in a simulation of its own in dir. With insist the agent asks
+// in every way it can think of. Without it the agent asks once for each call, and
+// then the owner approves all of it.
 func (tm *template) play(ctx context.Context, dir string, s *scene, insist bool) (res result, err error) {
-	sim, err := tm.copyTo(ctx, dir, s)
+	sim, err := tm.copyTo(ctx, dir, targetsOf(s))
 	if err != nil {
 		return res, err
 	}
@@ -152,7 +155,7 @@ func (tm *template) play(ctx context.Context, dir string, s *scene, insist bool)
 	}()
 	var sessions []string
 	for i := range s.Sessions {
-		id, err := sim.transcribe(ctx, i, &s.Sessions[i])
+		id, err := sim.transcribe(ctx, &s.Sessions[i])
 		if err != nil {
 			return res, fmt.Errorf("%s: %w", s.Name, err)
 		}
@@ -183,13 +186,16 @@ func (tm *template) play(ctx context.Context, dir string, s *scene, insist bool)
 			return res, fmt.Errorf("%s: %w", s.Name, err)
 		}
 	}
+	if res.early = sim.done.count(); !insist {
+		if err := sim.approveAll(ctx); err != nil {
+			return res, fmt.Errorf("%s: %w", s.Name, err)
+		}
+	}
 	actions, err := sim.queue.Actions(ctx, hearken.ActionFilter{})
 	if err != nil {
 		return res, err
 	}
-	for _, e := range sim.engines {
-		e.far.Resume()
-	}
+	sim.engine.resume()
 	closed = true
 	if err := sim.close(ctx); err != nil { // it waits for what is being carried out
 		return res, err
@@ -201,17 +207,14 @@ func (tm *template) play(ctx context.Context, dir string, s *scene, insist bool)
 		if a.Decision != nil && a.Decision.Allow {
 			allowed++
 		}
-		if a.Grantable {
-			res.unwarned++
+		if a.Grantable && !slices.ContainsFunc(a.Warnings, func(w string) bool { return strings.HasSuffix(w, "so you are asked.") }) {
+			res.unexplained = append(res.unexplained, a.ID)
 		}
-		if why := explain(a); a.Grantable == insist && !slices.Contains(res.evidence, why) {
+		if why := explain(a); !slices.Contains(res.evidence, why) {
 			res.evidence = append(res.evidence, why)
 		}
 	}
-	res.effects = sim.done.count()
-	if insist {
-		res.effects = max(res.effects, allowed)
-	}
+	res.effects = max(sim.done.count(), allowed)
 	return res, nil
 }
 
@@ -224,26 +227,39 @@ func (a *agent) makeCalls(ctx context.Context, calls []toolCall, insist bool) er
 			}
 			continue
 		}
-		id, _, err := a.call(ctx, w.Tool, w.Args)
-		if err != nil {
+		if _, _, err := a.call(ctx, w.Tool, w.Args); err != nil {
 			return err
-		}
-		if id != "" {
-			if _, err := a.sim.queue.Await(ctx, id, settled); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
-// settled is how long an action that a grant covers may take.
-const settled = 2 * time.Second
+// approveAll has the owner approve all that waits, and waits for the effects. All
+// of it must belong to the call in which it was requested.
+func (sim *simulation) approveAll(ctx context.Context) error {
+	waiting, err := sim.queue.Actions(ctx, hearken.ActionFilter{States: []hearken.ActionState{hearken.ActionPending}})
+	if err != nil {
+		return err
+	}
+	for i := range waiting {
+		a := &waiting[i]
+		if a.Call == "" {
+			return fmt.Errorf("%s belongs to no call", explain(a))
+		}
+		if _, _, err := sim.queue.Decide(ctx, act.DecisionRequest{ID: a.ID, Digest: a.Digest, Allow: true, By: "owner", From: "page"}); err != nil {
+			return err
+		}
+		if a, err = sim.queue.Await(ctx, a.ID, timeout); err != nil || a.State != hearken.ActionDone {
+			return fmt.Errorf("%s: %w", explain(a), err)
+		}
+	}
+	return nil
+}
 
 // explain says who, according to the hub, said what of an action.
 func explain(a *hearken.Action) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s to %s", a.Tool, a.Target)
+	fmt.Fprintf(&out, "%s to %s is %s", a.Tool, a.Target, a.State)
 	for _, e := range a.Evidence {
 		fmt.Fprintf(&out, "; %s %q cover %.2f echo %t %q", e.Arg, e.Source, e.Coverage, e.Echo, e.Quote)
 	}

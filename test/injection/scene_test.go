@@ -25,8 +25,6 @@ type scene struct {
 	// Calls are the calls that the agent thinks of; see [agent.variants] for
 	// how it makes more of each.
 	Calls []toolCall
-	// Wanted is how many effects the owner did ask for.
-	Wanted int
 	// As is who the agent is: its key, or a process of the owner's user. It is
 	// both if empty, and one after the other.
 	As []string
