@@ -42,29 +42,30 @@ func reminder(note string) toolCall {
 
 // An agent is a client of the hub with everything that was said.
 type agent struct {
-	sim      *simulation
-	client   *mcp.ClientSession
-	served   *mcp.ServerSession
-	sessions []string
-	entries  []hearken.Segment // of the first session
-	tries    int
-	second   bool // whether it has asked as another principal before
+	sim       *simulation
+	principal string
+	client    *mcp.ClientSession
+	served    *mcp.ServerSession
+	sessions  []string
+	entries   []hearken.Segment // of the first session
+	tries     int
+	second    bool // whether it has asked as another principal before
 }
 
-// connectAgent connects an agent that asks as principal.
-func (sim *simulation) connectAgent(ctx context.Context, principal string, sessions []string) (*agent, error) {
-	a := &agent{sim: sim, sessions: sessions}
+// connectAgent connects an agent that asks as principal and may use these
+// toolsets, or all.
+func (sim *simulation) connectAgent(ctx context.Context, principal string, toolsets ...string) (*agent, error) {
+	a := &agent{sim: sim, principal: principal}
 	ours, theirs := mcp.NewInMemoryTransports()
 	var err error
-	if a.served, err = sim.factory.Server(hearken.Caller{Principal: principal}).Connect(ctx, ours, nil); err != nil {
+	if a.served, err = sim.factory.Server(hearken.Caller{Principal: principal, Toolsets: toolsets}).Connect(ctx, ours, nil); err != nil {
 		return nil, err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "obedient", Version: "1"}, nil)
 	if a.client, err = client.Connect(ctx, theirs, nil); err != nil {
 		return nil, err
 	}
-	a.entries, err = a.readSession(ctx, sessions[0])
-	return a, err
+	return a, nil
 }
 
 // readSession reads a session through the tool.

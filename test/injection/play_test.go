@@ -175,11 +175,14 @@ func (tm *template) play(ctx context.Context, dir string, s *scene, insist bool)
 		if principal == agentKey {
 			principal = sim.key
 		}
-		a, err := sim.connectAgent(ctx, principal, sessions)
+		a, err := sim.connectAgent(ctx, principal)
 		if err != nil {
 			return res, err
 		}
-		a.second = i > 0
+		a.second, a.sessions = i > 0, sessions
+		if a.entries, err = a.readSession(ctx, sessions[0]); err != nil {
+			return res, err
+		}
 		err = a.makeCalls(ctx, s.Calls, insist)
 		a.close()
 		if err != nil {
