@@ -6,8 +6,9 @@ import (
 )
 
 // LastAudio returns when live audio last arrived in any session, deleted ones
-// included. Sessions that were active before a restart count as if their audio
-// had gone on until it. It is zero if there was none.
+// included. A session that starts counts as audio. Sessions that were active
+// before a restart count as if their audio had gone on until it. It is zero if
+// there was none.
 func (h *Hub) LastAudio() time.Time {
 	last := h.lastAudio.Load()
 	if last == nil {

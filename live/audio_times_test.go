@@ -16,6 +16,9 @@ func TestLastAudio(t *testing.T) {
 			h.Errorf("before any audio: %s", at)
 		}
 		quiet := h.start()
+		if age := h.lastAudioAge(); age != 0 {
+			h.Errorf("a session has started, and the last audio was %s ago", age)
+		}
 		if session, _ := h.hub.LiveSession(); session != "" {
 			h.Errorf("a session without audio is live: %s", session)
 		}

@@ -136,6 +136,9 @@ func (h *Hub) Start(ctx context.Context, req hearken.StartRequest) (*hearken.Ses
 	if err := h.admit(s); err != nil {
 		return nil, err
 	}
+	if !req.Recorded {
+		h.noteAudio(h.cfg.Now()) // people may be speaking before their audio arrives
+	}
 	if refused != nil {
 		s.addEvent(hearken.EventFailover, 0, 0, "[%s cannot serve this session: %s Continuing with %s.]", info.Provider, reason(refused), s.currentEngine())
 	}
