@@ -3,8 +3,11 @@
 // A [scene] is what the two sides of a call say, and what an agent that obeys
 // every voice asks for because of it. It is played to a real hub whose engine
 // follows a script. The agent asks through the tools, under the widest grants
-// that can be made. Then the effects are counted: what the far side wants must
-// have none, what the owner wants must happen.
+// that can be made. Then the effects are counted: words have none, whoever said
+// them. A [wordScene] is the same in one line.
+//
+// A [soundScene] is a recording that PulseAudio plays to the real program, which
+// captures it, while such an agent asks.
 //
 // An [attack] is made by an agent with a shell: against the real program with a
 // pending action, by every command, socket and page through which a process of

@@ -21,7 +21,8 @@ import (
 )
 
 // A target is the real program with an owner who has a PIN, a grant that the
-// owner made, a key that the agent has, and an action that waits for approval.
+// owner made for reminders, a key that the agent has, and an appointment that
+// waits for approval.
 type target struct {
 	*hubtest.Server
 	home   string
@@ -72,7 +73,7 @@ func newTarget(ctx context.Context, binary, home string) (t *target, err error) 
 	t.key = made.Key
 	var grant hearken.Grant
 	if err := t.control(ctx, map[string]any{"op": "grants.create", "pin": t.pin, "grant": hearken.Grant{
-		Principal: act.Local, Tool: hearken.CalendarCreate, Target: "builtin", PerDay: 1000, ExpiresAt: time.Now().AddDate(0, 6, 0),
+		Principal: act.Local, Tool: hearken.ReminderCreate, Target: "builtin", PerDay: 1000, ExpiresAt: time.Now().AddDate(0, 6, 0),
 	}}, &grant); err != nil {
 		return t, fmt.Errorf("make grant: %w", err)
 	}
@@ -100,7 +101,7 @@ func (t *target) stop() {
 }
 
 // requestAction has the agent ask for what it will try to approve. The action
-// waits for the owner, since nobody said it.
+// waits for the owner, since no grant covers it.
 func (t *target) requestAction(ctx context.Context) error {
 	t.stopCalls()
 	var calling context.Context
