@@ -4,10 +4,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -64,12 +66,36 @@ func TestCanary_Control(t *testing.T) {
 func canaryCommands(session, action string) [][]string {
 	commands := [][]string{
 		{"sessions"}, {"sessions", "--json"}, {"show", session}, {"show", session, "--json"}, {"search", "dentist"}, {"search", "dentist", "--json"},
-		{"scribe", "tail"}, {"scribe", "cat"}, {"scribe", "grep", "dentist"}, {"why", action}, {"approve"},
+		{"scribe", "tail"}, {"scribe", "cat"}, {"scribe", "grep", "dentist"}, {"why", action}, {"approve"}, {"deny"}, {"actions", "list", "--json"},
 	}
 	for _, format := range []string{"txt", "json", "srt", "vtt", "md", "toon"} {
 		commands = append(commands, []string{"export", "-f", format, session})
 	}
 	return commands
+}
+
+// otherCommands show nothing of what was said, use the same requests as others
+// (listen reads like scribe tail), or read only files that are no sessions.
+var otherCommands = []string{
+	"serve", "transcribe", "listen", "delete", "undo", "grants", "pause", "resume", "pin", "contacts", "audit", "keys", "models", "config", "version",
+}
+
+// A new command fails this: whoever adds it says whether it shows what was said.
+func TestCanary_AllCommands(t *testing.T) {
+	var known []string
+	for _, args := range canaryCommands("", "") {
+		known = append(known, args[0])
+	}
+	known = append(known, otherCommands...)
+	for field := range reflect.TypeFor[grammar]().Fields() {
+		if _, ok := field.Tag.Lookup("cmd"); !ok {
+			continue
+		}
+		name := cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name))
+		if !slices.Contains(known, name) {
+			t.Errorf("%s is a new command. Add it to canaryCommands, or to otherCommands if it shows nothing of what was said.", name)
+		}
+	}
 }
 
 // command runs a command in this process. It connects to the hub of the data
