@@ -197,6 +197,29 @@ func (e *Exposure) checkAudio() {
 	}
 }
 
+// merge learns what others have recorded in the same store: a command with
+// another data directory, say.
+func (e *Exposure) merge() error {
+	ctx, cancel := context.WithTimeout(context.Background(), exposureTimeout)
+	defer cancel()
+	saved, err := e.cfg.Store.Exposures(ctx)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for principal, at := range saved {
+		if at.Sub(e.saved[principal]) < time.Millisecond { // its own; stores round times
+			continue
+		}
+		e.saved[principal] = at
+		if at = at.Add(exposureStep); at.After(e.last[principal]) {
+			e.last[principal] = at
+		}
+	}
+	return nil
+}
+
 // whyExposed says why no grant applies to a key now, as part of a sentence. It is
 // empty if grants apply.
 func (e *Exposure) whyExposed(key *hearken.Key) string {
@@ -205,6 +228,10 @@ func (e *Exposure) whyExposed(key *hearken.Key) string {
 		return ""
 	}
 	e.checkAudio()
+	if err := e.merge(); err != nil {
+		e.cfg.Log.Warn("not known who has read transcripts", "error", err)
+		return "it is not known who has read transcripts"
+	}
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	for _, principal := range []string{key.ID, everyone} {

@@ -2,10 +2,14 @@ package act
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store/storetest"
 )
 
 // A slowExposures is a store that saves an exposure when it is released.
@@ -50,5 +54,36 @@ func TestExposure_WaitsForStore(t *testing.T) {
 		<-time.After(2 * exposureStep)
 		e.Read("key_a") // returns although the store does not
 		close(store.release)
+	})
+}
+
+// What another process has recorded in the same store counts at once, and if the
+// store cannot say who has read, the owner is asked.
+func TestExposure_OtherProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := storetest.NewFaulty(storetest.NewMemory())
+		var hubs [2]*Exposure
+		for i := range hubs {
+			var err error
+			if hubs[i], err = OpenExposure(t.Context(), ExposureConfig{Store: store}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		key := &hearken.Key{ID: "key_a"}
+		if why := hubs[0].whyExposed(key); why != "" {
+			t.Errorf("before anybody reads: %s", why)
+		}
+		hubs[1].Read(key.ID)
+		if why := hubs[0].whyExposed(key); why == "" {
+			t.Error("what was read through another process does not count")
+		}
+		<-time.After(defaultAfterReading + exposureStep)
+		if why := hubs[0].whyExposed(key); why != "" {
+			t.Errorf("half an hour later: %s", why)
+		}
+		store.Fail(errors.New("the disk is on fire"))
+		if why := hubs[0].whyExposed(key); why == "" {
+			t.Error("a grant applies though nobody knows who has read")
+		}
 	})
 }
