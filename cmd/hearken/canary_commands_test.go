@@ -77,7 +77,7 @@ func canaryCommands(session, action string) [][]string {
 // otherCommands show nothing of what was said, use the same requests as others
 // (listen reads like scribe tail), or read only files that are no sessions.
 var otherCommands = []string{
-	"serve", "transcribe", "listen", "delete", "undo", "grants", "pause", "resume", "pin", "contacts", "audit", "keys", "models", "config", "version",
+	"serve", "transcribe", "listen", "delete", "undo", "grants", "pause", "resume", "pin", "contacts", "audit", "keys", "models", "store", "config", "version",
 }
 
 // A new command fails this: whoever adds it says whether it shows what was said.
