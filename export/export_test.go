@@ -156,7 +156,7 @@ func TestWrite_OneSideHasNoLabel(t *testing.T) {
 	if err := Write(&b, "txt", &hearken.Session{}, nil, List(segments)); err != nil {
 		t.Fatal(err)
 	}
-	if want := "Alone.\nAllein.\nSpeaker 2: Not quite.\n"; b.String() != want {
+	if want := "Alone.\n→ Allein.\nSpeaker 2: Not quite.\n"; b.String() != want {
 		t.Errorf("%q", &b)
 	}
 	b.Reset()
@@ -166,6 +166,57 @@ func TestWrite_OneSideHasNoLabel(t *testing.T) {
 	cues, err := parse("srt", b.String())
 	if err != nil || len(cues) != 2 || cues[0].lines[0] != "Alone." || cues[1].lines[0] != "Speaker 2: Not quite." {
 		t.Errorf("%v %v", cues, err)
+	}
+}
+
+// Words keep the time in which they were said, whoever talks meanwhile.
+func TestWrite_OverlappingCues(t *testing.T) {
+	segments := []hearken.Segment{ // as they were confirmed
+		{Origin: "S", Status: "C", Text: "Wait a moment.", StartTime: 2, EndTime: 4},
+		{Origin: "M", Status: "C", Text: "We meet on Friday at nine.", StartTime: 1, EndTime: 6},
+	}
+	for _, format := range []string{"srt", "vtt"} {
+		var b bytes.Buffer
+		if err := Write(&b, format, &hearken.Session{}, nil, List(segments)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := parse(format, b.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []subtitle{{1000, 6000, []string{"M: We meet on Friday at nine."}}, {2000, 4000, []string{"S: Wait a moment."}}}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(subtitle{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", format, diff)
+		}
+	}
+}
+
+// What was transcribed late is still read where it was said.
+func TestWrite_SpokenOrder(t *testing.T) {
+	segments := []hearken.Segment{ // as they were confirmed
+		{Origin: "S", Status: "C", Text: "Wait.", StartTime: 2, EndTime: 3},
+		{Origin: "M", Status: "C", Text: "We meet on Friday.", StartTime: 1, EndTime: 6},
+		{Origin: "E", Status: "C", Text: "gap", StartTime: 10, EndTime: 20},
+		{Origin: "M", Status: "C", Text: "Adeus.", StartTime: 3600, EndTime: 3601},
+		{Origin: "M", Status: "T", Text: "Goodbye.", StartTime: 3600, EndTime: 3601},
+		{Origin: "M", Status: "C", Text: "Late.", StartTime: 11, EndTime: 12},
+	}
+	for format, want := range map[string]string{
+		"txt": "M: We meet on Friday.\nS: Wait.\n[gap]\nM: Late.\nM: Adeus.\nM: → Goodbye.\n",
+		"md": "\n**00:00:01** M: We meet on Friday.\n\n**00:00:02** S: Wait.\n\n**00:00:10** *\\[gap\\]*\n\n**00:00:11** M: Late.\n" +
+			"\n**01:00:00** M: Adeus.\n\n**01:00:00** M: → Goodbye.\n",
+	} {
+		var b bytes.Buffer
+		if err := Write(&b, format, &hearken.Session{}, nil, List(segments)); err != nil {
+			t.Fatal(err)
+		}
+		_, got, found := strings.Cut(b.String(), "## Transcript\n")
+		if !found {
+			got = b.String()
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", format, diff)
+		}
 	}
 }
 
@@ -305,10 +356,10 @@ func TestWrite_Subtitles(t *testing.T) {
 			shown := map[string]int{}
 			last := int64(0)
 			for _, c := range cues {
-				if c.start < last || c.end <= c.start {
+				if c.start < last || c.end < c.start+shortest {
 					t.Fatalf("from %d to %d after %d in\n%s", c.start, c.end, last, &b)
 				}
-				last = c.end
+				last = c.start
 				if len(c.lines) > cueLines {
 					t.Fatalf("%d lines in\n%s", len(c.lines), &b)
 				}

@@ -50,22 +50,19 @@ func writeValue(b *bufio.Writer, before string, v any) error {
 	return nil
 }
 
-func writeText(b *bufio.Writer, both bool, segments Segments) error {
-	for seg, err := range segments {
-		if err != nil {
-			return err
-		}
+func writeText(b *bufio.Writer, both bool, segments []hearken.Segment) {
+	for i := range segments {
+		seg := &segments[i]
 		switch text := oneLine(seg.Text); {
 		case seg.Origin == hearken.EventOrigin && text != "":
 			b.WriteString(bracketed(text) + "\n")
-		case isFinalSpeech(&seg):
-			b.WriteString(speakerLabel(&seg, both) + text + "\n")
+		case isFinalSpeech(seg):
+			b.WriteString(speakerLabel(seg, both) + arrow(seg) + text + "\n")
 		}
 	}
-	return nil
 }
 
-func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, both bool, segments Segments) error {
+func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, both bool, segments []hearken.Segment) {
 	title := cmp.Or(oneLine(s.Title), "Session of "+s.StartedAt.Format("2 January 2006, 15:04"))
 	fmt.Fprintf(b, "# %s\n\n", escapeMarkdown(title))
 	fmt.Fprintf(b, "- Started: %s\n", s.StartedAt.Format(time.RFC3339))
@@ -81,18 +78,15 @@ func writeMarkdown(b *bufio.Writer, s *hearken.Session, note *hearken.Note, both
 		fmt.Fprintf(b, "\n## Note\n\n%s\n", strings.TrimSpace(note.Text)) // already markdown
 	}
 	b.WriteString("\n## Transcript\n")
-	for seg, err := range segments {
-		if err != nil {
-			return err
-		}
+	for i := range segments {
+		seg := &segments[i]
 		switch text := oneLine(seg.Text); {
 		case seg.Origin == hearken.EventOrigin && text != "":
 			fmt.Fprintf(b, "\n**%s** *%s*\n", formatClock(seg.StartTime), escapeMarkdown(bracketed(text)))
-		case isFinalSpeech(&seg):
-			fmt.Fprintf(b, "\n**%s** %s\n", formatClock(seg.StartTime), escapeMarkdown(speakerLabel(&seg, both)+text))
+		case isFinalSpeech(seg):
+			fmt.Fprintf(b, "\n**%s** %s\n", formatClock(seg.StartTime), escapeMarkdown(speakerLabel(seg, both)+arrow(seg)+text))
 		}
 	}
-	return nil
 }
 
 func writeTOON(b *bufio.Writer, s *hearken.Session, note *hearken.Note, segments Segments) error {
@@ -131,6 +125,14 @@ func speakerLabel(s *hearken.Segment, both bool) string {
 		return string(s.Origin) + ": "
 	case s.Speaker != nil:
 		return "Speaker " + strconv.Itoa(*s.Speaker+1) + ": "
+	}
+	return ""
+}
+
+// arrow marks a translation, which nobody said in these words.
+func arrow(s *hearken.Segment) string {
+	if s.Status == hearken.Translated {
+		return "→ "
 	}
 	return ""
 }

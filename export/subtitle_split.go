@@ -27,11 +27,12 @@ func splitCues(s *hearken.Segment, label string) []cue {
 		pieces[0].text = label + pieces[0].text
 		pieces[0].width += len(label)
 		n := cueSize(pieces)
-		cues = append(cues, cue{
-			start: milliseconds(pieces[0].start),
-			end:   milliseconds(pieces[n-1].end),
-			lines: breakLines(pieces[:n]),
-		})
+		c := cue{start: milliseconds(pieces[0].start), lines: breakLines(pieces[:n])}
+		if len(cues) > 0 {
+			c.start = max(c.start, cues[len(cues)-1].end) // one voice, one after the other
+		}
+		c.end = max(milliseconds(pieces[n-1].end), c.start+shortest)
+		cues = append(cues, c)
 		pieces = pieces[n:]
 	}
 	return cues
