@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/export"
 	"github.com/hearken-dev/hearken/safetext"
 )
 
@@ -13,6 +14,7 @@ type showCmd struct {
 	Session string `arg:"" default:"last" help:"Id of the session, the first characters of it, or last."`
 	Last    int    `short:"n" help:"Show only the newest N entries."`
 	Follow  bool   `short:"f" help:"Keep showing new entries until the session stops."`
+	Silence bool   `help:"Also show the stretches in which nobody spoke."`
 	JSON    bool   `help:"Write one JSON object per entry."`
 }
 
@@ -34,37 +36,53 @@ func (c *showCmd) Run(ctx context.Context, p *program) error {
 	if c.Last > 0 {
 		args["fromSegment"] = -c.Last
 	}
+	var entries []hearken.Segment
 	for {
 		page, err := call[transcriptPage](ctx, hub, "get_transcription", args)
 		if err != nil {
 			return err
 		}
-		for i := range page.Segments {
-			if err := c.write(p, session, &page.Segments[i]); err != nil {
-				return err
-			}
-		}
-		live := c.Follow && page.Status == hearken.Active
-		if !page.More && !live {
-			return nil
-		}
+		entries = append(entries, page.Segments...)
 		args["cursor"] = page.Cursor
-		if live {
-			args["waitSeconds"] = 20
+		if page.More {
+			continue
 		}
+		if err := c.write(p, session, entries); err != nil || !c.Follow || page.Status != hearken.Active {
+			return err
+		}
+		entries = entries[:0]
+		args["waitSeconds"] = 20
 	}
 }
 
-func (c *showCmd) write(p *program, session *hearken.Session, s *hearken.Segment) error {
-	if c.JSON {
-		return json.NewEncoder(p.stdout).Encode(s)
+// write writes entries in the order in which they were said. As JSON they are all
+// written, in the order in which they were confirmed.
+func (c *showCmd) write(p *program, session *hearken.Session, entries []hearken.Segment) error {
+	if !c.JSON {
+		export.SortSpoken(entries)
 	}
+	for i := range entries {
+		if err := c.writeEntry(p, session, &entries[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *showCmd) writeEntry(p *program, session *hearken.Session, s *hearken.Segment) error {
+	silence := s.Status == hearken.NoSpeech && s.Text == "" && s.Origin != hearken.EventOrigin
 	text := s.Text
 	switch {
+	case c.JSON:
+		return json.NewEncoder(p.stdout).Encode(s)
+	case silence && !c.Silence:
+		return nil
+	case silence:
+		text = "(no speech)"
 	case s.Origin == hearken.EventOrigin:
 		text = "(" + text + ")"
-	case s.Status == hearken.NoSpeech && text == "":
-		text = "(no speech)"
+	case s.Status == hearken.Translated:
+		text = "→ " + text
 	}
 	_, err := fmt.Fprintf(p.stdout, "%8s  %s%s\n", formatSeconds(s.StartTime), sideColumn(session, s.Origin), safetext.Line(text))
 	return err
