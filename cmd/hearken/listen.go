@@ -73,6 +73,8 @@ func (c *listenCmd) Run(ctx context.Context, p *program) error {
 			fmt.Fprintf(p.stderr, "The capture is still running. To stop it: %s scribe stop\n", executable())
 		} else if err := l.finish(ctx); err != nil {
 			return err
+		} else if remark := l.heard.remark(); remark != "" {
+			fmt.Fprintln(p.stderr, remark)
 		}
 		fmt.Fprintf(p.stderr, "Saved as session %s. To read it: %s show %s\n", l.session, executable(), l.session)
 		return nil
@@ -129,6 +131,7 @@ type captureFollower struct {
 	echo     bool
 	session  string
 	nextLine int
+	heard    heard
 }
 
 // follow shows captions and the meter until the capture ends, or ctx does.
@@ -178,6 +181,7 @@ func (l *captureFollower) show(page *hearken.ScribePage) {
 		}
 	}
 	l.nextLine = page.Next
+	l.heard.add(confirmed)
 	l.screen.show(confirmed, unconfirmed)
 }
 

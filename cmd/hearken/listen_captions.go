@@ -40,8 +40,8 @@ func (c *captions) show(confirmed, unconfirmed []hearken.Segment) {
 			s := &confirmed[i]
 			text := safetext.Line(s.Text)
 			switch {
-			case s.Status == hearken.NoSpeech:
-				continue
+			case s.Status == hearken.NoSpeech && text == "":
+				continue // what was not understood has a text that says so
 			case s.Status == hearken.Translated:
 				text = "→ " + text
 			case s.Echo:

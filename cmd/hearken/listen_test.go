@@ -22,11 +22,12 @@ func TestCaptions_Plain(t *testing.T) {
 	c := &captions{w: &out, width: func() int { return 0 }}
 	c.status(&meter{Levels: []float64{1}})
 	c.show([]hearken.Segment{
-		caption("M", "C", "good\x1b[2J morning"), caption("S", "C", "hello"), caption("S", "T", "hej"), caption("M", "N", ""), caption("E", "C", "[gap]"),
+		caption("M", "C", "good\x1b[2J morning"), caption("S", "C", "hello"), caption("S", "T", "hej"), caption("M", "N", ""),
+		caption("S", "N", "[speech not understood]"), caption("E", "C", "[gap]"),
 	}, []hearken.Segment{caption("M", "U", "not y")})
 	c.remark("done")
 	c.clear()
-	want := "09:30:05  You   good[2J morning\n09:30:05  Them  hello\n09:30:05  Them  → hej\n09:30:05        [gap]\n(done)\n"
+	want := "09:30:05  You   good[2J morning\n09:30:05  Them  hello\n09:30:05  Them  → hej\n09:30:05  Them  [speech not understood]\n09:30:05        [gap]\n(done)\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}
@@ -107,6 +108,9 @@ func TestCaptureFollower(t *testing.T) {
 	if want := "09:30:05  You   one\n09:30:05  Them  two\n09:30:05  You   bye\n"; out.String() != want {
 		t.Errorf("shown:\n%s", out.String())
 	}
+	if remark := l.heard.remark(); remark != "" {
+		t.Errorf("remark on words: %s", remark)
+	}
 	for i, req := range s.requests {
 		if req.Session != "x" || req.SinceLine < 1 || req.SinceLine > i+1 {
 			t.Errorf("request %d: %+v", i, req)
@@ -125,5 +129,27 @@ func TestCaptureFollower_CaptureEnds(t *testing.T) {
 	}
 	if err := l.follow(t.Context()); hearken.CodeOf(err) != hearken.SessionAlreadyStopped || !strings.Contains(err.Error(), "The microphone is gone.") {
 		t.Errorf("follow: %v", err)
+	}
+}
+
+// A command that prints nothing says why.
+func TestHeard(t *testing.T) {
+	silence, event, partial := caption("M", "N", ""), caption("E", "N", "[gap]"), caption("M", "U", "perhaps")
+	foreign := caption("S", "N", "[speech not understood]")
+	foreign.EndTime = 2.5
+	for _, tt := range []struct {
+		segments []hearken.Segment
+		want     string
+	}{
+		{[]hearken.Segment{silence, event, partial}, "No words were heard"},
+		{[]hearken.Segment{silence, foreign}, "understood none of it"},
+		{[]hearken.Segment{foreign, caption("M", "C", "good morning")}, "2.5 seconds of speech were not understood"},
+		{[]hearken.Segment{silence, caption("M", "C", "good morning")}, ""},
+	} {
+		var h heard
+		h.add(tt.segments)
+		if got := h.remark(); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
 	}
 }

@@ -117,6 +117,11 @@ func (c *transcribeCmd) transcribe(ctx context.Context, p *program, engine *moon
 	}
 	bar.clear()
 	session.finish()
+	var h heard
+	h.add(session.segments)
+	if remark := h.remark(); remark != "" {
+		fmt.Fprintf(p.stderr, "%s: %s (%.1f seconds of audio, language %s)\n", name, remark, session.Duration, language)
+	}
 	return c.write(p, name, session)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hearken-dev/hearken/audio"
 	"github.com/hearken-dev/hearken/test/speech"
 )
 
@@ -80,6 +81,17 @@ func TestTranscribe(t *testing.T) {
 		data, err := os.ReadFile(filepath.Join(dir, "jfk.srt"))
 		if err != nil || !strings.HasPrefix(string(data), "1\n00:00:0") {
 			t.Errorf("got %q, %v", data, err)
+		}
+	})
+	// Nothing on standard output is explained on standard error.
+	t.Run("Silence", func(t *testing.T) {
+		silent := filepath.Join(t.TempDir(), "silent.wav")
+		if err := os.WriteFile(silent, audio.EncodeWAV(16000, make([]int16, 3*16000)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, out, log := hearkenHere(t, "transcribe", "-q", silent)
+		if code != 0 || out != "" || !strings.Contains(log, "silent.wav: No words were heard: there is no speech, or it is in another language. (3.0 seconds of audio, language en)") {
+			t.Errorf("exit %d, got %q, log %s", code, out, log)
 		}
 	})
 	t.Run("Language", func(t *testing.T) {
