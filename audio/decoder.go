@@ -15,6 +15,7 @@ type Decoder struct {
 	out      output
 	parser   parser // nil until the kind of stream is known
 	head     []byte // what came until then
+	doubt    string // see Doubt
 	err      error  // the first error, which later calls return too
 }
 
@@ -155,9 +156,29 @@ func (d *Decoder) setRaw() error {
 	f := d.declared.raw()
 	d.found = f
 	kinds := map[string]sampleKind{Linear16: pcm16, Linear32: float32s, Mulaw: mulaw, Alaw: alaw}
-	d.parser = &pcmParser{out: &d.out, kind: kinds[f.Encoding]}
+	raw := &pcmParser{out: &d.out, kind: kinds[f.Encoding]}
+	if f.Encoding == Linear16 {
+		raw.law = &lawDetector{}
+		raw.onLaw = d.foundLaw
+	}
+	d.parser = raw
 	return d.out.set(f.Rate, f.Channels, f.Channels)
 }
+
+// foundLaw handles bytes that were taken for PCM16 and look like another
+// encoding. If the sender declared PCM16, it may be right: it is told, and the
+// audio goes on. Otherwise the guess was ours.
+func (d *Decoder) foundLaw(encoding string) error {
+	if d.declared.Encoding != "" {
+		d.doubt = "this looks like " + lawName(encoding) + ", not PCM16; if it is, declare encoding=" + encoding + " and its sample_rate, mostly 8000."
+		return nil
+	}
+	return hearken.Errorf(hearken.Undecodable, "this looks like %s, which must be declared: encoding=%s&sample_rate=8000; if it is PCM16, declare encoding=linear16.", lawName(encoding), encoding)
+}
+
+// Doubt says why the declared encoding seems to be wrong, and what to declare
+// instead. It is empty as long as nothing suggests that.
+func (d *Decoder) Doubt() string { return d.doubt }
 
 // outputChannels is how many of a container's channels are delivered. Sides
 // says that two channels may be two sides of a call.
@@ -199,9 +220,17 @@ type pcmParser struct {
 	kind sampleKind
 	rest []byte // of an incomplete frame
 	pcm  []int16
+
+	law   *lawDetector // nil if nothing is to be noticed any more
+	onLaw func(encoding string) error
 }
 
 func (p *pcmParser) write(b []byte) error {
+	if p.law != nil {
+		if err := p.checkLaw(b); err != nil {
+			return err
+		}
+	}
 	frame := p.kind.size() * p.out.channels
 	if len(p.rest) > 0 {
 		n := min(len(b), frame-len(p.rest))
@@ -236,6 +265,18 @@ func (p *pcmParser) write(b []byte) error {
 	}
 	p.rest = append(p.rest, b...)
 	return nil
+}
+
+// checkLaw looks for another encoding than PCM16, until it is sure.
+func (p *pcmParser) checkLaw(b []byte) error {
+	found := p.law.write(b)
+	if p.law.done {
+		p.law = nil
+	}
+	if found == "" {
+		return nil
+	}
+	return p.onLaw(found)
 }
 
 // close drops an incomplete frame.

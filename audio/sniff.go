@@ -93,7 +93,8 @@ func plausible(b []byte) error {
 	if len(b) < 64 {
 		return nil
 	}
-	if !bytes.ContainsFunc(b, func(r rune) bool { return r == 0xfffd || r < ' ' && r != '\n' && r != '\r' && r != '\t' }) {
+	silent := bytes.Count(b, b[:1]) == len(b) // telephones are silent in any byte
+	if !silent && !bytes.ContainsFunc(b, func(r rune) bool { return r == 0xfffd || r < ' ' && r != '\n' && r != '\r' && r != '\t' }) {
 		return undecodable("it is text")
 	}
 	if len(b) < 256 {
@@ -111,6 +112,9 @@ func plausible(b []byte) error {
 	}
 	rms := math.Sqrt(power/float64(n)) / 32768
 	if rms > 0.42 && math.Abs(product/power) < 0.3 && math.Abs(sum)/float64(n)/32768 < 0.2 {
+		if _, alike := smoothness(mulaw.append(nil, b)); alike > 0.6 {
+			return undecodable("it looks like mu-law, which must be declared: encoding=mulaw&sample_rate=8000")
+		}
 		return undecodable("it looks like compressed or random data; if it is PCM16, declare encoding=linear16")
 	}
 	return nil
