@@ -260,15 +260,6 @@ func (a *API) WSURL() string {
 	return a.ws.url("ws", host)
 }
 
-// AudioURL is the wsEndpoint of a session, with the ticket that grants access.
-func (a *API) AudioURL(session, ticket string) string {
-	u := "ws" + strings.TrimPrefix(a.URL(), "http") + "/audio/" + url.PathEscape(session)
-	if ticket != "" {
-		u += "?ticket=" + url.QueryEscape(ticket)
-	}
-	return u
-}
-
 // Pin is the SHA-256 of the public key of the hub's self-signed certificate, in
 // the form of curl's --pinnedpubkey; empty if the hub did not make one.
 func (a *API) Pin() string {

@@ -104,7 +104,7 @@ func (rt *route) serve(w *response, r *http.Request) {
 		return
 	}
 	w.caller = caller
-	ctx := context.WithValue(r.Context(), callerKey{}, caller)
+	ctx := withUsedAddress(context.WithValue(r.Context(), callerKey{}, caller), r, p, a.main)
 	if key != nil || rt.access.Stream {
 		var cancel context.CancelCauseFunc
 		ctx, cancel = context.WithCancelCause(ctx)

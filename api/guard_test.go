@@ -105,7 +105,7 @@ func TestGuard_PublicURL(t *testing.T) {
 	if got := h.URL(); got != "https://speech.example.org" {
 		t.Errorf("URL = %s", got)
 	}
-	if got := h.AudioURL("s1", "t&1"); got != "wss://speech.example.org/audio/s1?ticket=t%261" {
+	if got := h.AudioURL(t.Context(), "s1", "t&1"); got != "wss://speech.example.org/audio/s1?ticket=t%261" {
 		t.Errorf("AudioURL = %s", got)
 	}
 }

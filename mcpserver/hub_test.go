@@ -79,7 +79,7 @@ func newTestHubWith(t *testing.T, caller hearken.Caller, near, far []stttest.Lin
 	h.scribe = scribe.New(scribe.Config{Hub: h.hub, Principal: "local", Log: logger, Capture: h.capture.open})
 	h.factory = mcpserver.New(mcpserver.Options{
 		Hub: h.hub, Scribe: h.scribe, Version: "1.2.3", Log: logger,
-		AudioURL: func(session, ticket string) string {
+		AudioURL: func(_ context.Context, session, ticket string) string {
 			return "ws://127.0.0.1:1/audio/" + session + "?ticket=" + ticket
 		},
 	})

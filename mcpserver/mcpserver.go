@@ -59,8 +59,9 @@ type Options struct {
 	Hub     *live.Hub
 	Scribe  hearken.Scribe // captures this computer's audio; nil to offer none
 	Version string
-	// AudioURL is the address that takes the audio of a session.
-	AudioURL func(session, ticket string) string
+	// AudioURL is the address that takes the audio of a session, for the caller
+	// of ctx.
+	AudioURL func(ctx context.Context, session, ticket string) string
 	Log      *slog.Logger
 
 	// Actions carries out what agents request; nil to offer no actions.

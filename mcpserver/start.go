@@ -39,7 +39,7 @@ func startTranscription() *tool {
 			if err != nil {
 				return startOut{}, err
 			}
-			return startOut{s.ID, tc.AudioURL(s.ID, ticket), s.Language, s.Provider}, nil
+			return startOut{s.ID, tc.AudioURL(ctx, s.ID, ticket), s.Language, s.Provider}, nil
 		})
 }
 

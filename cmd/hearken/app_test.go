@@ -88,7 +88,7 @@ func TestApp_PortTaken(t *testing.T) {
 	cfg.WSListen = taken.Addr().String()
 	app := openApp(t, cfg, Options{})
 	server, _ := app.Transports(t.Context())
-	for _, url := range []string{server.URL(), server.WSURL(), app.audioURL("s", "t")} {
+	for _, url := range []string{server.URL(), server.WSURL(), app.audioURL(t.Context(), "s", "t")} {
 		if strings.Contains(url, fmt.Sprintf(":%d", cfg.Port)) {
 			t.Errorf("%s names the port that is taken", url)
 		}

@@ -201,14 +201,14 @@ func (a *App) openedHTTP() *api.API {
 	}
 }
 
-// audioURL returns the address for the audio of a session. It waits for HTTP,
-// which opens within moments of the hub.
-func (a *App) audioURL(session, ticket string) string {
+// audioURL returns the address for the audio of a session, as the caller of ctx
+// knows the hub. It waits for HTTP, which opens within moments of the hub.
+func (a *App) audioURL(ctx context.Context, session, ticket string) string {
 	<-a.httpOpened
 	if a.httpErr != nil {
 		return ""
 	}
-	return a.api.AudioURL(session, ticket)
+	return a.api.AudioURL(ctx, session, ticket)
 }
 
 // remoteServer returns the MCP server for a caller over HTTP. A key may restrict

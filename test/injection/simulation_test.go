@@ -187,7 +187,7 @@ func (tm *template) open(ctx context.Context, dir string, targets []string) (sim
 	}
 	sim.factory = mcpserver.New(mcpserver.Options{
 		Hub: sim.hub, Actions: sim.queue, Limit: -1, ActionWait: time.Millisecond, Log: quiet, OnRead: sim.read.Read,
-		AudioURL: func(string, string) string { return "" },
+		AudioURL: func(context.Context, string, string) string { return "" },
 	})
 	return sim, sim.saveOldGrants(ctx, targets)
 }
