@@ -212,7 +212,7 @@ func (a *API) routes() {
 		}
 	}))
 	a.mux.Handle("/sse", a.route("sse", RouteAccess{Stream: true, rpc: true}, a.sse))
-	unknown := a.route("unknown", RouteAccess{}, http.HandlerFunc(notFound))
+	unknown := a.route("unknown", RouteAccess{Open: true}, http.HandlerFunc(notFound))
 	a.mux.Handle("/", unknown)
 	a.wsMux.Handle("/", unknown)
 	a.wsMux.Handle("/{$}", upgrade)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"path/filepath"
 	"time"
 
@@ -58,7 +59,12 @@ func (a *App) mountCompat(server *api.API) {
 		server.Mount(route, a.countReading(c.upload), api.RouteAccess{Stream: true, AnyKey: true, Refuse: upload.WriteError})
 	}
 	// Other routes of those services do not exist here, with or without a key.
-	server.Mount("/v1/", c.upload, api.RouteAccess{AnyKey: true, Refuse: upload.WriteError})
+	for _, route := range listen.UnknownRoutes {
+		server.Mount(route, http.HandlerFunc(listen.Unknown), api.RouteAccess{Open: true, Refuse: listen.Refuse})
+	}
+	for _, route := range append(upload.UnknownRoutes, "/v1/") {
+		server.Mount(route, http.HandlerFunc(upload.Unknown), api.RouteAccess{Open: true, Refuse: upload.WriteError})
+	}
 }
 
 func decodeFile(ctx context.Context, path string, sink func(channels ...[]int16) error) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -153,10 +154,14 @@ func (h *Handler) fail(w http.ResponseWriter, err error) {
 	f.write(w)
 }
 
-// unknownRoute answers requests that are not part of the API.
-func unknownRoute(w http.ResponseWriter, r *http.Request) {
+// Unknown answers requests for addresses that are not part of the API, with
+// OpenAI's error. The server mounts it beside the [Routes].
+func Unknown(w http.ResponseWriter, r *http.Request) {
 	f := invalid("", "unknown_url", "Unknown request URL: %s %.200s.", r.Method, r.URL.Path)
 	f.status = http.StatusNotFound
+	if slices.Contains(UnknownRoutes, r.URL.Path) {
+		f.message += " Try: a base URL that ends in /v1"
+	}
 	switch r.URL.Path {
 	case "/v1/audio/transcriptions", "/v1/audio/translations":
 		f = invalid("", "method_not_supported", "Not allowed to %s on %s. Use POST.", r.Method, r.URL.Path)

@@ -50,6 +50,10 @@ var Routes = []string{
 	"/v1/models/{model...}",
 }
 
+// UnknownRoutes are what clients request whose base URL lacks the /v1, for
+// [Unknown].
+var UnknownRoutes = []string{"/audio/transcriptions", "/audio/translations", "/models"}
+
 // Sessions is what a [Handler] needs of the hub.
 type Sessions interface {
 	// Start makes a session, or returns why the engine would not serve it.
@@ -123,7 +127,7 @@ func New(cfg Config) *Handler {
 	h.mux.HandleFunc("POST /v1/audio/translations", func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, true) })
 	h.mux.HandleFunc("GET /v1/models", h.listModels)
 	h.mux.HandleFunc("GET /v1/models/{model...}", h.showModel)
-	h.mux.HandleFunc("/", unknownRoute)
+	h.mux.HandleFunc("/", Unknown)
 	h.sweep()
 	return h
 }
