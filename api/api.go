@@ -31,7 +31,8 @@ type Config struct {
 	// MCP returns the MCP server for a caller. It is called for each request, so
 	// it should return the same server for equal callers.
 	MCP func(hearken.Caller) *mcp.Server
-	// Audio serves /audio/{sessionId}, which the request's PathValue holds.
+	// Audio serves /audio/{sessionId}, which the request's PathValue holds. A
+	// request without a caller may show a ticket later: see [RedeemTicket].
 	Audio http.Handler
 	// CheckTicket checks a ticket for sending audio to a session, and returns
 	// the principal that owns the session.
@@ -74,7 +75,8 @@ type Limits struct {
 	SessionIdle   time.Duration // an MCP session without a request; 1 h
 	InFlight      int           // calls at a time on one MCP WebSocket, and in one batch; 64
 	Rejections    int           // WebSockets without a valid key that are answered at a time; 8
-	RejectionRead time.Duration // to read the message of such a WebSocket; 10 s
+	RejectionRead time.Duration // to read the message of such a WebSocket, or its ticket; 10 s
+	LateTickets   int           // audio WebSockets at a time whose ticket is still to come; 32
 	Drain         time.Duration // to finish when the hub stops; 10 s
 }
 
@@ -91,6 +93,7 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.InFlight, 64)
 	setDefault(&l.Rejections, 8)
 	setDefault(&l.RejectionRead, 10*time.Second)
+	setDefault(&l.LateTickets, 32)
 	setDefault(&l.Drain, 10*time.Second)
 	return l
 }
@@ -117,7 +120,9 @@ type API struct {
 	keys    *keyring
 	guesses *guessLimiter
 	tickets *tickets
-	cert    *certificate // nil if no listener uses TLS
+	// lateTickets has one for each WebSocket whose ticket is still to come.
+	lateTickets chan struct{}
+	cert        *certificate // nil if no listener uses TLS
 
 	main, ws *listener // ws is nil if WSListen is empty
 	mux      *http.ServeMux
@@ -155,6 +160,7 @@ func New(cfg Config) (*API, error) {
 		guesses: newGuessLimiter(),
 		tickets: newTickets(time.Now),
 	}
+	a.lateTickets = make(chan struct{}, a.limits.LateTickets)
 	a.closing, a.close = context.WithCancelCause(context.Background())
 	a.keys = &keyring{store: cfg.Keys, log: cfg.Log, onRevoke: func(principal string) {
 		a.handling.Go(func() { a.mcp.sessions.endAllOf(principal) })
@@ -221,7 +227,9 @@ func (a *API) routes() {
 	a.mux.Handle("POST /v1/ws-ticket", ticket)
 	a.wsMux.Handle("POST /v1/ws-ticket", ticket)
 	if a.cfg.Audio != nil {
-		a.mux.Handle("/audio/{sessionId}", a.route("audio", RouteAccess{Ticket: true, Stream: true}, a.cfg.Audio))
+		audio := a.route("audio", RouteAccess{Ticket: true, Stream: true, lateTicket: true}, a.cfg.Audio)
+		a.mux.Handle("/audio/{sessionId}", audio)
+		a.mux.HandleFunc("/audio/{sessionId}/{ticket}", func(w http.ResponseWriter, r *http.Request) { audio.ServeHTTP(w, ticketFromPath(r)) })
 	}
 	a.mux.Handle("GET /healthz", a.route("healthz", RouteAccess{Open: true}, http.HandlerFunc(a.healthz)))
 	a.mux.Handle("GET /readyz", a.route("readyz", RouteAccess{Open: true}, http.HandlerFunc(a.readyz)))

@@ -32,6 +32,9 @@ type RouteAccess struct {
 	rpc bool // speaks JSON-RPC, also in refusals
 	// wsTicket accepts a ticket of POST /v1/ws-ticket.
 	wsTicket bool
+	// lateTicket lets a WebSocket without a key or ticket in, whose handler
+	// waits for a ticket. See [lateTicket].
+	lateTicket bool
 	// rejectWebSocket answers a WebSocket request without a valid key, in place
 	// of a plain 401.
 	rejectWebSocket func(w http.ResponseWriter, r *http.Request)
@@ -55,6 +58,7 @@ var (
 	errRevoked      error = hearken.Errorf(hearken.Unauthorized, "Invalid API key") // also sent to the client
 	errClosing            = errors.New("hub stops")
 	errDisconnected       = errors.New("client left") // unlike a call that the client cancels
+	errNoTicket           = errors.New("no ticket came in time")
 )
 
 func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -94,6 +98,9 @@ func (rt *route) serve(w *response, r *http.Request) {
 		return
 	}
 	caller, key, no := rt.identify(w, r, p)
+	if no != nil && no.nothingShown && rt.access.lateTicket && isUpgrade(r) && rt.serveLate(w, r, p) {
+		return
+	}
 	if no != nil {
 		rt.reportRefusal(r, p, no)
 		if rt.access.rejectWebSocket != nil && isUpgrade(r) && no.status == http.StatusUnauthorized {
@@ -110,18 +117,26 @@ func (rt *route) serve(w *response, r *http.Request) {
 		ctx, cancel = context.WithCancelCause(ctx)
 		defer cancel(nil)
 		if key != nil {
-			a.keys.running.Add(1)
-			defer a.keys.running.Add(-1)
-			defer context.AfterFunc(key.revoked, func() {
-				cancel(errRevoked)
-				w.closeHijackedSoon()
-			})()
+			defer a.endWithKey(key, w, cancel)()
 		}
 		if rt.access.Stream {
 			defer context.AfterFunc(a.closing, func() { cancel(errClosing) })()
 		}
 	}
 	rt.next.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// endWithKey makes a request end when its key is revoked, until done is called.
+func (a *API) endWithKey(key *activeKey, w *response, cancel context.CancelCauseFunc) (done func()) {
+	a.keys.running.Add(1)
+	stop := context.AfterFunc(key.revoked, func() {
+		cancel(errRevoked)
+		w.closeHijackedSoon()
+	})
+	return func() {
+		stop()
+		a.keys.running.Add(-1)
+	}
 }
 
 // reportRefusal counts a refused request and calls OnRefused.
@@ -135,7 +150,7 @@ func (rt *route) reportRefusal(r *http.Request, p *peer, no *refusal) {
 // checkOrigin checks what does not depend on the caller: the host name that the
 // request is for, and the page that sent it.
 func (rt *route) checkOrigin(w *response, r *http.Request, p *peer) *refusal {
-	forbid := func(err *hearken.Error) *refusal { return &refusal{http.StatusForbidden, err} }
+	forbid := func(err *hearken.Error) *refusal { return &refusal{status: http.StatusForbidden, err: err} }
 	a := rt.api
 	if !a.hosts.allowsHost(r.Host, p.listener) {
 		return forbid(hearken.Errorf(hearken.Forbidden, "This hub does not answer to the name %q.", hostname(r.Host)).

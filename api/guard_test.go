@@ -284,6 +284,18 @@ func TestGuard_Ticket(t *testing.T) {
 			t.Errorf("%s: %s: %s", path, res.Status, body)
 		}
 	}
+	res, body = h.do(t, "GET", "/audio/s1/t1cket?encoding=linear16", "")
+	if want := "audio s1 local encoding=linear16 /audio/s1?encoding=linear16"; res.StatusCode != http.StatusOK || body != want {
+		t.Errorf("in the path: %s: %q, want %q", res.Status, body, want)
+	}
+	for _, path := range []string{"/audio/s1/wrong", "/audio/s2/t1cket", "/audio/s1/wrong?ticket=t1cket"} {
+		if res, body := h.do(t, "GET", path, ""); res.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%s: %s: %s", path, res.Status, body)
+		}
+	}
+	if res, _ := h.do(t, "GET", "/audio/s1/t1cket", "", "Origin: https://evil.example"); res.StatusCode != http.StatusForbidden {
+		t.Errorf("in the path, from another site: %s", res.Status)
+	}
 	if log := h.log.String(); strings.Contains(log, "t1cket") || !strings.Contains(log, "path=/audio/s1") {
 		t.Error("the log contains the ticket, or nothing at all")
 	}

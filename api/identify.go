@@ -27,8 +27,9 @@ func CallerFrom(ctx context.Context) *hearken.Caller {
 
 // A refusal is why a request is not let in.
 type refusal struct {
-	status int
-	err    *hearken.Error
+	status       int
+	err          *hearken.Error
+	nothingShown bool // the request has neither a key nor a ticket
 }
 
 // identify finds out who the caller is, and which key the caller showed, if any.
@@ -47,7 +48,7 @@ func (rt *route) identify(w *response, r *http.Request, p *peer) (*hearken.Calle
 		key, err := a.keys.bySecret(r.Context(), secret, a.guesses.allowed(p.addr))
 		if err != nil {
 			a.log.Warn("cannot read the keys", "error", err)
-			return nil, nil, &refusal{http.StatusServiceUnavailable, hearken.Errorf(hearken.Busy, "The hub cannot read its keys now.").WithTry("again in a moment")}
+			return nil, nil, &refusal{status: http.StatusServiceUnavailable, err: hearken.Errorf(hearken.Busy, "The hub cannot read its keys now.").WithTry("again in a moment")}
 		}
 		if key == nil {
 			return nil, nil, a.rejectKey(w, p)
@@ -68,14 +69,14 @@ func (rt *route) identify(w *response, r *http.Request, p *peer) (*hearken.Calle
 		return a.identifyByTicket(w, r, p, ticket)
 	}
 	if a.fromOtherUser(p) {
-		return nil, nil, &refusal{http.StatusForbidden, hearken.Errorf(hearken.Forbidden, "This hub belongs to another user of this computer, and this request has no key.").
+		return nil, nil, &refusal{status: http.StatusForbidden, err: hearken.Errorf(hearken.Forbidden, "This hub belongs to another user of this computer, and this request has no key.").
 			WithTry("a key that its owner makes with: hearken keys create; or a hub of your own: hearken serve --port 0")}
 	}
 	if !rt.access.Key && a.needsNoKey(r, p) {
 		return loopbackCaller, nil, nil
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="hearken"`)
-	return nil, nil, &refusal{http.StatusUnauthorized, hearken.Errorf(hearken.Unauthorized, "Invalid API key").
+	return nil, nil, &refusal{status: http.StatusUnauthorized, nothingShown: true, err: hearken.Errorf(hearken.Unauthorized, "Invalid API key").
 		WithTry("hearken keys create, and send the key as: Authorization: Bearer KEY")}
 }
 
@@ -125,10 +126,10 @@ func (a *API) needsNoKey(r *http.Request, p *peer) bool {
 func (a *API) rejectKey(w *response, p *peer) *refusal {
 	if !a.guesses.record(p.addr) {
 		w.Header().Set("Retry-After", "60")
-		return &refusal{http.StatusTooManyRequests, hearken.Errorf(hearken.Busy, "Too many wrong keys from this address.").WithTry("again in a minute")}
+		return &refusal{status: http.StatusTooManyRequests, err: hearken.Errorf(hearken.Busy, "Too many wrong keys from this address.").WithTry("again in a minute")}
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="hearken", error="invalid_token"`)
-	return &refusal{http.StatusUnauthorized, hearken.Errorf(hearken.Unauthorized, "Invalid API key").WithTry("hearken keys list")}
+	return &refusal{status: http.StatusUnauthorized, err: hearken.Errorf(hearken.Unauthorized, "Invalid API key").WithTry("hearken keys list")}
 }
 
 // isScheme reports whether a key follows this word: "bearer", or "token" from

@@ -172,9 +172,9 @@ func (t *mcpTransport) readBody(w http.ResponseWriter, r *http.Request) ([]byte,
 	if err != nil {
 		w.Header().Set("Connection", "close")
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return nil, &refusal{http.StatusRequestEntityTooLarge, hearken.Errorf(hearken.Invalid, "The message is larger than %d bytes.", limit)}
+			return nil, &refusal{status: http.StatusRequestEntityTooLarge, err: hearken.Errorf(hearken.Invalid, "The message is larger than %d bytes.", limit)}
 		}
-		return nil, &refusal{http.StatusBadRequest, hearken.Errorf(hearken.Invalid, "The message is incomplete.")}
+		return nil, &refusal{status: http.StatusBadRequest, err: hearken.Errorf(hearken.Invalid, "The message is incomplete.")}
 	}
 	rc.SetReadDeadline(time.Time{})
 	r.Body = io.NopCloser(bytes.NewReader(body))

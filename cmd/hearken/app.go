@@ -132,7 +132,7 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 		Hub: a.hub, Scribe: a.scribe, Version: versionString(), AudioURL: a.audioURL, Log: a.log,
 		Actions: a.actionQueue(), StateKey: a.stateKey, Limit: cfg.RateLimit, OnLimited: a.recordLimited, OnRefused: a.recordRefusedTool, OnRead: a.exposure.Read,
 	})
-	a.audio = ws.New(ws.Config{Sessions: a.hub, Principal: audioSender, Log: a.log})
+	a.audio = ws.New(ws.Config{Sessions: a.hub, Principal: audioSender, Redeem: lateSender, Log: a.log})
 	a.compat = a.openCompat()
 	close(a.ready)
 	if opts.Brief {

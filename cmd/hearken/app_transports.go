@@ -235,6 +235,15 @@ func audioSender(r *http.Request) (string, error) {
 	return caller.Principal, nil
 }
 
+// lateSender returns the principal that shows a session's ticket in a message.
+func lateSender(r *http.Request, ticket string) (string, error) {
+	caller, err := api.RedeemTicket(r.Context(), ticket)
+	if err != nil {
+		return "", err
+	}
+	return caller.Principal, nil
+}
+
 // portName is the file with the port of the last hub. The next hub tries it
 // first, so that senders find it again.
 const portName = "port"

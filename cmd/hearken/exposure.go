@@ -76,14 +76,14 @@ func (a *App) lastAudio() time.Time {
 }
 
 // countReading counts a request whose answer has transcript text as reading, for
-// as long as it lasts.
+// as long as it lasts. Without a caller it gets no text: it may show a ticket
+// later, as Twilio does, and then only sends. If it counted, anybody who can
+// connect could suspend everybody's grants.
 func (a *App) countReading(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		principal := ""
 		if caller := api.CallerFrom(r.Context()); caller != nil {
-			principal = caller.Principal
+			defer a.exposure.StartReading(caller.Principal)()
 		}
-		defer a.exposure.StartReading(principal)()
 		next.ServeHTTP(w, r)
 	})
 }

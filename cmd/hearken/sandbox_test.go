@@ -114,7 +114,7 @@ func send(t *testing.T, endpoint string, seconds int) {
 			t.Fatal(err)
 		}
 	}
-	conn.Close(websocket.StatusNormalClosure, "")
+	conn.Close(websocket.StatusGoingAway, "") // with 1000 the session would end
 }
 
 // await reads a session until it has n entries and returns their texts.

@@ -37,7 +37,11 @@ type conn struct {
 	finished     bool
 	ignoredAudio bool // the sender knows that audio after finish is ignored
 	badFrames    int  // so far
+	doubted      bool // the sender knows that its encoding seems to be wrong
+	call         *call
+	pendingStart *twilioStart // came before the connection attached
 
+	quiet        atomic.Bool  // Twilio sends: it gets no frames
 	rate         atomic.Int64 // in which samples are counted
 	lastReceived atomic.Int64 // when the sender last sent anything
 
@@ -50,7 +54,11 @@ type conn struct {
 }
 
 func (c *conn) attach(r *http.Request) error {
+	c.quiet.Store(r.Header.Get("X-Twilio-Signature") != "")
 	principal, err := c.h.cfg.Principal(r)
+	if hearken.CodeOf(err) == hearken.Unauthorized && c.h.cfg.Redeem != nil {
+		principal, err = c.awaitTicket(r)
+	}
 	if err != nil {
 		return err
 	}
@@ -87,7 +95,7 @@ func (c *conn) serve() {
 	watch := c.watch()
 	go c.write()
 
-	err := wsconn.Read(c.ws, c.touch, c.binary, c.text)
+	err := c.read()
 	if hearken.CodeOf(err) != "" || errors.Is(err, errHub) {
 		c.endWith(err)
 	}
@@ -96,10 +104,34 @@ func (c *conn) serve() {
 	_ = c.ws.CloseNow()
 	<-c.writerDone
 	c.ack.Stop()
-	if c.decoder != nil && !c.finished {
-		_ = c.decoder.Close() // everything that came is transcribed
+	if !c.finished {
+		_ = c.closeDecoder() // everything that came is transcribed
+		if websocket.CloseStatus(err) == websocket.StatusNormalClosure {
+			_ = c.in.Finish() // an error means that it has ended already
+		}
 	}
 	c.in.Detach()
+}
+
+// read handles messages until one is an error or the connection ends.
+func (c *conn) read() error {
+	if c.pendingStart != nil {
+		if err := c.startTwilio(c.pendingStart); err != nil {
+			return err
+		}
+	}
+	return wsconn.Read(c.ws, c.touch, c.binary, c.text)
+}
+
+// closeDecoder delivers what the decoder still holds.
+func (c *conn) closeDecoder() error {
+	switch {
+	case c.call != nil:
+		return c.call.close()
+	case c.decoder != nil:
+		return c.decoder.Close()
+	}
+	return nil
 }
 
 // endWith makes the writer say why the connection ends. If the hub has told the
@@ -129,8 +161,11 @@ func (c *conn) waitForWriter(within time.Duration) bool {
 
 // logFailure logs errors whose text senders do not get.
 func (c *conn) logFailure(err error) {
-	if hearken.CodeOf(err) == "" {
+	switch {
+	case hearken.CodeOf(err) == "":
 		c.h.cfg.Log.Error("audio connection failed", "error", err)
+	case c.quiet.Load():
+		c.h.cfg.Log.Warn("audio of a call refused", "error", err)
 	}
 }
 
@@ -142,6 +177,9 @@ var errHub = errors.New("hub")
 func (c *conn) binary(r io.Reader) error {
 	if c.finished {
 		return c.ignore(r)
+	}
+	if c.call != nil {
+		return hearken.Errorf(hearken.Invalid, "the audio of a call comes in media messages.")
 	}
 	if c.decoder == nil {
 		decoder, err := audio.NewDecoder(c.format, c.deliver)
@@ -173,6 +211,10 @@ func (c *conn) binary(r io.Reader) error {
 	if !c.acking.Swap(true) {
 		c.ack.Reset(time.Second)
 	}
+	if doubt := c.decoder.Doubt(); doubt != "" && !c.doubted {
+		c.doubted = true
+		return c.warn(hearken.Errorf(hearken.Undecodable, "%s", doubt))
+	}
 	return nil
 }
 
@@ -190,8 +232,13 @@ func (c *conn) ignore(r io.Reader) error {
 
 // deliver gives decoded audio to the hub.
 func (c *conn) deliver(channels ...[]int16) error {
+	f, _ := c.decoder.Format()
+	return c.deliverAs(f, channels...)
+}
+
+// deliverAs gives audio to the hub that came in a format.
+func (c *conn) deliverAs(f audio.Format, channels ...[]int16) error {
 	if !c.described {
-		f, _ := c.decoder.Format()
 		if err := c.in.Describe(f.Encoding, f.Rate, f.Channels); err != nil {
 			return err
 		}
@@ -202,21 +249,21 @@ func (c *conn) deliver(channels ...[]int16) error {
 
 // text handles one frame.
 func (c *conn) text(r io.Reader) error {
-	b, err := io.ReadAll(io.LimitReader(r, maxText+1))
+	b, err := readText(r)
 	if err != nil {
 		return err
-	}
-	if len(b) > maxText {
-		return hearken.Errorf(codeTooBig, "a text message of more than %d bytes: %s", maxText, frameHelp)
 	}
 	ctl, err := parseControl(b)
 	if err != nil {
 		return c.warn(err)
 	}
+	if ctl.Type == "" {
+		return c.handleTwilio(&ctl.twilioMessage)
+	}
 	if ctl.Type == "finish" {
 		return c.finish()
 	}
-	if c.decoder != nil {
+	if c.decoder != nil || c.call != nil {
 		return c.warn(hearken.Errorf(hearken.Invalid, "a config frame must come before the first audio."))
 	}
 	f := audio.Format{Encoding: ctl.Encoding, Rate: ctl.SampleRate, Channels: ctl.Channels}
@@ -235,11 +282,9 @@ func (c *conn) finish() error {
 		return c.warn(hearken.Errorf(hearken.Invalid, "the audio is finished already."))
 	}
 	c.finished = true
-	if c.decoder != nil {
-		if err := c.decoder.Close(); err != nil {
-			if err := c.warn(err); err != nil {
-				return err
-			}
+	if err := c.closeDecoder(); err != nil {
+		if err := c.warn(err); err != nil {
+			return err
 		}
 	}
 	return hubError(c.in.Finish())

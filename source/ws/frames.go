@@ -98,12 +98,14 @@ func closeCodeForReason(reason string) websocket.StatusCode {
 	return websocket.StatusNormalClosure
 }
 
-// A control is a sender's text message.
+// A control is a sender's text message: one of ours, or without a type one of
+// Twilio's.
 type control struct {
 	Type       string `json:"type"`
 	Encoding   string `json:"encoding"`
 	SampleRate int    `json:"sampleRate"`
 	Channels   int    `json:"channels"`
+	twilioMessage
 }
 
 const frameHelp = `audio goes into binary messages; text is one of {"type":"config","encoding":"linear16","sampleRate":16000,"channels":1} before the first audio, and {"type":"finish"} after the last.`
@@ -113,7 +115,7 @@ func parseControl(b []byte) (control, error) {
 	if err := json.Unmarshal(b, &c); err != nil {
 		return c, hearken.Errorf(hearken.Invalid, "this text is not a frame: %s", frameHelp)
 	}
-	if c.Type != "config" && c.Type != "finish" {
+	if c.Type != "config" && c.Type != "finish" && (c.Type != "" || c.Event == "") {
 		return c, hearken.Errorf(hearken.Invalid, "there is no frame of this type: %s", frameHelp)
 	}
 	return c, nil

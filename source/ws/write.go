@@ -79,12 +79,18 @@ func (c *conn) event(ev hearken.InputEvent) (done bool, err error) {
 
 // sendAck is written by hand: a thousand senders get one each second.
 func (c *conn) sendAck() error {
+	if c.quiet.Load() {
+		return nil
+	}
 	b := append(make([]byte, 0, 48), `{"type":"ack","samples":`...)
 	b = strconv.AppendInt(b, c.samples(), 10)
 	return c.ws.Write(context.Background(), websocket.MessageText, append(b, '}'))
 }
 
 func (c *conn) send(f any) error {
+	if c.quiet.Load() {
+		return nil
+	}
 	b, err := json.Marshal(f)
 	if err != nil {
 		return fmt.Errorf("encode frame: %w", err)

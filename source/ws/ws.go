@@ -22,6 +22,13 @@
 //	config{encoding, sampleRate, channels}   before the first audio
 //	finish                                   the audio is complete
 //
+// Twilio's Media Streams are understood too: connected, start, media and stop
+// messages. Two tracks are two sides: inbound is the far side, outbound this
+// one. Twilio drops the query of an address. So the ticket of the session comes
+// as the custom parameter "ticket", or in the path: /audio/{sessionId}/{ticket}.
+// A sender without a ticket has 10 seconds and four messages to show one, and
+// nothing is accepted before. Twilio gets no frames, only the close code.
+//
 // Samples are counted for one channel, at the declared sample rate. Without a
 // declaration, and in every ready before a config frame, they are counted at
 // 16 kHz. A sender that returns continues from receivedSamples; one that sends
@@ -41,8 +48,9 @@
 //	1013  the hub is busy; try later
 //
 // An error frame comes before all of these but 4409 and 1001. A sender that
-// neither sends nor answers a ping for 30 seconds is disconnected; its session
-// waits for it to return.
+// closes the connection with 1000 has finished. If the connection ends in any
+// other way, the session waits for the sender to return. One that neither sends
+// nor answers a ping for 30 seconds is disconnected.
 package ws
 
 import (
@@ -71,6 +79,10 @@ type Config struct {
 	// Principal names the sender of a request, which is authenticated already.
 	// An error still refuses it.
 	Principal func(*http.Request) (string, error)
+	// Redeem returns the principal for a ticket that came in a message of a
+	// request for which Principal returns [hearken.Unauthorized]. If it is nil,
+	// such a request is refused at once.
+	Redeem func(r *http.Request, ticket string) (string, error)
 	// Subprotocols are those that a browser may ask for if the server reads a
 	// key from them. A browser fails if none is agreed to.
 	Subprotocols []string
@@ -80,15 +92,16 @@ type Config struct {
 // A Handler serves WS /audio/{sessionId}. Its pattern must have a wildcard of
 // that name.
 type Handler struct {
-	cfg       Config
-	pingEvery time.Duration // between two checks of a silent sender
-	conns     *wsconn.Set
+	cfg           Config
+	pingEvery     time.Duration // between two checks of a silent sender
+	ticketTimeout time.Duration // for a sender to show a ticket
+	conns         *wsconn.Set
 }
 
 // New makes a handler.
 func New(cfg Config) *Handler {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	return &Handler{cfg: cfg, pingEvery: 15 * time.Second, conns: wsconn.NewSet()}
+	return &Handler{cfg: cfg, pingEvery: 15 * time.Second, ticketTimeout: ticketTimeout, conns: wsconn.NewSet()}
 }
 
 // Open is the number of connections.

@@ -167,6 +167,61 @@ func TestHandler_Return(t *testing.T) {
 	}
 }
 
+// A sender that closes with 1000 has finished. Others may come back.
+func TestHandler_SenderCloses(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end      func(*websocket.Conn) error
+		finished bool
+	}{
+		"Normal":    {func(ws *websocket.Conn) error { return ws.Close(websocket.StatusNormalClosure, "") }, true},
+		"GoingAway": {func(ws *websocket.Conn) error { return ws.Close(websocket.StatusGoingAway, "") }, false},
+		"NoStatus":  {func(ws *websocket.Conn) error { return ws.Close(websocket.StatusNoStatusRcvd, "") }, false},
+		"Own":       {func(ws *websocket.Conn) error { return ws.Close(4000, "") }, false},
+		"Broken":    {func(ws *websocket.Conn) error { return ws.CloseNow() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, _, url := serve(t, 0)
+			c := dial(t, url+known+"?encoding=mulaw", "a")
+			c.until("ready")
+			c.sendAudio(make([]byte, 800))
+			poll(t, func() bool { got := h.audio(); return len(got) == 1 && len(got[0]) > 1000 })
+			_ = tt.end(c.ws)
+			<-h.detached
+			if h.finished != tt.finished {
+				t.Errorf("finished: %v", h.finished)
+			}
+			if got := h.audio(); len(got[0]) != 1600 {
+				t.Errorf("%d samples", len(got[0]))
+			}
+		})
+	}
+}
+
+// Mu-law that was declared as PCM16 is noticed.
+func TestHandler_Doubt(t *testing.T) {
+	h, _, url := serve(t, 0)
+	c := dial(t, url+known+"?encoding=linear16&sample_rate=8000", "a")
+	c.until("ready")
+	mulaw := make([]byte, 16000)
+	for i := range mulaw { // a tone of 200 Hz
+		mulaw[i] = []byte{0xff, 0xa8, 0x98, 0x90, 0x8d, 0x8b, 0x8a, 0x8b, 0x8d, 0x90, 0x98, 0xa8, 0x7f, 0x28, 0x18, 0x10, 0x0d, 0x0b, 0x0a, 0x0b, 0x0d, 0x10, 0x18, 0x28}[i%24]
+	}
+	c.sendAudio(mulaw)
+	c.sendAudio(mulaw)
+	if m := c.until("error"); m["code"] != "undecodable" || !strings.Contains(m["message"].(string), "encoding=mulaw") {
+		t.Errorf("%v", m)
+	}
+	c.text(`{"type":"finish"}`)
+	for m := c.next(); m["type"] != "closed"; m = c.next() {
+		if m["type"] == "error" {
+			t.Errorf("again: %v", m)
+		}
+	}
+	if got := h.audio(); len(got[0]) != 32000 {
+		t.Errorf("%d samples", len(got[0]))
+	}
+}
+
 func TestHandler_Refusals(t *testing.T) {
 	const unknown = "00000000-0000-0000-0000-000000000000"
 	tests := []struct {

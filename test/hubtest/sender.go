@@ -128,7 +128,7 @@ func (s *Session) send(ctx context.Context, pcm []int16, speed float64, began ti
 	case err != nil:
 		cancel()
 	case !finish:
-		conn.Close(websocket.StatusNormalClosure, "") // after all that was sent
+		conn.Close(websocket.StatusGoingAway, "") // after all that was sent; 1000 would finish
 	}
 	<-done
 	return reason, err
