@@ -81,6 +81,19 @@ func DetectFormat(head []byte) string {
 	return kind
 }
 
+// Probe returns why a [Decoder] would not decode a stream that is not declared
+// and begins with head, of up to [HeadSize] bytes: what is in a container is
+// known only from its content. It returns nil if nothing in head is wrong.
+func Probe(head []byte) error {
+	d, err := NewDecoder(Format{}, func(...[]int16) error { return nil })
+	if err != nil {
+		return err
+	}
+	_, err = d.Write(head[:min(len(head), HeadSize)])
+	_ = d.Close() // that the stream ends here is no error
+	return err
+}
+
 func hasAt(b []byte, at int, magic string) bool {
 	return len(b) >= at+len(magic) && string(b[at:at+len(magic)]) == magic
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -30,21 +32,23 @@ func (s *Source) convert(ctx context.Context, r io.Reader, sink func(channels ..
 			"%s is not WAV, FLAC, MP3, Ogg/Opus or WebM/Opus, and other recordings need ffmpeg: %w.", s.title(), errNoFFmpeg).
 			WithTry("install ffmpeg, or convert the recording to WAV")
 	}
-	input := "pipe:0"
-	if s.name != "" {
-		path, err := filepath.Abs(s.name)
-		if err != nil {
-			return fmt.Errorf("find %s: %w", s.title(), err)
+	path := s.name
+	if path == "" {
+		if path, err = s.save(r); err != nil {
+			return err
 		}
-		input = "file:" + path // so that no name is an option or an address
-		r = nil
+		defer os.Remove(path) // it holds speech
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return fmt.Errorf("find %s: %w", s.title(), err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	process, err := ffmpeg.Start(ctx, program, r,
+	process, err := ffmpeg.Start(ctx, program, nil,
 		"-loglevel", "error",
 		"-protocol_whitelist", "file,pipe", "-format_whitelist", formats,
-		"-i", input, "-vn", "-sn", "-dn", "-map", "0:a:0",
+		"-i", "file:"+path, // so that no name is an option or an address
+		"-vn", "-sn", "-dn", "-map", "0:a:0",
 		"-c:a", "pcm_s16le", "-f", "wav", "pipe:1")
 	if err != nil {
 		return err
@@ -58,9 +62,28 @@ func (s *Source) convert(ctx context.Context, r io.Reader, sink func(channels ..
 	case errors.Is(cause, errStalled):
 		return hearken.Errorf(hearken.Undecodable, "%s: %w.", s.title(), cause)
 	case waitErr != nil && !s.delivered && (err == nil || hearken.CodeOf(err) == hearken.Undecodable):
-		return hearken.Errorf(hearken.Undecodable, "%s cannot be decoded: ffmpeg says %q.", s.title(), process.LastMessage())
+		says := strings.ReplaceAll(process.LastMessage(), "file:"+path, s.title()) // others need not know where it is
+		return hearken.Errorf(hearken.Undecodable, "%s cannot be decoded: ffmpeg says %q.", s.title(), says)
 	}
 	return err
+}
+
+// tempPattern is the name of saved recordings. Package upload removes files of
+// such names that a killed hub left.
+const tempPattern = "hearken-upload-*"
+
+// save writes what r holds to a new file.
+func (s *Source) save(r io.Reader) (path string, err error) {
+	f, err := os.CreateTemp(s.opts.TempDir, tempPattern)
+	if err != nil {
+		return "", fmt.Errorf("save recording: %w", err)
+	}
+	_, err = io.Copy(f, r)
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(f.Name()) // the error matters more
+		return "", fmt.Errorf("save recording: %w", err)
+	}
+	return f.Name(), nil
 }
 
 var errStalled = fmt.Errorf("ffmpeg gave no audio for %v", stallTimeout)

@@ -27,6 +27,9 @@ type Options struct {
 	// FFmpeg is the program for formats that are not decoded here. If it is
 	// empty, ffmpeg is looked for in PATH.
 	FFmpeg string
+	// TempDir is where a recording from a reader is saved while ffmpeg decodes
+	// it; empty for the system's directory.
+	TempDir string
 }
 
 // A Source is one recording. Read may be called once.
@@ -62,7 +65,9 @@ func Open(path string, opts Options) (*Source, error) {
 	return s, nil
 }
 
-// New reads a recording from a reader, which it does not close.
+// New reads a recording from a reader, which it does not close. If ffmpeg must
+// decode it, it is first saved to a file that only this user can read: the index
+// of an M4A is often at its end.
 func New(r io.Reader, opts Options) (*Source, error) {
 	s := &Source{opts: opts, r: r, close: func() error { return nil }}
 	if err := s.readHead(); err != nil {
@@ -90,7 +95,9 @@ func (s *Source) readHead() error {
 		return err
 	}
 	s.head = s.head[:n]
-	s.kind = audio.DetectFormat(s.head)
+	if s.kind = audio.DetectFormat(s.head); audio.Probe(s.head) != nil {
+		s.kind = "" // not every Ogg holds Opus, nor every WAV plain samples
+	}
 	return nil
 }
 
@@ -115,7 +122,7 @@ func (s *Source) Read(ctx context.Context, sink func(channels ...[]int16) error)
 		return s.convert(ctx, io.MultiReader(bytes.NewReader(s.head), s.r), deliver)
 	}
 	err := s.decode(ctx, io.MultiReader(bytes.NewReader(s.head), s.r), deliver)
-	// Not every Ogg holds Opus, nor every WAV plain samples: try ffmpeg.
+	// What is wrong may come after the head: try ffmpeg.
 	if hearken.CodeOf(err) == hearken.Undecodable && !s.delivered && s.name != "" {
 		if retried := s.convert(ctx, nil, deliver); !errors.Is(retried, errNoFFmpeg) {
 			return retried

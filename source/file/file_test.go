@@ -3,12 +3,14 @@ package file
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -162,6 +164,84 @@ func TestSource_Stops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := s.Read(ctx, func(...[]int16) error { cancel(); return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("context: %v", err)
+	}
+}
+
+// fakeFFmpeg is a program that copies its input to a file and writes a WAV.
+func fakeFFmpeg(t *testing.T) (program, seen string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no shell")
+	}
+	dir := t.TempDir()
+	seen = filepath.Join(dir, "seen")
+	wav := write(t, "a.wav", audio.EncodeWAV(16000, tone(440, 16000)))
+	program = filepath.Join(dir, "ffmpeg")
+	script := `#!/bin/sh
+for a; do case "$a" in file:*) input=${a#file:};; esac; done
+if ! cp "$input" ` + seen + `; then exit 1; fi
+if grep -q rubbish "$input"; then echo "file:$input: Invalid data" >&2; exit 1; fi
+cat ` + wav + "\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return program, seen
+}
+
+// oggPage is the first page of an Ogg stream, with one packet.
+func oggPage(packet string) string {
+	page := append([]byte("OggS\x00\x02"), make([]byte, 20)...)
+	page = append(append(page, 1, byte(len(packet))), packet...)
+	sum := uint32(0)
+	for _, b := range page {
+		sum ^= uint32(b) << 24
+		for range 8 {
+			if top := sum >> 31; top == 1 {
+				sum = sum<<1 ^ 0x04c11db7
+			} else {
+				sum <<= 1
+			}
+		}
+	}
+	binary.LittleEndian.PutUint32(page[22:], sum)
+	return string(page)
+}
+
+// What ffmpeg must decode is saved for it: it may have to look at the end first.
+func TestNew_Saved(t *testing.T) {
+	program, seen := fakeFFmpeg(t)
+	for name, head := range map[string]string{
+		"m4a": "\x00\x00\x00\x20ftypM4A ", "aiff": "FORM\x00\x00\x00\x00AIFF", "aac": strings.Repeat("\xff\xf1\x50\x80\x02\x1f\xfc123456789", 100),
+		"vorbis": oggPage("\x01vorbis" + strings.Repeat("\x00", 23)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			body := head + strings.Repeat("x", 10000)
+			s, err := New(strings.NewReader(body), Options{FFmpeg: program, TempDir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := readAll(s); err != nil || len(got) != 1 || len(got[0]) != 16000 {
+				t.Errorf("%d channels, %v", len(got), err)
+			}
+			if saved, err := os.ReadFile(seen); err != nil || string(saved) != body {
+				t.Errorf("ffmpeg got %d bytes of %d, %v", len(saved), len(body), err)
+			}
+			if left, _ := os.ReadDir(dir); len(left) > 0 {
+				t.Errorf("%s is left", left[0].Name())
+			}
+		})
+	}
+	dir := t.TempDir()
+	s, err := New(strings.NewReader("\x00\x00\x00\x20ftypM4A rubbish"), Options{FFmpeg: program, TempDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readAll(s); hearken.CodeOf(err) != hearken.Undecodable || !strings.Contains(err.Error(), "the recording: Invalid data") || strings.Contains(err.Error(), dir) {
+		t.Errorf("%v", err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%s is left", left[0].Name())
 	}
 }
 
