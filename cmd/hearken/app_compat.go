@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -30,13 +33,16 @@ func (a *App) openCompat() compatAPIs {
 		translates := name == "openai" && (a.cfg.OpenaiAPIKey != "" || a.cfg.OpenaiBaseURL != "")
 		engines[i] = upload.Engine{Name: name, Translates: translates}
 	}
+	maxBytes, temp := int64(a.cfg.UploadMaxMB)<<20, filepath.Join(a.cfg.DataDir, "uploads")
 	return compatAPIs{
-		listen: listen.New(listen.Config{
-			Sessions: a.hub, Principal: audioSender, Providers: names, Version: versionString(), Ahead: ahead, Log: a.log,
-		}),
+		// First: it removes what an earlier hub left in the directory.
 		upload: upload.New(upload.Config{
 			Sessions: a.hub, Principal: audioSender, Engines: engines, Decode: decodeFile, Read: a.allSegments, Ahead: ahead,
-			MaxBytes: int64(a.cfg.UploadMaxMB) << 20, TempDir: filepath.Join(a.cfg.DataDir, "uploads"), Log: a.log,
+			MaxBytes: maxBytes, TempDir: temp, Log: a.log,
+		}),
+		listen: listen.New(listen.Config{
+			Sessions: a.hub, Principal: audioSender, Providers: names, Version: versionString(), Ahead: ahead,
+			Decode: decodeBody(temp), MaxBytes: maxBytes, Log: a.log,
 		}),
 	}
 }
@@ -74,4 +80,20 @@ func decodeFile(ctx context.Context, path string, sink func(channels ...[]int16)
 	}
 	defer src.Close()
 	return src.Read(ctx, sink)
+}
+
+// decodeBody decodes the recording that a request brings. What ffmpeg must decode
+// is saved in dir.
+func decodeBody(dir string) func(ctx context.Context, body io.Reader, separate bool, sink func(channels ...[]int16) error) error {
+	return func(ctx context.Context, body io.Reader, separate bool, sink func(channels ...[]int16) error) error {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make directory for uploads: %w", err)
+		}
+		src, err := file.New(body, file.Options{Separate: separate, TempDir: dir})
+		if err != nil {
+			return err
+		}
+		defer src.Close()
+		return src.Read(ctx, sink)
+	}
 }

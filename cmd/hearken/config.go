@@ -46,7 +46,7 @@ type Config struct {
 	OpenaiAPIKey          string   `var:"OPENAI_API_KEY" secret:"" group:"transcription" help:"API key for OpenAI, or for the server at OPENAI_BASE_URL."`
 	OpenaiBaseURL         string   `var:"OPENAI_BASE_URL" group:"transcription" help:"Address of a server with OpenAI's transcription API, such as Groq, speaches, whisper.cpp or vLLM. Default: OpenAI's own."`
 	OpenaiModel           string   `var:"OPENAI_MODEL" group:"transcription" help:"Model to use at that server. Default: whisper-1."`
-	UploadMaxMB           int      `var:"UPLOAD_MAX_MB" default:"25" min:"1" max:"100000" group:"transcription" help:"Largest file that /v1/audio/transcriptions accepts, in megabytes."`
+	UploadMaxMB           int      `var:"UPLOAD_MAX_MB" default:"25" min:"1" max:"100000" group:"transcription" help:"Largest file that /v1/audio/transcriptions accepts, and POST /v1/listen if ffmpeg must decode it, in megabytes."`
 	DefaultLanguage       string   `var:"DEFAULT_LANGUAGE" group:"transcription" help:"Language of sessions that do not name one. Default: pt-BR with deepgram, otherwise en."`
 	Vocabulary            string   `var:"VOCABULARY" group:"transcription" help:"File with names and terms to spell correctly, one per line."`
 	MaxBufferChunks       int      `var:"MAX_BUFFER_CHUNKS" default:"100" min:"1" max:"100000" group:"transcription" help:"Audio chunks that a session holds in memory before they go to the spool."`

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/audio"
 )
 
 // request makes a request of the hub. A header is "Name: value".
@@ -79,6 +82,43 @@ func TestServed_UnknownPaths(t *testing.T) {
 	_, res, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(server.URL(), "http")+"/v2/listen?model=flux-general-en", nil)
 	if err == nil || res.StatusCode != http.StatusNotFound || !strings.Contains(res.Header.Get("dg-error"), "/v1/listen?model=nova-3") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Both APIs take the same recordings: what the hub cannot decode, ffmpeg does.
+func TestServed_Formats(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.UploadMaxMB = 1
+	dir := t.TempDir()
+	wav := filepath.Join(dir, "a.wav")
+	script := "#!/bin/sh\nfor a; do case $a in file:*) test -r \"${a#file:}\" || exit 1;; esac; done\ncat " + wav + "\n"
+	for name, data := range map[string][]byte{wav: audio.EncodeWAV(16000, make([]int16, 3*16000)), filepath.Join(dir, "ffmpeg"): []byte(script)} {
+		if err := os.WriteFile(name, data, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	app := openApp(t, cfg, Options{})
+	server, _ := app.Transports(t.Context())
+	for name, head := range map[string]string{
+		"a.m4a": "\x00\x00\x00\x20ftypM4A ", "a.aiff": "FORM\x00\x00\x00\x00AIFF", "a.aac": strings.Repeat("\xff\xf1\x50\x80\x02\x1f\xfc123456789", 100),
+	} {
+		body := head + strings.Repeat("x", 1000)
+		res, answer := request(t, "POST", server.URL()+"/v1/listen", body, "Content-Type: application/octet-stream")
+		if res.StatusCode != http.StatusOK || !strings.Contains(answer, `"duration":3,`) || !strings.Contains(answer, `"word":"word"`) {
+			t.Errorf("%s as the body: %s: %s", name, res.Status, answer)
+		}
+		form := "--x\r\nContent-Disposition: form-data; name=\"model\"\r\n\r\nwhisper-1\r\n--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" + name + "\"\r\n\r\n" + body + "\r\n--x--\r\n"
+		res, answer = request(t, "POST", server.URL()+"/v1/audio/transcriptions", form, "Content-Type: multipart/form-data; boundary=x")
+		if res.StatusCode != http.StatusOK || !strings.Contains(answer, `"seconds":3}`) {
+			t.Errorf("%s in a form: %s: %s", name, res.Status, answer)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Join(cfg.DataDir, "uploads")); err != nil || len(left) > 0 {
+		t.Errorf("%d files are left, %v", len(left), err)
+	}
+	if res, answer := request(t, "POST", server.URL()+"/v1/listen", "FORM\x00\x00\x00\x00AIFF"+strings.Repeat("x", 2<<20)); res.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("too large: %s: %s", res.Status, answer)
 	}
 }
 

@@ -49,6 +49,8 @@ type conn struct {
 	samples     atomic.Int64    // given to the hub
 	finalUntil  [2]atomic.Int64
 	progress    chan struct{} // finalUntil has grown
+	speakers    speakerCheck
+	doubt       atomic.Pointer[string] // why the declared encoding seems to be wrong
 
 	lastReceived atomic.Int64 // when the sender last sent anything
 	gotAudio     atomic.Bool  // audio came
@@ -128,13 +130,23 @@ func (c *conn) close() {
 // finishAudio ends the audio. It returns an error if its end cannot be decoded.
 func (c *conn) finishAudio() (err error) {
 	if c.decoder != nil && !c.refused && !c.finished {
-		err = c.decoder.close()
-		c.throttle(min(c.h.cfg.Ahead, maxDrain), nil)
+		err = c.closeDecoder()
+		if !c.opts.Recorded { // otherwise the engine was given its time
+			c.throttle(min(c.h.cfg.Ahead, maxDrain), nil)
+		}
 	}
 	c.finished = true
 	c.mayIdle.Store(true)
 	c.finish()
 	return err
+}
+
+// closeDecoder delivers what the decoder still holds.
+func (c *conn) closeDecoder() error {
+	if c.decoder == nil || c.refused {
+		return nil
+	}
+	return c.decoder.close()
 }
 
 // finish ends the session, which then drains.
@@ -171,6 +183,7 @@ func (c *conn) forwardEvents() {
 			c.setFinalUntil(ev.Origin, ev.Seconds)
 		case hearken.InputFinal:
 			c.setFinalUntil(ev.Origin, max(ev.Seconds, ev.Segment.EndTime))
+			c.speakers.add(ev.Segment)
 		}
 		if cut {
 			continue // the events must still be drained

@@ -57,6 +57,7 @@ func (h *hub) Attach(_ context.Context, id, principal string) (hearken.Input, er
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	in := &input{hub: h, id: id, principal: principal, events: make(chan hearken.InputEvent, 32)}
+	in.recorded = h.requests[len(h.requests)-1].Recorded
 	h.inputs = append(h.inputs, in)
 	h.started <- in
 	return in, nil
@@ -72,6 +73,7 @@ func (h *hub) request() hearken.StartRequest {
 type input struct {
 	hub           *hub
 	id, principal string
+	recorded      bool
 
 	mu        sync.Mutex
 	events    chan hearken.InputEvent
@@ -114,6 +116,11 @@ func (in *input) Finalize(channels ...hearken.Origin) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.finalized = append(in.finalized, channels)
+	if in.recorded && !in.closed { // nobody waits for the words
+		for i, c := range in.pcm {
+			in.events <- hearken.InputEvent{Kind: hearken.InputProgress, Origin: channelOrigins[i], Seconds: float64(len(c)) / 16000}
+		}
+	}
 	return nil
 }
 
@@ -306,6 +313,7 @@ type message struct {
 	Channels     int
 	Models       []string
 	ModelInfo    map[string]map[string]string `json:"model_info"`
+	Warnings     []warning
 
 	raw string
 }

@@ -2,7 +2,9 @@
 // any engine of the hub: a program written for Deepgram points its base URL at
 // the hub and works. Every stream is a stored session of its own; its id is the
 // request id. POST /v1/listen accepts a recording as its body; the answer holds
-// metadata, channels and, if asked for, utterances.
+// metadata, channels and, if asked for, utterances and paragraphs. Recordings in
+// other formats than those below, such as M4A, AAC, AIFF and Vorbis, need ffmpeg.
+// Flux, /v2/listen, is not served: see [Unknown].
 //
 // Binary messages are audio; text messages are KeepAlive, Finalize and
 // CloseStream. The hub sends Results, SpeechStarted, UtteranceEnd and, at the
@@ -24,7 +26,12 @@
 // interim_results, endpointing, utterance_end_ms, vad_events, diarize and
 // diarize_model, punctuate and smart_format (the engines always punctuate;
 // without either, punctuation and capitals are removed), keyterm, keywords
-// (their weights are ignored), tag (the session's title) and extra.
+// (their weights are ignored), tag (the session's title) and extra; of a
+// recording also utterances and paragraphs, which smart_format includes.
+//
+// What had no effect is named in the warnings of the metadata: diarize with an
+// engine that does not tell speakers apart, and an encoding that seems to be
+// another.
 //
 // Accepted without effect, because the transcript is still right without them:
 // alternatives, callback_method, detect_entities, dictation, filler_words,
@@ -56,6 +63,7 @@ package listen
 import (
 	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -84,6 +92,14 @@ type Config struct {
 	Providers []string
 	// Version is the hub's, for the model_info of results.
 	Version string
+	// Decode delivers a recording in a format that package audio does not know,
+	// at [hearken.SampleRate], with its two channels apart if separate is set.
+	// Audio that cannot be decoded is an [*hearken.Error] with
+	// [hearken.Undecodable]; an error of sink ends it. If it is nil, such
+	// recordings are refused.
+	Decode func(ctx context.Context, body io.Reader, separate bool, sink func(channels ...[]int16) error) error
+	// MaxBytes is the most that Decode may have to read; 25 MiB.
+	MaxBytes int64
 	// Ahead is how much audio may wait for the engine before a sender that is
 	// faster than real time has to wait too. It must be less than the hub can
 	// spool. The default is 2 minutes.
@@ -105,6 +121,9 @@ func New(cfg Config) *Handler {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Ahead <= 0 {
 		cfg.Ahead = 2 * time.Minute
+	}
+	if cfg.MaxBytes <= 0 {
+		cfg.MaxBytes = 25 << 20
 	}
 	return &Handler{
 		cfg: cfg, idle: 10 * time.Second, drain: 5 * time.Second, write: 30 * time.Second,
@@ -165,6 +184,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.serve()
 }
 
+// isClosing reports whether the hub is closing.
+func (h *Handler) isClosing() bool {
+	select {
+	case <-h.conns.Closing():
+		return true
+	default:
+		return false
+	}
+}
+
 var errClosing = hearken.Errorf(hearken.Busy, "The hub is shutting down.")
 
 // begin makes the session of a stream and attaches to it.
@@ -177,7 +206,7 @@ func (h *Handler) begin(r *http.Request) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.Principal = principal
+	opts.Principal, opts.Recorded = principal, r.Method == http.MethodPost
 	session, err := h.cfg.Sessions.Start(r.Context(), opts.StartRequest)
 	if err != nil {
 		return nil, err

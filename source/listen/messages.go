@@ -23,10 +23,27 @@ type (
 		Alternatives [1]alternative `json:"alternatives"`
 	}
 	alternative struct {
-		Transcript string   `json:"transcript"`
-		Confidence float64  `json:"confidence"`
-		Languages  []string `json:"languages,omitempty"`
-		Words      []word   `json:"words"`
+		Transcript string      `json:"transcript"`
+		Confidence float64     `json:"confidence"`
+		Languages  []string    `json:"languages,omitempty"`
+		Words      []word      `json:"words"`
+		Paragraphs *paragraphs `json:"paragraphs,omitempty"`
+	}
+	paragraphs struct {
+		Transcript string      `json:"transcript"`
+		Paragraphs []paragraph `json:"paragraphs"`
+	}
+	paragraph struct {
+		Sentences []sentence `json:"sentences"`
+		Speaker   *int       `json:"speaker,omitempty"`
+		NumWords  int        `json:"num_words"`
+		Start     float64    `json:"start"`
+		End       float64    `json:"end"`
+	}
+	sentence struct {
+		Text  string  `json:"text"`
+		Start float64 `json:"start"`
+		End   float64 `json:"end"`
 	}
 	word struct {
 		Word       string  `json:"word"`
@@ -89,7 +106,14 @@ type (
 		Channels       int                  `json:"channels"`
 		Models         []string             `json:"models"`
 		ModelInfo      map[string]modelInfo `json:"model_info"`
+		Warnings       []warning            `json:"warnings,omitempty"`
 		Extra          map[string]string    `json:"extra,omitempty"`
+	}
+	// A warning says which parameter had no effect, and why.
+	warning struct {
+		Parameter string `json:"parameter"`
+		Type      string `json:"type"` // one of Deepgram's
+		Message   string `json:"message"`
 	}
 )
 
@@ -114,6 +138,7 @@ func (c *conn) summaryOf(meta metadata) summary {
 		Duration:       millis(c.seconds()),
 		Models:         []string{meta.ModelUUID},
 		ModelInfo:      map[string]modelInfo{meta.ModelUUID: meta.ModelInfo},
+		Warnings:       c.warnings(),
 		Extra:          meta.Extra,
 	}
 	if s.Duration > 0 {

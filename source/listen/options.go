@@ -21,6 +21,8 @@ type options struct {
 	vadEvents    bool
 	diarize      bool
 	punctuate    bool // punctuation and capitals stay
+	paragraphs   bool // of a recording
+	utterances   bool // of a recording
 	multilingual bool
 	endpointing  bool
 	pause        float64 // in seconds: it ends an utterance
@@ -56,8 +58,12 @@ func parseOptions(raw string, providers []string) (options, error) {
 		punctuate: q.flag("punctuate"),
 		extra:     map[string]string{},
 	}
+	o.paragraphs, o.utterances = q.flag("paragraphs"), q.flag("utterances")
 	if q.flag("smart_format") {
-		o.punctuate = true
+		o.paragraphs = true
+	}
+	if o.paragraphs {
+		o.punctuate = true // as at Deepgram: paragraphs are made of sentences
 	}
 	switch q.Get("diarize_model") {
 	case "", "false":

@@ -81,6 +81,11 @@ func (c *conn) decode(b []byte) (err error) {
 	if err == nil {
 		err = c.decoder.write(b)
 	}
+	if err == nil && c.doubt.Load() == nil {
+		if doubt := c.decoder.inner.Doubt(); doubt != "" {
+			c.doubt.Store(&doubt)
+		}
+	}
 	c.refused = err != nil
 	return err
 }
@@ -101,8 +106,13 @@ func (c *conn) audioHash() string {
 
 // deliver gives decoded audio to the hub.
 func (c *conn) deliver(channels ...[]int16) error {
+	f, _ := c.decoder.inner.Format()
+	return c.deliverAs(f, channels...)
+}
+
+// deliverAs gives audio to the hub that came in a format.
+func (c *conn) deliverAs(f audio.Format, channels ...[]int16) error {
 	if c.samples.Load() == 0 {
-		f, _ := c.decoder.inner.Format()
 		if err := c.in.Describe(f.Encoding, f.Rate, len(channels)); err != nil {
 			return err
 		}
@@ -136,13 +146,8 @@ func (c *conn) throttle(maxAhead time.Duration, gone <-chan struct{}) {
 		return
 	}
 	for {
-		sent := c.samples.Load()
-		behind := c.finalUntil[0].Load()
-		if c.channels.Load() == 2 {
-			behind = min(behind, c.finalUntil[1].Load())
-		}
-		ahead := time.Duration(sent-behind) * time.Second / hearken.SampleRate
-		early := time.Duration(sent)*time.Second/hearken.SampleRate - time.Since(c.startedAt)
+		ahead := c.ahead()
+		early := time.Duration(c.samples.Load())*time.Second/hearken.SampleRate - time.Since(c.startedAt)
 		if ahead <= maxAhead || early <= 0 {
 			return
 		}
@@ -167,6 +172,15 @@ func (c *conn) throttle(maxAhead time.Duration, gone <-chan struct{}) {
 			c.mayIdle.Store(false)
 		}
 	}
+}
+
+// ahead is how much audio the hub has whose words are not final.
+func (c *conn) ahead() time.Duration {
+	final := c.finalUntil[0].Load()
+	if c.channels.Load() == 2 {
+		final = min(final, c.finalUntil[1].Load())
+	}
+	return time.Duration(c.samples.Load()-final) * time.Second / hearken.SampleRate
 }
 
 // A streamDecoder decodes a stream in the format that its query declared.

@@ -2,17 +2,16 @@ package listen
 
 import (
 	"bufio"
-	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/audio"
 	"github.com/hearken-dev/hearken/source/wsconn"
 )
 
@@ -24,14 +23,13 @@ type recording struct {
 	incomplete bool           // some audio was not transcribed; final once stopped has a value
 }
 
-// transcribe serves POST: the body is audio and the answer its text. The audio
-// is handled like that of a stream.
+// transcribe serves POST: the body is audio and the answer its text.
 func (h *Handler) transcribe(w http.ResponseWriter, r *http.Request) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "application/json" {
 		Refuse(w, http.StatusUnsupportedMediaType, hearken.Errorf(hearken.Invalid, "This hub does not fetch recordings; send the audio itself as the body."))
 		return
 	}
-	body := bufio.NewReader(r.Body)
+	body := bufio.NewReaderSize(r.Body, audio.HeadSize)
 	if _, err := body.Peek(1); err != nil {
 		Refuse(w, http.StatusBadRequest, hearken.Errorf(hearken.Invalid, "There is no audio in this request."))
 		return // before it makes a session without audio
@@ -51,7 +49,11 @@ func (h *Handler) transcribe(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
 	}
 	go rec.collect(stop, stopReading)
-	if err := rec.sendAll(body); err != nil {
+	err = rec.sendAll(r.Context(), body)
+	if err == nil {
+		err = rec.finish()
+	}
+	if err != nil {
 		if errors.Is(err, errClosing) {
 			stopReading() // collect may not have noticed yet
 		}
@@ -59,38 +61,83 @@ func (h *Handler) transcribe(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(rec.answer(r.URL.Query().Get("utterances") == "true"))
+	_ = json.NewEncoder(w).Encode(rec.answer())
 }
 
-// sendAll gives all audio to the hub and waits for the last words.
-func (rec *recording) sendAll(body io.Reader) error {
+// sendAll gives all audio to the hub.
+func (rec *recording) sendAll(ctx context.Context, body *bufio.Reader) error {
 	c := rec.c
+	head, _ := body.Peek(audio.HeadSize) // a shorter one is enough at the end
+	if f := c.opts.audioFormat; f.Encoding == "" && !f.container && c.h.cfg.Decode != nil {
+		if err := audio.Probe(head); err != nil {
+			return rec.convert(ctx, body, audio.DetectFormat(head), err)
+		}
+	}
 	buf := wsconn.Buffers.Get().(*wsconn.Buffer)
 	defer wsconn.Buffers.Put(buf)
-	for ended := false; !ended; {
+	for {
 		n, err := body.Read(buf[:])
 		if err := c.decode(buf[:n]); err != nil {
 			return recordingError(err)
 		}
-		c.throttle(c.h.cfg.Ahead, nil)
-		select {
-		case <-c.h.conns.Closing():
-			return errClosing
-		default:
-		}
+		c.waitForEngine(c.h.cfg.Ahead)
 		switch {
+		case c.h.isClosing():
+			return errClosing
 		case errors.Is(err, io.EOF):
-			ended = true
+			return nil
 		case err != nil:
 			return hearken.Errorf(hearken.Invalid, "The audio ended before it was complete: %w.", err)
 		}
 	}
-	if err := c.finishAudio(); err != nil {
+}
+
+// convert sends a recording that is not decoded here for the given reason.
+func (rec *recording) convert(ctx context.Context, body io.Reader, encoding string, reason error) error {
+	c := rec.c
+	c.gotAudio.Store(true)
+	limited := http.MaxBytesReader(nil, io.NopCloser(body), c.h.cfg.MaxBytes)
+	err := c.h.cfg.Decode(ctx, io.TeeReader(limited, hashWriter{c}), c.opts.audioFormat.Channels == 2, func(channels ...[]int16) error {
+		if err := c.deliverAs(audio.Format{Encoding: encoding}, channels...); err != nil {
+			return err
+		}
+		c.waitForEngine(c.h.cfg.Ahead)
+		if c.h.isClosing() {
+			return errClosing
+		}
+		return nil
+	})
+	var failure *hearken.Error
+	switch {
+	case err == nil:
+		return nil
+	case c.h.isClosing():
+		return errClosing
+	case isTooLarge(err):
+		return hearken.Errorf(hearken.Invalid, "A recording that must be converted may have at most %d MB: %w.", c.h.cfg.MaxBytes>>20, err).
+			WithTry("WAV, FLAC, MP3 or Opus, which need no conversion, or a higher UPLOAD_MAX_MB")
+	case hearken.CodeOf(err) != hearken.Undecodable || !errors.As(err, &failure):
+		return err
+	case failure.Try != "": // what would help
+		return hearken.Errorf(hearken.Invalid, "%w", reason).WithTry("%s", failure.Try)
+	}
+	return hearken.Errorf(hearken.Invalid, "%w %w", reason, err)
+}
+
+// finish ends the audio and waits for the last words.
+func (rec *recording) finish() error {
+	c := rec.c
+	if err := c.closeDecoder(); err != nil {
 		return recordingError(err)
 	}
 	if c.samples.Load() == 0 {
 		return hearken.Errorf(hearken.Invalid, "There is no audio in it.")
 	}
+	// From then on the hub waits only a limited time.
+	if err := c.in.Finalize(); err == nil {
+		c.waitForEngine(nearEnd)
+	}
+	_ = c.finishAudio() // its decoder is closed
 	select {
 	case reason := <-rec.stopped:
 		switch reason {
@@ -109,6 +156,43 @@ func (rec *recording) sendAll(body io.Reader) error {
 	case <-c.requestDone:
 		return errClosing
 	}
+}
+
+// nearEnd is how much of a recording may not be final when its session is
+// finished.
+const nearEnd = time.Second
+
+// waitForEngine waits until at most maxAhead of the audio is not final, so that
+// the hub need not drop any. Nobody listens to a recording, so it goes at the
+// engine's pace, not in real time. An engine that is silent for as long as the
+// audio takes has nothing to say about it.
+func (c *conn) waitForEngine(maxAhead time.Duration) {
+	for {
+		ahead := c.ahead()
+		if ahead <= maxAhead {
+			return
+		}
+		timer := time.NewTimer(ahead)
+		select {
+		case <-c.progress:
+			timer.Stop()
+			continue
+		case <-timer.C:
+		case <-c.eventsDone:
+		case <-c.requestDone:
+		case <-c.h.conns.Closing():
+		}
+		timer.Stop()
+		return
+	}
+}
+
+// A hashWriter adds what is written to the hash of a stream's audio.
+type hashWriter struct{ c *conn }
+
+func (h hashWriter) Write(b []byte) (int, error) {
+	h.c.hashAudio(b)
+	return len(b), nil
 }
 
 // recordingError explains to a client why audio was not accepted.
@@ -145,61 +229,4 @@ func (rec *recording) collect(stop chan struct{}, stopReading func()) {
 			return
 		}
 	}
-}
-
-func (rec *recording) add(seg *hearken.Segment) {
-	i := slices.Index(channelOrigins, seg.Origin)
-	if i < 0 || seg.Status != hearken.Confirmed || !seg.Spoken() {
-		return
-	}
-	a := rec.c.opts.alternativeOf(seg)
-	u := utterance{
-		Start: millis(seg.StartTime), End: millis(seg.EndTime), Confidence: a.Confidence, Channel: i,
-		Transcript: a.Transcript, Words: a.Words, ID: uuid.NewString(), languages: a.Languages,
-	}
-	if rec.c.opts.diarize {
-		u.Speaker = seg.Speaker
-	}
-	rec.utterances[i] = append(rec.utterances[i], u)
-}
-
-func (rec *recording) answer(utterances bool) answer {
-	c := rec.c
-	meta := metadataOf(c.session, c.h.cfg.Version, c.opts.extra)
-	a := answer{Metadata: c.summaryOf(meta)}
-	for i := range int(c.channels.Load()) {
-		all := rec.utterances[i]
-		slices.SortStableFunc(all, byStart)
-		a.Results.Channels = append(a.Results.Channels, channel{[1]alternative{joinUtterances(all)}})
-		if utterances {
-			a.Results.Utterances = append(a.Results.Utterances, all...)
-		}
-	}
-	slices.SortStableFunc(a.Results.Utterances, byStart)
-	return a
-}
-
-func byStart(a, b utterance) int { return cmp.Compare(a.Start, b.Start) }
-
-// joinUtterances is everything that was said on a channel.
-func joinUtterances(all []utterance) alternative {
-	a := alternative{Words: []word{}}
-	sum := 0.0
-	for _, s := range all {
-		if a.Transcript != "" {
-			a.Transcript += " "
-		}
-		a.Transcript += s.Transcript
-		a.Words = append(a.Words, s.Words...)
-		for _, l := range s.languages {
-			if !slices.Contains(a.Languages, l) {
-				a.Languages = append(a.Languages, l)
-			}
-		}
-		sum += s.Confidence
-	}
-	if len(all) > 0 {
-		a.Confidence = round4(sum / float64(len(all)))
-	}
-	return a
 }

@@ -3,8 +3,11 @@ package listen
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -71,6 +74,164 @@ func TestRecording(t *testing.T) {
 	if in := <-h.detached; !in.isFinished() {
 		t.Error("the session was left open")
 	}
+}
+
+// transcript sends a recording and returns the answer.
+func transcript(t *testing.T, url string, body io.Reader) answer {
+	t.Helper()
+	response := post(t, url, "audio/wav", body)
+	var got answer
+	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || response.StatusCode != http.StatusOK {
+		t.Fatal(response.Status, err)
+	}
+	return got
+}
+
+func wav(seconds int) io.Reader {
+	return bytes.NewReader(audio.EncodeWAV(16000, make([]int16, seconds*16000)))
+}
+
+// Nobody waits for the words of a recording: the engine may take longer
+// stretches at once.
+func TestRecording_IsRecorded(t *testing.T) {
+	h, _, url := serve(t)
+	transcript(t, url, wav(60))
+	if !h.request().Recorded {
+		t.Error("the session is a live one")
+	}
+	if in := <-h.detached; len(in.asked()) != 1 {
+		t.Errorf("the last words were asked for %d times", len(in.asked()))
+	}
+}
+
+func TestRecording_Paragraphs(t *testing.T) {
+	h, _, url := serve(t)
+	one, two := 0, 1
+	h.drain = func(in *input) {
+		first, second := final(0.5, "Good morning. How are you?"), final(5, "Fine, thanks.")
+		for i := range first.Segment.Words {
+			first.Segment.Words[i].Speaker = &one
+		}
+		for i := range second.Segment.Words {
+			second.Segment.Words[i].Speaker = &two
+		}
+		in.emit(first, second, final(7, "and so"), final(30, "Bye."))
+	}
+	for query, want := range map[string]*paragraphs{
+		"?punctuate=true": nil,
+		"?paragraphs=true": {
+			Transcript: "\nGood morning. How are you? Fine, thanks. and so\n\nBye.",
+			Paragraphs: []paragraph{
+				{Sentences: []sentence{{"Good morning.", 0.5, 1.6}, {"How are you?", 1.7, 3.4}, {"Fine, thanks.", 5, 6.1}, {"and so", 7, 8.1}}, NumWords: 9, Start: 0.5, End: 8.1},
+				{Sentences: []sentence{{"Bye.", 30, 30.5}}, NumWords: 1, Start: 30, End: 30.5},
+			},
+		},
+		"?smart_format=true&diarize=true": {
+			Transcript: "\nSpeaker 0: Good morning. How are you?\n\nSpeaker 1: Fine, thanks.\n\nand so\n\nBye.",
+			Paragraphs: []paragraph{
+				{Sentences: []sentence{{"Good morning.", 0.5, 1.6}, {"How are you?", 1.7, 3.4}}, NumWords: 5, Start: 0.5, End: 3.4, Speaker: &one},
+				{Sentences: []sentence{{"Fine, thanks.", 5, 6.1}}, NumWords: 2, Start: 5, End: 6.1, Speaker: &two},
+				{Sentences: []sentence{{"and so", 7, 8.1}}, NumWords: 2, Start: 7, End: 8.1},
+				{Sentences: []sentence{{"Bye.", 30, 30.5}}, NumWords: 1, Start: 30, End: 30.5},
+			},
+		},
+	} {
+		got := transcript(t, url+query, wav(40))
+		if diff := cmp.Diff(want, got.Results.Channels[0].Alternatives[0].Paragraphs); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+	h.drain = nil
+	if got := transcript(t, url+"?paragraphs=true", wav(1)); cmp.Diff(&paragraphs{Paragraphs: []paragraph{}}, got.Results.Channels[0].Alternatives[0].Paragraphs) != "" {
+		t.Errorf("silence: %+v", got.Results.Channels[0].Alternatives[0].Paragraphs)
+	}
+}
+
+// Who asks for speakers and gets none learns why.
+func TestRecording_DiarizeWarns(t *testing.T) {
+	h, _, url := serve(t)
+	speaker := 0
+	for name, tt := range map[string]struct {
+		query string
+		said  []hearken.InputEvent
+		warns bool
+	}{
+		"NoSpeakers": {"?diarize=true", []hearken.InputEvent{final(0, "Hello.")}, true},
+		"NotAsked":   {"", []hearken.InputEvent{final(0, "Hello.")}, false},
+		"NoWords":    {"?diarize_model=latest", nil, false},
+		"Speakers":   {"?diarize=true", []hearken.InputEvent{final(0, "Hello."), with(final(2, "Hi."), func(s *hearken.Segment) { s.Speaker = &speaker })}, false},
+	} {
+		h.drain = func(in *input) { in.emit(tt.said...) }
+		got := transcript(t, url+tt.query, wav(5)).Metadata.Warnings
+		if (len(got) == 1) != tt.warns || tt.warns && (got[0].Parameter != "diarize" || !strings.Contains(got[0].Message, "speakers")) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func with(ev hearken.InputEvent, change func(*hearken.Segment)) hearken.InputEvent {
+	change(ev.Segment)
+	return ev
+}
+
+// What package audio cannot decode is decoded elsewhere, whole.
+func TestRecording_Convert(t *testing.T) {
+	h, handler, url := serve(t)
+	handler.cfg.MaxBytes = 20000
+	var separate bool
+	handler.cfg.Decode = func(_ context.Context, body io.Reader, apart bool, sink func(channels ...[]int16) error) error {
+		b, err := io.ReadAll(body)
+		switch separate = apart; {
+		case err != nil:
+			return fmt.Errorf("save recording: %w", err)
+		case bytes.Contains(b, []byte("without ffmpeg")):
+			return hearken.Errorf(hearken.Undecodable, "it needs ffmpeg.").WithTry("install ffmpeg")
+		case bytes.Contains(b, []byte("rubbish")):
+			return hearken.Errorf(hearken.Undecodable, "ffmpeg says no.")
+		}
+		for range 3 {
+			channels := [][]int16{make([]int16, len(b)), make([]int16, len(b))}
+			if !apart {
+				channels = channels[:1]
+			}
+			if err := sink(channels...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	const m4a, aiff = "\x00\x00\x00\x20ftypM4A ", "FORM\x00\x00\x00\x00AIFF"
+	for _, tt := range []struct {
+		query, body string
+		channels    int
+	}{
+		{"", m4a + strings.Repeat("x", 10000), 1},
+		{"?multichannel=true", aiff + strings.Repeat("x", 9000), 2},
+	} {
+		got := transcript(t, url+tt.query, strings.NewReader(tt.body))
+		sum := sha256.Sum256([]byte(tt.body))
+		if got.Metadata.SHA256 != hex.EncodeToString(sum[:]) || got.Metadata.Channels != tt.channels || separate != (tt.channels == 2) {
+			t.Errorf("%+v", got.Metadata)
+		}
+		in := <-h.detached
+		if pcm, _ := in.received(); len(pcm) != tt.channels || len(pcm[0]) != 3*len(tt.body) {
+			t.Errorf("%d channels", len(pcm))
+		}
+	}
+	for body, says := range map[string]string{
+		m4a + "without ffmpeg": "MP4 or M4A); send PCM16 at 8 to 48 kHz, WAV, Ogg/Opus or WebM/Opus. Try: install ffmpeg",
+		m4a + "rubbish":        "ffmpeg says no",
+	} {
+		checkRefusal(t, post(t, url, "audio/mp4", strings.NewReader(body)), 400, "Bad Request", says)
+	}
+	checkRefusal(t, post(t, url, "audio/mp4", strings.NewReader(m4a+strings.Repeat("x", 30000))), 413, "Request Entity Too Large", "UPLOAD_MAX_MB")
+	// What is declared is what it is, and known formats need no conversion.
+	handler.cfg.Decode = func(context.Context, io.Reader, bool, func(channels ...[]int16) error) error {
+		t.Error("converted")
+		return nil
+	}
+	transcript(t, url+pcm16, strings.NewReader(m4a+strings.Repeat("x", 1000)))
+	transcript(t, url, wav(1))
 }
 
 func TestRecording_Refusals(t *testing.T) {

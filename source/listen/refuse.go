@@ -63,7 +63,7 @@ func statusOf(err error) int {
 	if errors.Is(err, errClosing) {
 		return http.StatusServiceUnavailable
 	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+	if isTooLarge(err) {
 		return http.StatusRequestEntityTooLarge
 	}
 	switch hearken.CodeOf(err) {
@@ -79,6 +79,12 @@ func statusOf(err error) int {
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
+}
+
+// isTooLarge reports whether a body had more bytes than it may.
+func isTooLarge(err error) bool {
+	_, ok := errors.AsType[*http.MaxBytesError](err)
+	return ok
 }
 
 // headerText makes a sentence one line of ASCII for a header.

@@ -507,3 +507,22 @@ func kinds(all []message) []string {
 	}
 	return slices.Clip(out)
 }
+
+// The summary says what was asked for and not done.
+func TestStream_Warnings(t *testing.T) {
+	h, _, url := serve(t)
+	c := dial(t, h, url+pcm16+"&diarize=true", nil)
+	tone := make([]byte, 16000) // of mu-law, at 333 Hz
+	for i := range tone {
+		tone[i] = []byte{0xff, 0xa8, 0x98, 0x90, 0x8d, 0x8b, 0x8a, 0x8b, 0x8d, 0x90, 0x98, 0xa8, 0x7f, 0x28, 0x18, 0x10, 0x0d, 0x0b, 0x0a, 0x0b, 0x0d, 0x10, 0x18, 0x28}[i%24]
+	}
+	c.sendAudio(tone)
+	c.in.emit(final(0, "noise"))
+	c.next("Results")
+	c.text(`{"type":"CloseStream"}`)
+	all, _ := c.rest()
+	got := all[len(all)-1].Warnings
+	if len(got) != 2 || got[0].Parameter != "diarize" || got[1].Parameter != "encoding" || !strings.Contains(got[1].Message, "encoding=mulaw") {
+		t.Errorf("%+v", got)
+	}
+}
