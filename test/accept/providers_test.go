@@ -22,7 +22,7 @@ func TestProviders_Examples(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, sections, _ := strings.Cut(string(document), "\n## For programs written for Deepgram\n")
-	sections, _, found := strings.Cut(sections, "\n## What was tried")
+	sections, _, found := strings.Cut(sections, "\n## What was tested")
 	blocks := regexp.MustCompile("(?s)\n```(\\w*)\n(.*?)\n```").FindAllStringSubmatch(sections, -1)
 	if !found || len(blocks) < 5 {
 		t.Fatalf("%d examples were found in docs/providers.md", len(blocks))
