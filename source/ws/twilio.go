@@ -55,8 +55,9 @@ func (s *twilioStart) ticket() string {
 func (c *conn) awaitTicket(r *http.Request) (principal string, err error) {
 	unknown := hearken.Errorf(hearken.Unauthorized, "this sender has shown no ticket.").
 		WithTry("the wsEndpoint of start_transcription, or with Twilio a custom parameter named ticket")
-	timer := time.AfterFunc(c.h.ticketTimeout, func() { _ = c.ws.Close(closeUnauthorized, "no ticket came in time.") })
-	defer timer.Stop()
+	known := make(chan struct{})
+	defer close(known)
+	go c.closeUnless(known, c.h.ticketTimeout)
 	c.ws.SetReadLimit(maxBeforeTicket)
 	defer c.ws.SetReadLimit(-1)
 	for range maxMessagesBefore {
@@ -79,6 +80,20 @@ func (c *conn) awaitTicket(r *http.Request) (principal string, err error) {
 		return c.h.cfg.Redeem(r, m.Start.ticket())
 	}
 	return "", unknown
+}
+
+// closeUnless closes the connection of a sender that does not become known in
+// time, or before the hub closes.
+func (c *conn) closeUnless(known <-chan struct{}, within time.Duration) {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case <-known:
+	case <-timer.C:
+		_ = c.ws.Close(closeUnauthorized, "no ticket came in time.")
+	case <-c.h.conns.Closing():
+		_ = c.ws.Close(websocket.StatusGoingAway, hearken.StopShutdown)
+	}
 }
 
 // handleTwilio handles a message of Twilio's. From the first one on the hub

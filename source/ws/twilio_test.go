@@ -144,6 +144,22 @@ func TestTwilio_NoTicket(t *testing.T) {
 	})
 }
 
+// A sender that has not shown its ticket does not delay the end of the hub.
+func TestTwilio_Close(t *testing.T) {
+	_, handler, url := serveCalls(t)
+	handler.ticketTimeout = time.Hour
+	c := dial(t, url+known, "nobody")
+	c.text(twilioConnected)
+	done := make(chan error, 1)
+	go func() { done <- handler.Close(t.Context()) }()
+	if ce := c.closed(); ce.Code != websocket.StatusGoingAway {
+		t.Errorf("closed with %v", ce)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTwilio_Invalid(t *testing.T) {
 	for name, send := range map[string][]string{
 		"MediaFirst": {twilioConnected, twilioAudio("inbound", 0, loud)},
