@@ -54,7 +54,7 @@ type App struct {
 	hub          *live.Hub
 	scribe       hearken.Scribe // captures this computer's audio
 	closeScribe  func(context.Context) error
-	parrotScribe bool // scribe is ParrotScribe's CLI, whose audio the hub does not see
+	parrotScribe *captureProbe // if scribe is ParrotScribe's CLI, whose audio the hub does not see
 	actionParts
 	factory *mcpserver.Factory
 	audio   *ws.Handler // receives the audio of sessions

@@ -20,8 +20,8 @@ func (a *App) openScribe() {
 	if c.ScribeBackend != "native" && capture == nil {
 		_, err := pscribe.Find(c.PscribePath)
 		if err == nil || c.ScribeBackend == "pscribe" { // if it is missing, each call says so
-			a.parrotScribe = true
 			a.scribe = pscribe.New(pscribe.Config{Path: c.PscribePath, Log: a.log})
+			a.parrotScribe = &captureProbe{scribe: a.scribe, now: a.now}
 			if c.ScribeKeep {
 				r := scribe.Record(a.scribe, scribe.RecorderConfig{Store: a.hub, Principal: act.Local, Log: a.log})
 				a.scribe, a.closeScribe = r, r.Close

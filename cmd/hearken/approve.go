@@ -69,7 +69,7 @@ func (p *program) decide(ctx context.Context, ids []string, all bool, v act.Deci
 			d.limitGrant(&shown[i], &v)
 		}
 		if err := d.decide(ctx, &shown[i], v); err != nil {
-			return err
+			return errors.Join(err, d.report(context.WithoutCancel(ctx)))
 		}
 	}
 	return d.report(ctx)
@@ -95,15 +95,14 @@ func (p *program) newDecider(pin string) *decider {
 	return d
 }
 
+// alikeOf is the same for actions that one grant covers.
+func alikeOf(a *hearken.Action) [3]string { return [3]string{a.Principal, a.Tool, a.Target} }
+
 // limitGrant makes a decision about one of several actions: those that cannot be
 // granted are approved once, and one grant is enough for those alike.
 func (d *decider) limitGrant(a *hearken.Action, v *act.DecisionRequest) {
-	alike := [3]string{a.Principal, a.Tool, a.Target}
-	if !a.Grantable || d.granted[alike] {
+	if !a.Grantable || d.granted[alikeOf(a)] {
 		v.Grant = nil
-	}
-	if v.Grant != nil {
-		d.granted[alike] = true
 	}
 }
 
@@ -118,6 +117,9 @@ func (d *decider) decide(ctx context.Context, a *hearken.Action, v act.DecisionR
 	if err != nil {
 		d.errs = append(d.errs, fmt.Errorf("%s: %w", v.ID, err))
 		return nil
+	}
+	if v.Grant != nil {
+		d.granted[alikeOf(a)] = true
 	}
 	d.results = append(d.results, got)
 	return nil

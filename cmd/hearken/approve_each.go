@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,10 +33,8 @@ func (p *program) decideEach(ctx context.Context, v act.DecisionRequest) error {
 		return err
 	}
 	d := p.newDecider(pin)
-	if err := p.askEach(ctx, d, shown, v); err != nil {
-		return err
-	}
-	if err := d.report(ctx); err != nil {
+	// What was decided is reported, however the questions ended.
+	if err := errors.Join(p.askEach(ctx, d, shown, v), d.report(context.WithoutCancel(ctx))); err != nil {
 		return err
 	}
 	return p.countLater(ctx, shown)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -64,15 +65,46 @@ func earlierAudio(ctx context.Context, store hearken.Store) (last time.Time, err
 // ParrotScribe.
 func (a *App) lastAudio() time.Time {
 	last := a.hub.LastAudio()
-	if !a.parrotScribe {
+	if a.parrotScribe == nil {
 		return last
+	}
+	if at := a.parrotScribe.lastAudio(); at.After(last) {
+		return at
+	}
+	return last
+}
+
+// A captureProbe finds out whether ParrotScribe captures. It asks at most every
+// few seconds, because each question runs a program.
+type captureProbe struct {
+	scribe hearken.Scribe
+	now    func() time.Time
+
+	mu      sync.Mutex
+	asked   time.Time
+	running time.Time // when it was last known to capture
+}
+
+// probeEvery is how often a captureProbe asks.
+const probeEvery = 5 * time.Second
+
+// lastAudio returns when ParrotScribe last captured. If it does not say, it
+// counts as capturing.
+func (c *captureProbe) lastAudio() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	if age := now.Sub(c.asked); age >= 0 && age < probeEvery && !c.asked.IsZero() {
+		return c.running
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scribeTimeout)
 	defer cancel()
-	if st, err := a.scribe.Status(ctx); err == nil && st.Running {
-		return a.now()
+	st, err := c.scribe.Status(ctx)
+	if code := hearken.CodeOf(err); err == nil && st.Running || err != nil && code != hearken.NotFound && code != hearken.Invalid && code != hearken.Forbidden {
+		c.running = now
 	}
-	return last
+	c.asked = now
+	return c.running
 }
 
 // countReading counts a request whose answer has transcript text as reading, for
@@ -96,7 +128,7 @@ var scribeWithoutText = []string{"start", "stop", "new", "status", "meter"}
 // transcript text: entries of a capture, or the words behind an action. Commands
 // make these requests, and so may any agent that has a shell.
 func (a *App) countControl(req controlRequest, result []byte) {
-	scribed := req.Op == "scribe" && req.Scribe != nil && !slices.Contains(scribeWithoutText, req.Scribe.Do)
+	scribed := req.Op == "scribe" && req.Scribe != nil && !slices.Contains(scribeWithoutText, req.Scribe.Do) || req.Op == "actions.call"
 	// Inside of a JSON string the quotes would have a backslash.
 	if scribed || bytes.Contains(result, []byte(`"quote":"`)) {
 		a.exposure.Read(act.Local)

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -75,4 +77,45 @@ func overSocket(t *testing.T, app *App, req controlRequest) error {
 	defer conn.Close()
 	_, err = sendControl[json.RawMessage](t.Context(), conn, req)
 	return err
+}
+
+// A scribeStatus is a scribe that only has a status.
+type scribeStatus struct {
+	hearken.Scribe
+	running bool
+	err     error
+	asked   int
+}
+
+func (s *scribeStatus) Status(context.Context) (*hearken.ScribeStatus, error) {
+	s.asked++
+	return &hearken.ScribeStatus{Running: s.running}, s.err
+}
+
+// While ParrotScribe captures, or does not say, people can be heard.
+func TestCaptureProbe(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	scribe := &scribeStatus{}
+	probe := &captureProbe{scribe: scribe, now: func() time.Time { return now }}
+	for i, tt := range []struct {
+		running bool
+		err     error
+		later   time.Duration
+		ago     time.Duration // since the last audio; negative if there was none
+		asked   int
+	}{
+		{false, nil, 0, -1, 1},
+		{true, nil, time.Second, -1, 1}, // not asked again so soon
+		{true, nil, probeEvery, 0, 2},
+		{false, nil, probeEvery, probeEvery, 3},
+		{false, errors.New("killed"), probeEvery, 0, 4},
+		{false, hearken.Errorf(hearken.NotFound, "There is no pscribe."), probeEvery, probeEvery, 5},
+	} {
+		now = now.Add(tt.later)
+		scribe.running, scribe.err = tt.running, tt.err
+		last := probe.lastAudio()
+		if tt.ago < 0 != last.IsZero() || tt.ago >= 0 && now.Sub(last) != tt.ago || scribe.asked != tt.asked {
+			t.Errorf("%d: %v ago, asked %d times", i, now.Sub(last), scribe.asked)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -86,7 +87,11 @@ func (a *App) notifyOwner(n act.Notice) {
 			text := n.Text + a.undoText(ctx, n)
 			out := notifier.Notify(ctx, alarm.Notice{ID: cmp.Or(n.ID, "notice"), Headline: n.Title, Text: text, Due: a.now()})
 			if out.Result != hearken.ResultOK {
-				a.log.Debug("owner not notified", "by", notifier.Name(), "about", string(n.Kind), "reason", out.Message)
+				level := slog.LevelWarn
+				if n.Kind == act.NoticePending {
+					level = slog.LevelDebug // it waits on the page and at the terminal
+				}
+				a.log.Log(ctx, level, "owner not notified", "by", notifier.Name(), "about", string(n.Kind), "action", n.ID, "reason", out.Message)
 			}
 		})
 	}

@@ -95,8 +95,8 @@ export const words = {
   next: "Next times",
   length: "Duration",
   minutes: (n) => {
-    const h = Math.floor(n / 60), m = Math.round(n % 60);
-    return [h && `${h} h`, (m || !h) && `${m} min`].filter(Boolean).join(" ");
+    const all = Math.round(n * 60), h = Math.floor(all / 3600), m = Math.floor(all / 60) % 60, s = all % 60;
+    return [h && `${h} h`, (m || !h) && `${m} min`, s && `${s} s`].filter(Boolean).join(" ");
   },
   place: "Location",
   calendar: "Calendar",
