@@ -317,13 +317,14 @@ type ActionStore interface {
 	// no byte of their text is left, and returns how many. Reminders with a next
 	// alarm stay.
 	ForgetActions(ctx context.Context, before time.Time) (int, error)
-	// ForgetInActions calls change with every action and saves those that it
-	// changed, for which it returns true. It increments their Version and leaves
-	// no byte of what change removed. It returns how many it saved. A change by
-	// somebody else at the same time is not lost. As change may be called more
-	// than once for an action, it must not do anything else, and not use the
-	// store.
-	ForgetInActions(ctx context.Context, change func(a *Action) bool) (int, error)
+	// ForgetInActions calls change with every action whose evidence is from a
+	// session, and with every action if session is empty. It saves those for
+	// which change returns true, increments their Version, and leaves no byte of
+	// what change removed. It returns how many it saved. A change by somebody
+	// else at the same time is not lost. As change may be called more than once
+	// for an action, and with others that mention the session, it must check
+	// what it changes, not do anything else, and not use the store.
+	ForgetInActions(ctx context.Context, session string, change func(a *Action) bool) (int, error)
 
 	// SaveGrant writes a grant, new or changed.
 	SaveGrant(ctx context.Context, g *Grant) error

@@ -14,7 +14,7 @@ import (
 // that were. The actions say that the words were deleted, and keep their own
 // texts. It works on the store, so that a hub without a queue can use it, too.
 func ForgetQuotes(ctx context.Context, store hearken.ActionStore, session string, from, to float64) (int, error) {
-	return forgetQuotes(ctx, store, func(e *hearken.Evidence) bool {
+	return forgetQuotes(ctx, store, session, func(e *hearken.Evidence) bool {
 		return e.Session == session && e.Start < to && e.End > from
 	})
 }
@@ -61,16 +61,17 @@ func (q *Queue) ForgetMissing(ctx context.Context, exists func(ctx context.Conte
 	if !slices.Contains(slices.Collect(maps.Values(missing)), true) {
 		return 0, nil
 	}
-	n, err := forgetQuotes(ctx, q.cfg.Store, func(e *hearken.Evidence) bool { return missing[entry{e.Session, e.Line}] })
+	n, err := forgetQuotes(ctx, q.cfg.Store, "", func(e *hearken.Evidence) bool { return missing[entry{e.Session, e.Line}] })
 	if n > 0 {
 		q.changed()
 	}
 	return n, err
 }
 
-// forgetQuotes removes the words of all evidence that is deleted.
-func forgetQuotes(ctx context.Context, store hearken.ActionStore, deleted func(e *hearken.Evidence) bool) (int, error) {
-	return store.ForgetInActions(ctx, func(a *hearken.Action) (changed bool) {
+// forgetQuotes removes the words of all evidence that is deleted, which is from
+// one session unless session is empty.
+func forgetQuotes(ctx context.Context, store hearken.ActionStore, session string, deleted func(e *hearken.Evidence) bool) (int, error) {
+	return store.ForgetInActions(ctx, session, func(a *hearken.Action) (changed bool) {
 		for i := range a.Evidence {
 			if e := &a.Evidence[i]; deleted(e) {
 				forgetWords(e)

@@ -174,6 +174,12 @@ func SelectActions(actions []hearken.Action, f hearken.ActionFilter) []hearken.A
 	return first(actions, f.Limit)
 }
 
+// HasEvidenceFrom reports whether an action has evidence from a session. An
+// empty session stands for any, as in [hearken.ActionStore.ForgetInActions].
+func HasEvidenceFrom(a *hearken.Action, session string) bool {
+	return session == "" || slices.ContainsFunc(a.Evidence, func(e hearken.Evidence) bool { return e.Session == session })
+}
+
 // first returns at most limit elements; 0 is no limit.
 func first[T any](list []T, limit int) []T {
 	if limit > 0 && len(list) > limit {

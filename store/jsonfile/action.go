@@ -78,7 +78,7 @@ func (s *Store) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.
 
 // ForgetInActions implements [hearken.ActionStore]. It skips and logs actions
 // whose file is damaged.
-func (s *Store) ForgetInActions(ctx context.Context, change func(*hearken.Action) bool) (n int, err error) {
+func (s *Store) ForgetInActions(ctx context.Context, session string, change func(*hearken.Action) bool) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all, err := s.summarizeActions(ctx)
@@ -87,6 +87,9 @@ func (s *Store) ForgetInActions(ctx context.Context, change func(*hearken.Action
 	}
 	for i := range all {
 		id := all[i].ID
+		if !store.HasEvidenceFrom(&all[i], session) {
+			continue
+		}
 		a, err := s.action(id)
 		if errors.Is(err, fs.ErrNotExist) { // another process has just removed it
 			continue

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hearken-dev/hearken"
+	"github.com/hearken-dev/hearken/store"
 )
 
 // An actionSummary is what a filter needs of an action, so that a list does not
@@ -27,6 +28,11 @@ func summarize(a *hearken.Action) hearken.Action {
 	}
 	if a.Decision != nil {
 		short.Decision = &hearken.Decision{Grant: a.Decision.Grant}
+	}
+	for i := range a.Evidence { // for ForgetInActions
+		if session := a.Evidence[i].Session; session != "" && !store.HasEvidenceFrom(&short, session) {
+			short.Evidence = append(short.Evidence, hearken.Evidence{Session: session})
+		}
 	}
 	return short
 }

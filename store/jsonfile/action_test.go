@@ -165,3 +165,7 @@ func TestOpen_Older(t *testing.T) {
 }
 
 func BenchmarkActions(b *testing.B) { storetest.BenchmarkActions(b, open(b, b.TempDir())) }
+
+func BenchmarkForgetInActions(b *testing.B) {
+	storetest.BenchmarkForgetInActions(b, open(b, b.TempDir()))
+}

@@ -115,10 +115,11 @@ func (s *Store) actions(ctx context.Context, query string, args ...any) ([]heark
 
 // ForgetInActions implements [hearken.ActionStore]. The server keeps what it
 // replaced in its own files until it needs the space: the bytes are beyond reach.
-func (s *Store) ForgetInActions(ctx context.Context, change func(*hearken.Action) bool) (n int, err error) {
-	all, err := s.Actions(ctx, hearken.ActionFilter{})
+func (s *Store) ForgetInActions(ctx context.Context, session string, change func(*hearken.Action) bool) (n int, err error) {
+	// As a text, because the server cannot read JSON with a NUL in it.
+	all, err := s.actions(ctx, ` WHERE strpos(document::text, $1) > 0`, validText(session))
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("forget in actions: %w", err)
 	}
 	for i := range all {
 		for a := &all[i]; a != nil && change(a); {

@@ -64,14 +64,14 @@ func TestStore_ForgetInActions_LogInUse(t *testing.T) {
 	}
 	release := startReading(t, path)
 	sqlite.SetBusyTimeout(t, s, time.Millisecond)
-	if n, err := s.ForgetInActions(t.Context(), storetest.ForgetQuotes("")); n != 1 || hearken.CodeOf(err) != hearken.Busy {
+	if n, err := s.ForgetInActions(t.Context(), "", storetest.ForgetQuotes("")); n != 1 || hearken.CodeOf(err) != hearken.Busy {
 		t.Fatalf("%d changed with error %v", n, err)
 	}
 	release()
 	if traces(t, dir, "qzsecretzq") == 0 {
 		t.Fatal("the reader did not matter")
 	}
-	if n, err := s.ForgetInActions(t.Context(), storetest.ForgetQuotes("")); n != 0 || err != nil {
+	if n, err := s.ForgetInActions(t.Context(), "", storetest.ForgetQuotes("")); n != 0 || err != nil {
 		t.Fatalf("%d changed with error %v", n, err)
 	}
 	if left := traces(t, dir, "qzsecretzq"); left > 0 {
@@ -142,4 +142,8 @@ func TestOpen_Older(t *testing.T) {
 
 func BenchmarkActions(b *testing.B) {
 	storetest.BenchmarkActions(b, open(b, filepath.Join(b.TempDir(), "hearken.db")))
+}
+
+func BenchmarkForgetInActions(b *testing.B) {
+	storetest.BenchmarkForgetInActions(b, open(b, filepath.Join(b.TempDir(), "hearken.db")))
 }

@@ -46,8 +46,8 @@ func (s *Store) ForgetActions(ctx context.Context, before time.Time) (int, error
 
 // ForgetInActions implements [hearken.ActionStore]. It may return
 // [hearken.Busy], as Delete does; the actions are changed even then.
-func (s *Store) ForgetInActions(ctx context.Context, change func(*hearken.Action) bool) (int, error) {
-	all, err := s.actions(ctx, "")
+func (s *Store) ForgetInActions(ctx context.Context, session string, change func(*hearken.Action) bool) (int, error) {
+	all, err := s.actions(ctx, mentionsSession, session)
 	if err != nil {
 		return 0, fmt.Errorf("forget in actions: %w", err)
 	}
@@ -60,7 +60,7 @@ func (s *Store) ForgetInActions(ctx context.Context, change func(*hearken.Action
 	}
 	var n int
 	err = s.erase(ctx, []string{"action"}, func(tx *sql.Tx) error {
-		n, err = changeActions(ctx, tx, change)
+		n, err = changeActions(ctx, tx, session, change)
 		return err
 	})
 	if err != nil && hearken.CodeOf(err) != hearken.Busy {
@@ -69,9 +69,13 @@ func (s *Store) ForgetInActions(ctx context.Context, change func(*hearken.Action
 	return n, err
 }
 
+// mentionsSession selects the actions that may have evidence from a session,
+// without decoding them. All of them mention an empty session.
+const mentionsSession = ` WHERE instr(document, ?) > 0`
+
 // changeActions saves the actions that change changes.
-func changeActions(ctx context.Context, tx *sql.Tx, change func(*hearken.Action) bool) (n int, err error) {
-	rows, err := tx.QueryContext(ctx, selectActions)
+func changeActions(ctx context.Context, tx *sql.Tx, session string, change func(*hearken.Action) bool) (n int, err error) {
+	rows, err := tx.QueryContext(ctx, selectActions+mentionsSession, session)
 	if err != nil {
 		return 0, err
 	}

@@ -28,8 +28,8 @@ func (f *Faulty) ForgetActions(ctx context.Context, before time.Time) (int, erro
 	return doValue(ctx, f, "ForgetActions", func() (int, error) { return f.store.ForgetActions(ctx, before) })
 }
 
-func (f *Faulty) ForgetInActions(ctx context.Context, change func(*hearken.Action) bool) (int, error) {
-	return doValue(ctx, f, "ForgetInActions", func() (int, error) { return f.store.ForgetInActions(ctx, change) })
+func (f *Faulty) ForgetInActions(ctx context.Context, session string, change func(*hearken.Action) bool) (int, error) {
+	return doValue(ctx, f, "ForgetInActions", func() (int, error) { return f.store.ForgetInActions(ctx, session, change) })
 }
 
 func (f *Faulty) SaveAlarm(ctx context.Context, a *hearken.Alarm) (bool, error) {

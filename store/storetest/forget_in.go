@@ -26,16 +26,29 @@ func ForgetQuotes(session string) func(*hearken.Action) bool {
 func forgetInActions(t *testing.T, store hearken.Store) {
 	for n := 1; n <= 3; n++ {
 		a := fullAction()
-		a.ID, a.Evidence[0].Session, a.Evidence[0].Deleted = actionID("msg_", n), id(n%2), false
+		a.ID, a.Call, a.Evidence[0].Session, a.Evidence[0].Deleted = actionID("msg_", n), "", id(n%2), false
 		saveAction(t, store, a)
 	}
 	before := findAction(t, store, actionID("msg_", 3))
 	forget := func(session string, want int) {
 		t.Helper()
-		if n, err := store.ForgetInActions(t.Context(), ForgetQuotes(session)); err != nil || n != want {
+		if n, err := store.ForgetInActions(t.Context(), session, ForgetQuotes(session)); err != nil || n != want {
 			t.Fatalf("%d changed, want %d; %v", n, want, err)
 		}
 	}
+	seen := func(session string) int {
+		t.Helper()
+		shown := map[string]bool{}
+		n, err := store.ForgetInActions(t.Context(), session, func(a *hearken.Action) bool {
+			shown[a.ID] = true
+			return false
+		})
+		if n != 0 || err != nil {
+			t.Fatalf("%d changed, %v", n, err)
+		}
+		return len(shown)
+	}
+	equal(t, []int{0, 1, 2, 3}, []int{seen(id(7)), seen(id(0)), seen(id(1)), seen("")})
 	forget(id(7), 0)
 	forget(id(1), 2)
 	forget(id(1), 0)
@@ -70,7 +83,7 @@ func forgetWhileDeciding(t *testing.T, store hearken.Store) {
 	for range 2 {
 		all.Go(func() {
 			for range 5 {
-				n, err := store.ForgetInActions(t.Context(), ForgetQuotes(id(1)))
+				n, err := store.ForgetInActions(t.Context(), id(1), ForgetQuotes(id(1)))
 				if err != nil {
 					t.Errorf("forget: %v", err)
 				}
@@ -136,7 +149,7 @@ func ForgetsQuotes(t *testing.T, store hearken.Store, content func() string) {
 	}
 	for i := range sessions {
 		gone := i * 7 % sessions
-		if n, err := store.ForgetInActions(t.Context(), ForgetQuotes(id(gone))); err != nil || n != count/sessions {
+		if n, err := store.ForgetInActions(t.Context(), id(gone), ForgetQuotes(id(gone))); err != nil || n != count/sessions {
 			t.Fatalf("%d actions changed, %v", n, err)
 		}
 		all := strings.ToLower(content())

@@ -85,13 +85,16 @@ func (m *Memory) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken
 	return selected, ctx.Err()
 }
 
-func (m *Memory) ForgetInActions(ctx context.Context, change func(*hearken.Action) bool) (n int, err error) {
+func (m *Memory) ForgetInActions(ctx context.Context, session string, change func(*hearken.Action) bool) (n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
 	for id, old := range m.actions {
+		if !store.HasEvidenceFrom(old, session) {
+			continue
+		}
 		a, err := copyAction(old)
 		if err != nil {
 			return n, err
