@@ -23,8 +23,11 @@ func ForgetQuotes(ctx context.Context, store hearken.ActionStore, session string
 // that are being proposed: their words may have been read before they were
 // deleted.
 func (q *Queue) ForgetQuotes(ctx context.Context, session string, from, to float64) (int, error) {
-	q.proposing.Lock() // whoever holds it reads transcripts and stores an action
-	defer q.proposing.Unlock()
+	release, err := q.holdProposing(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
 	n, err := ForgetQuotes(ctx, q.cfg.Store, session, from, to)
 	if n > 0 {
 		q.changed()

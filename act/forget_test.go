@@ -176,6 +176,43 @@ func TestQueue_ForgetQuotes_WhileProposing(t *testing.T) {
 	})
 }
 
+// A proposal that hangs does not keep a deletion, nor another proposal, for
+// longer than they may take.
+func TestQueue_ForgetQuotes_Timeout(t *testing.T) {
+	run(t, func(w *world) {
+		w.say(hearken.Microphone, "xylophone please tell Bob that we meet at noon")
+		g := &gated{w.conversation, make(chan struct{}), make(chan struct{})}
+		w.close()
+		w.cfg.Transcripts = g
+		w.open()
+		var hanging sync.WaitGroup
+		hanging.Go(func() { w.propose(w.message("we meet at noon")) })
+		<-g.reading
+		ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
+		defer cancel()
+		var waiting sync.WaitGroup
+		waiting.Go(func() {
+			if n, err := w.queue.ForgetQuotes(ctx, conversationID, math.Inf(-1), math.Inf(1)); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
+				w.Errorf("%d actions changed, %v", n, err)
+			}
+		})
+		waiting.Go(func() {
+			if a, err := w.queue.Propose(ctx, w.message("we leave at midnight")); !errors.Is(err, context.DeadlineExceeded) {
+				w.Errorf("%v, %v", a, err)
+			}
+		})
+		waiting.Wait()
+		go func() {
+			for range g.reading {
+			}
+		}()
+		close(g.proceed)
+		hanging.Wait()
+		close(g.reading)
+		w.forget(math.Inf(-1), math.Inf(1), 1)
+	})
+}
+
 // Quotes that a deletion left, because the hub ended or is of an earlier
 // version, go as well.
 func TestQueue_ForgetMissing(t *testing.T) {

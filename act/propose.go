@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/hearken-dev/hearken"
@@ -44,8 +45,11 @@ func (q *Queue) propose(ctx context.Context, req Request) (*hearken.Action, erro
 		return nil, err
 	}
 	a.KeyName = key.Name
-	q.proposing.Lock()
-	defer q.proposing.Unlock()
+	release, err := q.holdProposing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	if earlier, err := q.findDuplicate(ctx, req, a); err != nil || earlier != nil {
 		return earlier, err
 	}
@@ -79,6 +83,16 @@ func (q *Queue) propose(ctx context.Context, req Request) (*hearken.Action, erro
 		q.notify(pendingNotice(a))
 	}
 	return a, nil
+}
+
+// holdProposing keeps everybody else from proposing until release is called.
+func (q *Queue) holdProposing(ctx context.Context) (release func(), err error) {
+	select {
+	case q.proposing <- struct{}{}:
+		return func() { <-q.proposing }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for another action to be proposed: %w", ctx.Err())
+	}
 }
 
 // key returns a key that may act.

@@ -38,7 +38,9 @@ type Queue struct {
 	finder *evidence.Finder
 	audit  auditWriter
 
-	proposing sync.Mutex // equal calls at the same time are one action
+	// proposing is held by whoever reads transcripts and stores an action, so
+	// that equal calls at the same time are one action.
+	proposing chan struct{}
 	// gate is held for reading from the last check of whether an action may be
 	// carried out until it is claimed, and for writing by whatever forbids it.
 	gate sync.RWMutex
@@ -82,6 +84,7 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 		cfg: cfg, log: cfg.Log, book: people.New(cfg.Store),
 		audit:   auditWriter{audit: cfg.Audit, log: cfg.Log},
 		changes: make(chan struct{}), reserved: map[string]int{}, announced: map[string]bool{}, wakeup: make(chan struct{}, 1),
+		proposing: make(chan struct{}, 1),
 	}
 	q.book.CallingCode, q.book.FixedTargets = cfg.CallingCode, map[string]people.FixedTarget{}
 	for _, m := range cfg.Messengers {
