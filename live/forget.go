@@ -169,13 +169,13 @@ func (s *session) retryForget(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	defer s.hub.dropCaches()
 	s.mu.Lock()
 	done := len(s.unforgotten) == 0 || s.phase == gone
 	s.mu.Unlock()
 	if done {
 		return nil
 	}
+	defer s.hub.dropCaches()
 	if err = s.forgetElsewhere(ctx); err != nil {
 		s.mu.Lock()
 		s.unsavedAt = s.hub.cfg.Now() // retry an interval from now

@@ -316,3 +316,18 @@ func TestHub_ForgetDoesNotWaitForItself(t *testing.T) {
 		}
 	})
 }
+
+// A session with nothing to forget leaves the cached answers of the store alone.
+func TestSession_RetryForget_Nothing(t *testing.T) {
+	withHub(t, func(h *testHub) {
+		s := h.hub.find(h.start())
+		wait(time.Second) // it is saved
+		before := h.hub.pages.changes
+		if err := s.retryForget(h.Context()); err != nil {
+			h.Fatal(err)
+		}
+		if dropped := h.hub.pages.changes - before; dropped != 0 {
+			h.Errorf("dropped %d times", dropped)
+		}
+	})
+}
