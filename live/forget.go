@@ -93,7 +93,7 @@ func (s *session) forget(d time.Duration) (n int, err error) {
 		c.finalUntil.Store(end)
 	}
 	s.addForgottenEventLocked(stretch{from, to}, d)
-	s.unforgotten = append(s.unforgotten, stretch{from, to})
+	s.toForget = append(s.toForget, stretch{from, to})
 	records := []record{s.headLocked()}
 	for i := range s.segments {
 		records = append(records, record{Segment: &s.segments[i]})
@@ -143,7 +143,7 @@ func (s *session) addForgottenEventLocked(at stretch, d time.Duration) {
 // [Hub.save]. The caller holds saving.
 func (s *session) forgetElsewhere(ctx context.Context) error {
 	s.mu.Lock()
-	todo := slices.Clone(s.unforgotten)
+	todo := slices.Clone(s.toForget)
 	s.mu.Unlock()
 	for _, at := range todo {
 		if err := s.hub.cfg.Store.Forget(ctx, s.id, at.From, at.To); err != nil && hearken.CodeOf(err) != hearken.SessionNotFound {
@@ -155,7 +155,7 @@ func (s *session) forgetElsewhere(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.unforgotten = s.unforgotten[len(todo):]
+	s.toForget = s.toForget[len(todo):]
 	s.journal.enqueue(s.headLocked())
 	return nil
 }
@@ -170,7 +170,7 @@ func (s *session) retryForget(ctx context.Context) error {
 	}
 	defer release()
 	s.mu.Lock()
-	done := len(s.unforgotten) == 0 || s.phase == gone
+	done := len(s.toForget) == 0 || s.phase == gone
 	s.mu.Unlock()
 	if done {
 		return nil

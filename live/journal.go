@@ -38,8 +38,8 @@ type sessionRecord struct {
 	Forgotten  float64 `json:"forgotten,omitempty"`
 	ForgetFrom float64 `json:"forgetFrom,omitempty"`
 	// The store, or those who quote it, may still have what was said in these.
-	Unforgotten []stretch     `json:"unforgotten,omitempty"`
-	Backlog     []backlogSpan `json:"debts,omitempty"`
+	ToForget []stretch     `json:"unforgotten,omitempty"`
+	Backlog  []backlogSpan `json:"debts,omitempty"`
 }
 
 // journalFile is what a journal needs of a file; tests replace it by a faulty

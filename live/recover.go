@@ -54,9 +54,9 @@ func (h *Hub) recoverSession(id string) error {
 		return err
 	}
 	s := newSession(h, head.Session, head.Ticket)
-	s.clock, s.forgotten, s.forgetFrom, s.unforgotten = head.Clock, head.Forgotten, head.ForgetFrom, head.Unforgotten
+	s.clock, s.forgotten, s.forgetFrom, s.toForget = head.Clock, head.Forgotten, head.ForgetFrom, head.ToForget
 	s.segments = h.completeFromStore(id, segments)
-	for _, at := range s.unforgotten { // the store may still have it
+	for _, at := range s.toForget { // the store may still have it
 		s.dropForgottenLocked(at)
 	}
 	s.speakers = nextSpeaker(s.segments)

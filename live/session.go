@@ -51,7 +51,7 @@ type session struct {
 	dropped        int64   // samples
 	forgotten      float64 // results between forgetFrom and this are ignored
 	forgetFrom     float64
-	unforgotten    []stretch // forgotten here, but perhaps not elsewhere; see forgetElsewhere
+	toForget       []stretch // forgotten here, but perhaps not elsewhere; see forgetElsewhere
 	utterances     int
 	speakers       int            // the next free number
 	backlog        []*backlogSpan // audio that waits for an engine
@@ -89,7 +89,7 @@ func newSession(h *Hub, info hearken.Session, ticket string) *session {
 // headLocked is the journal record of the session itself.
 func (s *session) headLocked() record {
 	head := &sessionRecord{
-		Session: s.info, Ticket: s.ticket, Clock: s.clock, Forgotten: s.forgotten, ForgetFrom: s.forgetFrom, Unforgotten: s.unforgotten,
+		Session: s.info, Ticket: s.ticket, Clock: s.clock, Forgotten: s.forgotten, ForgetFrom: s.forgetFrom, ToForget: s.toForget,
 	}
 	for _, span := range s.backlog {
 		head.Backlog = append(head.Backlog, *span)

@@ -170,7 +170,7 @@ func (s *session) removeIfSaved() bool {
 	s.saving <- struct{}{} // a running Forget or Delete ends first
 	defer func() { <-s.saving }()
 	s.mu.Lock()
-	done := s.phase == ended && s.saved >= s.info.SegmentCount && s.unsavedAt.IsZero() && len(s.unforgotten) == 0
+	done := s.phase == ended && s.saved >= s.info.SegmentCount && s.unsavedAt.IsZero() && len(s.toForget) == 0
 	s.mu.Unlock()
 	if !done {
 		return false
