@@ -88,19 +88,25 @@ func (l *Log) flush() {
 	l.w.write(batch)
 }
 
-// checkpointOnTimer makes the checkpoint that is due by time.
+// checkpointOnTimer makes the checkpoint that is due by time. Close makes its
+// own, after which another process may write.
 func (l *Log) checkpointOnTimer() {
 	select {
 	case l.writeLock <- struct{}{}:
-		l.w.timer = nil
-		if l.Problem() == nil {
-			if err := l.w.checkpointAll(); err != nil {
-				l.cfg.Log.Warn("audit: no checkpoint could be made", "error", err)
-				l.w.checkpointIfDue()
-			}
-		}
-		<-l.writeLock
+		defer func() { <-l.writeLock }()
 	case <-l.closing.Done():
+		return
+	}
+	if l.closing.Err() != nil { // both were ready
+		return
+	}
+	l.w.timer = nil
+	if l.Problem() != nil {
+		return
+	}
+	if err := l.w.checkpointAll(); err != nil {
+		l.cfg.Log.Warn("audit: no checkpoint could be made", "error", err)
+		l.w.checkpointIfDue()
 	}
 }
 

@@ -267,6 +267,33 @@ func TestLog_StoreFails(t *testing.T) {
 	}
 }
 
+// TestLog_TimerAfterClose has the timer fire late: another hub may have the
+// audit by then.
+func TestLog_TimerAfterClose(t *testing.T) {
+	p := newFixture(t)
+	store := storetest.NewFaulty(storetest.NewMemory())
+	l, err := Open(Config{Dir: p.dir, KeyDir: p.keys, Store: store, Name: "audit", Now: func() time.Time { return p.now }, open: openUnsynced})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := l.Append(t.Context(), record(1)); err != nil {
+		t.Fatal(err)
+	}
+	store.Fail(errors.New("the database is down"))
+	if err := l.Close(); err == nil {
+		t.Fatal("nothing is left to write")
+	}
+	store.Fail(nil)
+	before := store.Calls("SaveAuditHead")
+	for range 100 {
+		l.checkpointOnTimer()
+	}
+	if n := store.Calls("SaveAuditHead") - before; n != 0 {
+		t.Errorf("written %d times", n)
+	}
+}
+
 // TestLog_CheckpointAtOnce covers each record but refusals and the hub's own.
 func TestLog_CheckpointAtOnce(t *testing.T) {
 	atOnce := map[string]bool{
