@@ -101,7 +101,7 @@ func Open(cfg Config) (*Log, error) {
 		cfg.open = openFile
 	}
 	cfg.quick = cmp.Or(cfg.quick, quickBytes)
-	if isPathInside(cfg.KeyDir, cfg.Dir) {
+	if _, inside := files.Inside(absolute(cfg.Dir), absolute(cfg.KeyDir)); inside {
 		return nil, hearken.Errorf(hearken.Invalid, "The audit's keys must not lie in the audit's own directory, %s.", cfg.Dir).
 			WithTry("another directory for the keys")
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken/files"
@@ -101,12 +100,6 @@ func removeTemporary(dir string) error {
 		}
 	}
 	return err
-}
-
-// isPathInside reports whether path is dir or lies in it.
-func isPathInside(path, dir string) bool {
-	rel, err := filepath.Rel(absolute(dir), absolute(path))
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 func absolute(path string) string {

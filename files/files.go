@@ -1,5 +1,6 @@
 // Package files holds what every part of Hearken that keeps files needs:
-// replacing a file as a whole, making names durable, and locking.
+// replacing a file as a whole, making names durable, comparing paths, and
+// locking.
 package files
 
 import (
@@ -41,6 +42,13 @@ func Replace(path string, data []byte, perm os.FileMode) (err error) {
 		return err
 	}
 	return SyncDir(filepath.Dir(path))
+}
+
+// Inside returns path relative to dir, and whether it is dir or lies in it. It
+// looks at the names only: both must be absolute, or both relative.
+func Inside(dir, path string) (rel string, inside bool) {
+	rel, err := filepath.Rel(dir, path)
+	return rel, err == nil && filepath.IsLocal(rel)
 }
 
 // SyncDir makes the names in a directory durable. Windows does this by itself.

@@ -81,3 +81,25 @@ func TestTryLock(t *testing.T) {
 		t.Fatalf("a lock whose holder closed it: %t, %v", ok, err)
 	}
 }
+
+func TestInside(t *testing.T) {
+	for _, tt := range []struct {
+		path, rel string
+		inside    bool
+	}{
+		{"/data", ".", true},
+		{"/data/", ".", true},
+		{"/data/a/b", "a/b", true},
+		{"/data/..x", "..x", true},
+		{"/data/a/../b", "b", true},
+		{"/", "..", false},
+		{"/database", "../database", false},
+		{"/data/../other", "../other", false},
+		{"data", "", false}, // nobody knows where it is
+	} {
+		rel, inside := Inside("/data", filepath.FromSlash(tt.path))
+		if filepath.ToSlash(rel) != tt.rel || inside != tt.inside {
+			t.Errorf("%s: %q, %t", tt.path, rel, inside)
+		}
+	}
+}

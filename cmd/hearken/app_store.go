@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -166,7 +165,7 @@ func (u *usedStores) add(cfg *Config, log *slog.Logger) {
 // may be moved.
 func (c *Config) storeAddress() string {
 	if c.StorageBackend != "postgres" {
-		if rel, err := filepath.Rel(c.DataDir, c.DatabaseURL); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		if rel, inside := files.Inside(c.DataDir, c.DatabaseURL); inside {
 			return c.StorageBackend + " at " + filepath.ToSlash(rel)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hearken-dev/hearken"
 	"github.com/hearken-dev/hearken/audit"
+	"github.com/hearken-dev/hearken/files"
 	"github.com/hearken-dev/hearken/store/jsonfile"
 	"github.com/hearken-dev/hearken/store/postgres"
 	"github.com/hearken-dev/hearken/store/sqlite"
@@ -98,7 +99,7 @@ func (c *Config) readAuditHeads(ctx context.Context) ([]hearken.AuditHead, error
 // auditName is the audit's name in the store. A store inside the data directory
 // is moved together with it, so its audit needs no path.
 func (c *Config) auditName() string {
-	if rel, err := filepath.Rel(c.DataDir, c.DatabaseURL); c.StorageBackend != "postgres" && err == nil && filepath.IsLocal(rel) {
+	if _, inside := files.Inside(c.DataDir, c.DatabaseURL); inside && c.StorageBackend != "postgres" {
 		return "audit"
 	}
 	if dir, err := filepath.EvalSymlinks(c.DataDir); err == nil {
