@@ -146,18 +146,29 @@ type auditExportCmd struct {
 }
 
 func (c *auditExportCmd) Run(_ context.Context, p *program) error {
-	f := audit.Filter{Type: c.Type, Action: c.Action, Principal: c.Key}
-	for text, at := range map[string]*time.Time{c.Since: &f.Since, c.Until: &f.Until} {
-		if text == "" {
-			continue
-		}
-		t, err := time.ParseInLocation(time.DateOnly, text, time.Local)
-		if err != nil {
-			return hearken.Errorf(hearken.Invalid, "%q is not a day such as 2026-11-01.", text)
-		}
-		*at = t
+	since, err := parseDay(c.Since)
+	if err != nil {
+		return err
 	}
-	return audit.Export(p.cfg.auditDir(), p.stdout, f)
+	until, err := parseDay(c.Until)
+	if err != nil {
+		return err
+	}
+	return audit.Export(p.cfg.auditDir(), p.stdout, audit.Filter{
+		Since: since, Until: until, Type: c.Type, Action: c.Action, Principal: c.Key,
+	})
+}
+
+// parseDay returns the beginning of a day, or the zero time if there is none.
+func parseDay(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	day, err := time.ParseInLocation(time.DateOnly, text, time.Local)
+	if err != nil {
+		return day, hearken.Errorf(hearken.Invalid, "%q is not a day such as 2026-11-01.", text)
+	}
+	return day, nil
 }
 
 type auditHashCmd struct {
