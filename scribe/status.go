@@ -133,8 +133,9 @@ func (s *Scribe) Sessions(ctx context.Context, limit int) ([]hearken.ScribeSessi
 }
 
 // captures finds the newest captures among all sessions; limit 0 is all of
-// them. A capture that was transcribed again counts once. It looks further back until there are enough, since stores do not know
-// a capture from another session.
+// them. A capture that was transcribed again counts once. It looks further back
+// until there are enough, since stores do not know a capture from another
+// session.
 func (s *Scribe) captures(ctx context.Context, f hearken.SessionFilter, limit int) ([]hearken.Session, error) {
 	if limit > 0 {
 		f.Limit = max(32, 2*limit)
