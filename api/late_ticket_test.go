@@ -29,7 +29,7 @@ func redeemer(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return
 		}
-		answer := ""
+		var answer string
 		if caller, err := RedeemTicket(r.Context(), string(ticket)); err != nil {
 			answer = string(hearken.CodeOf(err))
 		} else {
