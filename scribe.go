@@ -67,6 +67,8 @@ type ScribeStatus struct {
 	// is being captured or the scribe does not know.
 	Levels []float64
 	Raw    string // the foreign scribe's own output; may be empty
+	// Unclear says that Raw does not tell whether it runs.
+	Unclear bool
 }
 
 // A ScribeSession is one capture in a list.

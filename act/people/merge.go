@@ -16,6 +16,9 @@ import (
 // ones, which may belong to somebody else by now; otherwise they are added.
 // Aliases, the preference and the mark of the owner are kept. A name alone is
 // never enough: two people may share it.
+//
+// The owner's own contact changes only from one that is marked as the owner's:
+// anybody can send a card with that id, or that name and an address.
 func Merge(existing, incoming []hearken.Contact) (save []hearken.Contact, report string) {
 	m := merger{all: slices.Clone(existing), byID: map[string]int{}, byName: map[string][]int{}, changed: map[int]bool{}}
 	for i := range m.all {
@@ -38,7 +41,7 @@ func Merge(existing, incoming []hearken.Contact) (save []hearken.Contact, report
 	}
 	added := len(m.all) - len(existing)
 	counts := fmt.Sprintf("%d added, %d changed, %d unchanged.", added, len(save)-added, m.unchanged)
-	return save, strings.Join(append([]string{counts}, m.lost...), "\n")
+	return save, strings.Join(append([]string{counts}, m.notes...), "\n")
 }
 
 // A merger holds the contact book while others are merged into it.
@@ -48,7 +51,7 @@ type merger struct {
 	byName    map[string][]int
 	changed   map[int]bool
 	unchanged int
-	lost      []string // sentences about removed addresses
+	notes     []string // sentences about what changed, or did not
 }
 
 func (m *merger) index(i int) {
@@ -80,13 +83,18 @@ func (m *merger) merge(c hearken.Contact) int {
 		m.changed[i] = true
 		return i
 	}
+	if m.all[i].Me && !c.Me {
+		m.notes = append(m.notes, fmt.Sprintf("%s is you, and was left as it is. To change it, import it with --me.", m.all[i].Name))
+		m.unchanged++
+		return i
+	}
 	old, now := m.all[i], updateContact(m.all[i], c, byID)
 	if equalContacts(old, now) {
 		m.unchanged++
 		return i
 	}
 	if lost := without(slices.Concat(old.Emails, old.Phones), slices.Concat(now.Emails, now.Phones)); len(lost) > 0 {
-		m.lost = append(m.lost, fmt.Sprintf("%s no longer has %s.", now.Name, strings.Join(lost, ", ")))
+		m.notes = append(m.notes, fmt.Sprintf("%s no longer has %s.", now.Name, strings.Join(lost, ", ")))
 	}
 	m.all[i] = now
 	m.changed[i] = true

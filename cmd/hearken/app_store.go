@@ -126,7 +126,12 @@ func readUsedStores(dir string, log *slog.Logger) *usedStores {
 	if err == nil {
 		err = json.Unmarshal(data, u)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err := os.Stat(filepath.Join(dir, auditFolder))
+		u.unknown = err == nil // a hub ran here, of an earlier version or before the list was removed
+		return u
+	}
+	if err != nil {
 		log.Warn("the list of used stores cannot be read", "error", err)
 		u.unknown = true
 	}

@@ -232,7 +232,10 @@ func (c *Config) idleTimeout() time.Duration {
 }
 
 // auditDir is the directory of the audit.
-func (c *Config) auditDir() string { return filepath.Join(c.DataDir, "audit") }
+func (c *Config) auditDir() string { return filepath.Join(c.DataDir, auditFolder) }
+
+// auditFolder is the folder of the audit in a data directory.
+const auditFolder = "audit"
 
 // storeName describes the store without its password.
 func (c *Config) storeName() string { return c.StorageBackend + " at " + c.shownDatabaseURL() }

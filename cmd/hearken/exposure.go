@@ -100,7 +100,10 @@ func (c *captureProbe) lastAudio() time.Time {
 	ctx, cancel := context.WithTimeout(context.Background(), scribeTimeout)
 	defer cancel()
 	st, err := c.scribe.Status(ctx)
-	if code := hearken.CodeOf(err); err == nil && st.Running || err != nil && code != hearken.NotFound && code != hearken.Invalid && code != hearken.Forbidden {
+	switch code := hearken.CodeOf(err); {
+	case err == nil && (st.Running || st.Unclear):
+		c.running = now
+	case err != nil && code != hearken.NotFound && code != hearken.Invalid && code != hearken.Forbidden: // the program can run
 		c.running = now
 	}
 	c.asked = now

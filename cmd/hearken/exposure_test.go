@@ -82,14 +82,14 @@ func overSocket(t *testing.T, app *App, req controlRequest) error {
 // A scribeStatus is a scribe that only has a status.
 type scribeStatus struct {
 	hearken.Scribe
-	running bool
-	err     error
-	asked   int
+	running, unclear bool
+	err              error
+	asked            int
 }
 
 func (s *scribeStatus) Status(context.Context) (*hearken.ScribeStatus, error) {
 	s.asked++
-	return &hearken.ScribeStatus{Running: s.running}, s.err
+	return &hearken.ScribeStatus{Running: s.running, Unclear: s.unclear}, s.err
 }
 
 // While ParrotScribe captures, or does not say, people can be heard.
@@ -117,5 +117,10 @@ func TestCaptureProbe(t *testing.T) {
 		if tt.ago < 0 != last.IsZero() || tt.ago >= 0 && now.Sub(last) != tt.ago || scribe.asked != tt.asked {
 			t.Errorf("%d: %v ago, asked %d times", i, now.Sub(last), scribe.asked)
 		}
+	}
+	now = now.Add(probeEvery)
+	scribe.unclear, scribe.err = true, nil
+	if last := probe.lastAudio(); !last.Equal(now) {
+		t.Errorf("unclear: %v ago", now.Sub(last))
 	}
 }

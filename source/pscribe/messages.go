@@ -40,7 +40,9 @@ func readStatus(message string) *hearken.ScribeStatus {
 	if m := stateLine.FindStringSubmatch(message); m != nil {
 		about = m[1] // something else may also be stopped or active
 	}
-	status.Running = !stopped.MatchString(about) && running.MatchString(about)
+	ended := stopped.MatchString(about)
+	status.Running = !ended && running.MatchString(about)
+	status.Unclear = !ended && !status.Running
 	if m := length.FindStringSubmatch(message); m != nil {
 		status.Length, _ = readLength(m[1])
 	}
