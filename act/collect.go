@@ -2,6 +2,7 @@ package act
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -72,16 +73,18 @@ func (q *Queue) WaitsForCallEnd(a *hearken.Action) bool {
 func Urgent(a *hearken.Action, now time.Time) bool { return dueAt(a).Sub(now) <= AfterCall }
 
 // settleCalls shortens the wait of what was requested during calls that have
-// ended since, and tells the owner what waits.
+// ended since, and tells the owner what waits. Of what falls due during its call
+// it tells the owner at once.
 func (q *Queue) settleCalls(ctx context.Context, waiting []hearken.Action) {
 	now := q.cfg.Now().UTC()
-	ended := map[string]time.Time{}
+	ended, pending := map[string]time.Time{}, map[string]bool{}
 	collected := map[string]int{}
 	for i := range waiting {
 		a := &waiting[i]
-		if a.State != hearken.ActionPending || a.Call == "" || q.cfg.Calls == nil {
+		if a.State != hearken.ActionPending || a.Call == "" || q.cfg.Calls == nil || !now.Before(a.ExpiresAt) {
 			continue
 		}
+		pending[a.ID] = true
 		end, known := ended[a.Call]
 		if !known {
 			end = q.callEnd(ctx, a.Call, now)
@@ -89,6 +92,10 @@ func (q *Queue) settleCalls(ctx context.Context, waiting []hearken.Action) {
 		}
 		if end.IsZero() {
 			delete(q.announced, a.Call) // it goes on, and ends anew
+			if Urgent(a, now) && !q.urged[a.ID] {
+				q.urged[a.ID] = true
+				q.notify(pendingNotice(a))
+			}
 			continue
 		}
 		by := end.Add(AfterCall)
@@ -116,6 +123,7 @@ func (q *Queue) settleCalls(ctx context.Context, waiting []hearken.Action) {
 			q.notify(collectedNotice(n))
 		}
 	}
+	maps.DeleteFunc(q.urged, func(id string, _ bool) bool { return !pending[id] })
 }
 
 // CallEnd returns when a call ended; zero if it goes on. Nobody knows that of a

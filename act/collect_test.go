@@ -3,6 +3,7 @@ package act_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hearken-dev/hearken"
@@ -21,6 +22,7 @@ func (w *world) wait(a *hearken.Action, until time.Time) {
 // told checks that the owner was told of these things since the last time.
 func (w *world) told(kinds ...act.NoticeKind) []act.Notice {
 	w.Helper()
+	synctest.Wait()
 	all := w.notices.take()
 	same := len(all) == len(kinds)
 	for i := range all {
@@ -148,7 +150,39 @@ func TestCollect_LongCall(t *testing.T) {
 		if got := w.action(a.ID); got.State != hearken.ActionExpired {
 			w.Errorf("after twelve hours: %+v", got)
 		}
+		w.told(act.NoticePending) // half an hour before
+	})
+}
+
+// What falls due in the middle of a long call is shown half an hour before, once.
+func TestCollect_DueDuringCall(t *testing.T) {
+	run(t, func(w *world) {
+		w.calls.sound("call")
+		dentist := w.event("Dentist")
+		dentist.Calendar.Start = time.Now().Add(2 * time.Hour).Format(time.RFC3339)
+		a := w.propose(dentist)
+		b := w.propose(w.reminder("call the bank", 2*time.Hour+10*time.Minute))
+		w.sleep(89 * time.Minute)
 		w.told()
+		w.sleep(2 * time.Minute)
+		if told := w.told(act.NoticePending); len(told) == 1 && (told[0].ID != a.ID || !strings.Contains(told[0].Text, "hearken approve "+a.ID)) {
+			w.Errorf("told %+v", told)
+		}
+		w.sleep(10 * time.Minute)
+		if told := w.told(act.NoticePending); len(told) == 1 && told[0].ID != b.ID {
+			w.Errorf("told %+v", told)
+		}
+		if done := w.approve(b); done.State != hearken.ActionDone {
+			w.Errorf("%+v", done)
+		}
+		w.sleep(30 * time.Minute)
+		if got := w.action(a.ID); got.State != hearken.ActionExpired {
+			w.Errorf("when it is due: %+v", got)
+		}
+		w.sleep(time.Hour)
+		w.calls.stop("call")
+		w.sleep(time.Minute)
+		w.told() // nothing waits
 	})
 }
 

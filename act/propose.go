@@ -79,7 +79,7 @@ func (q *Queue) propose(ctx context.Context, req Request) (*hearken.Action, erro
 		q.recordChange(ctx, a)
 	}
 	q.changed()
-	if a.State == hearken.ActionPending && !q.WaitsForCallEnd(a) {
+	if a.State == hearken.ActionPending && a.Call == "" { // otherwise the worker tells, in time
 		q.notify(pendingNotice(a))
 	}
 	return a, nil

@@ -52,6 +52,7 @@ type Queue struct {
 	backOffUntil time.Time       // nothing starts before
 	auditPending atomic.Bool     // an action's audit record may be missing
 	announced    map[string]bool // calls whose end the owner was told of; only the worker uses it
+	urged        map[string]bool // actions that the owner was told of during their call; only the worker uses it
 	refusals     RefusalThrottle
 
 	wakeup  chan struct{} // something may be due
@@ -83,8 +84,8 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	q := &Queue{
 		cfg: cfg, log: cfg.Log, book: people.New(cfg.Store),
 		audit:   auditWriter{audit: cfg.Audit, log: cfg.Log},
-		changes: make(chan struct{}), reserved: map[string]int{}, announced: map[string]bool{}, wakeup: make(chan struct{}, 1),
-		proposing: make(chan struct{}, 1),
+		changes: make(chan struct{}), reserved: map[string]int{}, announced: map[string]bool{}, urged: map[string]bool{},
+		wakeup: make(chan struct{}, 1), proposing: make(chan struct{}, 1),
 	}
 	q.book.CallingCode, q.book.FixedTargets = cfg.CallingCode, map[string]people.FixedTarget{}
 	for _, m := range cfg.Messengers {

@@ -198,7 +198,7 @@ func (q *Queue) execute(ctx context.Context, id string) {
 		q.audit.writeOrQueue(ctx, actionRecord(hearken.AuditResult, a))
 	case a.State != hearken.ActionExecuting:
 		q.recordChange(ctx, a)
-		if a.State == hearken.ActionPending && !q.WaitsForCallEnd(a) {
+		if a.State == hearken.ActionPending && a.Call == "" { // otherwise the worker tells, in time
 			q.notify(pendingNotice(a))
 		}
 	default:
