@@ -124,6 +124,10 @@ func (q *Queue) settleCalls(ctx context.Context, waiting []hearken.Action) {
 		}
 	}
 	maps.DeleteFunc(q.urged, func(id string, _ bool) bool { return !pending[id] })
+	maps.DeleteFunc(q.announced, func(call string, _ bool) bool {
+		_, waits := ended[call]
+		return !waits
+	})
 }
 
 // CallEnd returns when a call ended; zero if it goes on. Nobody knows that of a
