@@ -42,13 +42,19 @@ func (q *Queue) collect(a *hearken.Action) {
 	if session == "" || now.Sub(lastAudio) > callSilence {
 		return
 	}
-	a.Call, a.ExpiresAt = session, now.Add(longestCall)
-	if due := dueAt(a); due.Before(a.ExpiresAt) {
-		a.ExpiresAt = due
-	}
+	a.Call, a.ExpiresAt = session, longestWait(a, now)
 	if earliest := now.Add(shortest); a.ExpiresAt.Before(earliest) {
 		a.ExpiresAt = earliest
 	}
+}
+
+// longestWait returns until when an action waits for the end of its call.
+func longestWait(a *hearken.Action, since time.Time) time.Time {
+	until := since.Add(longestCall)
+	if due := dueAt(a); due.Before(until) {
+		return due
+	}
+	return until
 }
 
 // dueAt is when an action is of no use any more if it has not been carried out.
@@ -73,8 +79,9 @@ func (q *Queue) WaitsForCallEnd(a *hearken.Action) bool {
 func Urgent(a *hearken.Action, now time.Time) bool { return dueAt(a).Sub(now) <= AfterCall }
 
 // settleCalls shortens the wait of what was requested during calls that have
-// ended since, and tells the owner what waits. Of what falls due during its call
-// it tells the owner at once.
+// ended since, and tells the owner what waits. If a call goes on after a pause,
+// the wait is as long as before. Of what falls due during its call settleCalls
+// tells the owner at once.
 func (q *Queue) settleCalls(ctx context.Context, waiting []hearken.Action) {
 	now := q.cfg.Now().UTC()
 	ended, pending := map[string]time.Time{}, map[string]bool{}
@@ -92,6 +99,9 @@ func (q *Queue) settleCalls(ctx context.Context, waiting []hearken.Action) {
 		}
 		if end.IsZero() {
 			delete(q.announced, a.Call) // it goes on, and ends anew
+			if until := longestWait(a, a.CreatedAt); until.After(a.ExpiresAt) {
+				q.moveExpiry(ctx, a, until)
+			}
 			if Urgent(a, now) && !q.urged[a.ID] {
 				q.urged[a.ID] = true
 				q.notify(pendingNotice(a))
@@ -103,18 +113,7 @@ func (q *Queue) settleCalls(ctx context.Context, waiting []hearken.Action) {
 			collected[a.Call]++
 		}
 		if by.Before(a.ExpiresAt) {
-			_, _, err := q.update(ctx, a.ID, func(a *hearken.Action) bool {
-				if a.State != hearken.ActionPending || !by.Before(a.ExpiresAt) {
-					return false
-				}
-				a.ExpiresAt = by
-				return true
-			})
-			if err != nil {
-				q.log.Warn("action still waits for the end of its call", "action", a.ID, "error", err)
-				continue
-			}
-			a.ExpiresAt = by
+			q.moveExpiry(ctx, a, by)
 		}
 	}
 	for call, n := range collected {
@@ -128,6 +127,22 @@ func (q *Queue) settleCalls(ctx context.Context, waiting []hearken.Action) {
 		_, waits := ended[call]
 		return !waits
 	})
+}
+
+// moveExpiry changes until when a pending action waits.
+func (q *Queue) moveExpiry(ctx context.Context, a *hearken.Action, until time.Time) {
+	stored, _, err := q.update(ctx, a.ID, func(stored *hearken.Action) bool {
+		if stored.State != hearken.ActionPending || !stored.ExpiresAt.Equal(a.ExpiresAt) {
+			return false
+		}
+		stored.ExpiresAt = until
+		return true
+	})
+	if err != nil {
+		q.log.Warn("not saved until when an action waits", "action", a.ID, "error", err)
+		return
+	}
+	a.ExpiresAt = stored.ExpiresAt
 }
 
 // CallEnd returns when a call ended; zero if it goes on. Nobody knows that of a

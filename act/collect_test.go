@@ -122,20 +122,37 @@ func TestCollect_SameSessionAgain(t *testing.T) {
 	})
 }
 
-// A call that goes on after a pause does not lengthen the wait again.
+// What was requested before a pause waits for the end of a call that goes on.
 func TestCollect_GoesOn(t *testing.T) {
 	run(t, func(w *world) {
 		w.calls.sound("call")
 		a := w.propose(w.message("before the pause"))
+		bank := w.propose(w.reminder("call the bank", 2*time.Hour))
+		gone := w.propose(w.reminder("feed the cat", 20*time.Minute))
+		w.told(act.NoticePending)
 		w.calls.hush("call")
 		pause := time.Now().UTC()
 		w.sleep(15 * time.Minute)
+		w.told(act.NoticeCollected)
 		w.wait(a, pause.Add(30*time.Minute))
+		w.wait(bank, pause.Add(30*time.Minute))
 		w.calls.sound("call")
 		b := w.propose(w.message("after the pause"))
 		w.sleep(time.Minute)
-		w.wait(a, pause.Add(30*time.Minute))
+		w.wait(a, a.CreatedAt.Add(12*time.Hour))
 		w.wait(b, b.CreatedAt.Add(12*time.Hour))
+		w.wait(bank, bank.Reminder.At)
+		w.sleep(30 * time.Minute)
+		if got := w.action(gone.ID); got.State != hearken.ActionExpired {
+			w.Errorf("when it is due: %+v", got)
+		}
+		w.told()
+		w.calls.stop("call")
+		ended := time.Now().UTC()
+		w.sleep(time.Minute)
+		w.wait(a, ended.Add(30*time.Minute))
+		w.wait(b, ended.Add(30*time.Minute))
+		w.told(act.NoticeCollected)
 	})
 }
 
