@@ -1,6 +1,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -180,7 +181,13 @@ func (q *Queue) execute(ctx context.Context, id string) {
 	if !q.recordChange(ctx, a) {
 		return
 	}
-	if q.whyNotAllowed(ctx, a) == nil && q.whyGrantIsOff(ctx, a) == "" {
+	stop, off, err := q.whyNotNow(ctx, a)
+	if err != nil {
+		q.log.Warn("action not begun", "action", id, "error", err)
+		q.backOff()
+		return
+	}
+	if stop == nil && off == "" {
 		attempt := actionRecord(hearken.AuditExecuting, a)
 		attempt.State = string(hearken.ActionExecuting)
 		if err := q.audit.write(ctx, attempt); err != nil {
@@ -215,30 +222,36 @@ func (q *Queue) execute(ctx context.Context, id string) {
 func (q *Queue) claim(ctx context.Context, id string) (*hearken.Action, bool, error) {
 	q.gate.RLock()
 	defer q.gate.RUnlock()
-	return q.update(ctx, id, func(a *hearken.Action) bool {
+	var unknown error // whether it is allowed
+	a, claimed, err := q.update(ctx, id, func(a *hearken.Action) bool {
 		if a.State != hearken.ActionApproved || q.Paused() {
 			return false
 		}
-		if why := q.whyNotAllowed(ctx, a); why != nil {
+		var stop *hearken.Error
+		var off string
+		stop, off, unknown = q.whyNotNow(ctx, a)
+		switch {
+		case unknown != nil:
+			return false
+		case stop != nil:
 			state := hearken.ActionDenied
-			switch why.Code {
+			switch stop.Code {
 			case hearken.ApprovalExpired:
 				state = hearken.ActionExpired
 			case hearken.OutcomeUnknown:
 				state = hearken.ActionUnknown
 			}
-			failAction(a, state, q.cfg.Now().UTC(), why.Code, why.Message)
+			failAction(a, state, q.cfg.Now().UTC(), stop.Code, stop.Message)
 			a.PendingAudit = hearken.AuditDecided
-			return true
+		case off != "":
+			q.askInstead(a, off)
+		default:
+			a.State, a.RunAt, a.PendingAudit = hearken.ActionExecuting, nil, ""
+			a.Attempts++
 		}
-		if why := q.whyGrantIsOff(ctx, a); why != "" {
-			q.askInstead(a, why)
-			return true
-		}
-		a.State, a.RunAt, a.PendingAudit = hearken.ActionExecuting, nil, ""
-		a.Attempts++
 		return true
 	})
+	return a, claimed, cmp.Or(err, unknown)
 }
 
 // backOff keeps anything from starting for a while: the audit or the store
@@ -260,30 +273,32 @@ func (q *Queue) backOffLeft(now time.Time) time.Duration {
 // be wrong later.
 const approvalLifetime = time.Hour
 
-// whyNotAllowed says why an approved action may no longer be carried out: it
-// has waited too long, or its key or its grant was revoked. It returns nil if
-// the action may be carried out.
-func (q *Queue) whyNotAllowed(ctx context.Context, a *hearken.Action) *hearken.Error {
+// whyNotNow says why an approved action must end: it has waited too long, or its
+// key or its grant was revoked. If only the grant that allowed it does not apply
+// now, off says why. If the store cannot tell, whyNotNow fails, and the action
+// has to wait.
+func (q *Queue) whyNotNow(ctx context.Context, a *hearken.Action) (stop *hearken.Error, off string, err error) {
 	if a.Decision != nil && q.cfg.Now().Sub(a.Decision.At) > approvalLifetime {
 		if c := q.connector(a); a.Attempts > 0 && c != nil && c.Repeatable() {
-			return hearken.Errorf(hearken.OutcomeUnknown, "an earlier attempt may have succeeded, and it is too late for another.")
+			return hearken.Errorf(hearken.OutcomeUnknown, "an earlier attempt may have succeeded, and it is too late for another."), "", nil
 		}
-		return hearken.Errorf(hearken.ApprovalExpired, "it was approved, but could not be carried out in time.")
+		return hearken.Errorf(hearken.ApprovalExpired, "it was approved, but could not be carried out in time."), "", nil
 	}
-	if _, err := q.key(ctx, a.Principal); hearken.CodeOf(err) == hearken.Unauthorized {
-		return hearken.Errorf(hearken.ActionWasDenied, "the key was revoked before this was carried out.")
+	key, err := q.key(ctx, a.Principal)
+	if hearken.CodeOf(err) == hearken.Unauthorized {
+		return hearken.Errorf(hearken.ActionWasDenied, "the key was revoked before this was carried out."), "", nil
 	}
-	if a.Decision == nil || a.Decision.Grant == "" {
-		return nil
+	if err != nil || a.Decision == nil || a.Decision.Grant == "" {
+		return nil, "", err
 	}
 	grants, err := q.cfg.Store.Grants(ctx)
 	if err != nil {
-		return nil // saving the action will fail as well
+		return nil, "", err
 	}
-	if slices.ContainsFunc(grants, func(g hearken.Grant) bool { return g.ID == a.Decision.Grant && isValidGrant(&g, a.Decision.At) }) {
-		return nil
+	if !slices.ContainsFunc(grants, func(g hearken.Grant) bool { return g.ID == a.Decision.Grant && isValidGrant(&g, a.Decision.At) }) {
+		return hearken.Errorf(hearken.ActionWasDenied, "the grant was revoked before this was carried out."), "", nil
 	}
-	return hearken.Errorf(hearken.ActionWasDenied, "the grant was revoked before this was carried out.")
+	return nil, q.cfg.Exposure.whyExposed(key), nil
 }
 
 // askInstead lets the owner decide about an action whose grant does not apply any
@@ -298,17 +313,4 @@ func (q *Queue) askInstead(a *hearken.Action, why string) {
 	a.State, a.Decision, a.RunAt, a.ExpiresAt = hearken.ActionPending, nil, nil, now.Add(q.cfg.Approval)
 	a.Warnings = append(a.Warnings, offWarning(why))
 	q.collect(a)
-}
-
-// whyGrantIsOff says why the grant that allowed an action does not apply now. It
-// is empty if it applies, and if no grant allowed it.
-func (q *Queue) whyGrantIsOff(ctx context.Context, a *hearken.Action) string {
-	if a.Decision == nil || a.Decision.Grant == "" {
-		return ""
-	}
-	key, err := q.key(ctx, a.Principal)
-	if err != nil {
-		return "" // saving the action will fail as well, or whyNotAllowed has the reason
-	}
-	return q.cfg.Exposure.whyExposed(key)
 }
