@@ -236,13 +236,24 @@ func (e *Exposure) whyExposed(key *hearken.Key) string {
 	defer e.mu.RUnlock()
 	for _, principal := range []string{key.ID, everyone} {
 		if e.reading[principal] > 0 || now.Sub(e.last[principal]) < e.cfg.AfterReading {
-			return fmt.Sprintf("this key has read transcripts within the last %s", minutes(e.cfg.AfterReading))
+			return fmt.Sprintf("%s has read transcripts within the last %s", readerText(principal), minutes(e.cfg.AfterReading))
 		}
 	}
 	if now.Sub(e.last[audioExposure]) < max(e.cfg.AfterAudio, liveAudio) {
 		return fmt.Sprintf("people could be heard within the last %s", minutes(max(e.cfg.AfterAudio, liveAudio)))
 	}
 	return ""
+}
+
+// readerText says whose reading counts for a key.
+func readerText(principal string) string {
+	switch principal {
+	case everyone:
+		return "a program without a key"
+	case Local:
+		return "an agent or a command on this computer"
+	}
+	return "this key"
 }
 
 // liveAudio is how recent the last audio of a live session is at least.

@@ -108,6 +108,25 @@ func TestExposure_ReadingWithoutKey(t *testing.T) {
 	}
 }
 
+// The owner is told who has read, which need not be the key itself.
+func TestExposure_SaysWhoHasRead(t *testing.T) {
+	run(t, func(w *world) {
+		agent := w.key("agent")
+		for _, tt := range []struct{ reader, principal, want string }{
+			{agent, agent, "this key has read transcripts within the last 30 minutes"},
+			{act.Local, act.Local, "an agent or a command on this computer has read transcripts within the last 30 minutes"},
+			{"loopback", agent, "a program without a key has read transcripts within the last 30 minutes"},
+			{"loopback", act.Local, "a program without a key has read transcripts within the last 30 minutes"},
+		} {
+			w.cfg.Exposure.Read(tt.reader)
+			if got, err := w.queue.WhyGrantsAreOff(w.Context(), tt.principal); err != nil || got != tt.want {
+				w.Errorf("%s has read: %q, %v", tt.reader, got, err)
+			}
+			w.sleep(31 * time.Minute)
+		}
+	})
+}
+
 // A reading that lasts keeps grants off as long as it lasts, and another that
 // ends meanwhile does not change that.
 func TestExposure_LastingReading(t *testing.T) {
@@ -308,7 +327,7 @@ func TestExposure_BeforeClaim(t *testing.T) {
 		w.sleep(time.Minute)
 		got := w.action(a.ID)
 		if got.State != hearken.ActionPending || got.Decision != nil || w.calendar.count() != 0 ||
-			!strings.Contains(strings.Join(got.Warnings, " "), "this key has read transcripts") || got.ExpiresAt.Sub(a.CreatedAt) < 10*time.Minute {
+			!strings.Contains(strings.Join(got.Warnings, " "), "an agent or a command on this computer has read transcripts") || got.ExpiresAt.Sub(a.CreatedAt) < 10*time.Minute {
 			w.Fatalf("%+v, %d created", got, w.calendar.count())
 		}
 		told := w.notices.take()
