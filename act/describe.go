@@ -19,18 +19,23 @@ func Failure(a *hearken.Action) *hearken.Error {
 	case hearken.ActionDone:
 		return nil
 	case hearken.ActionPending:
-		if a.Call != "" && !Urgent(a, a.CreatedAt) {
-			return hearken.Errorf(hearken.ApprovalPending, "%s waits until after the call: the owner decides by %s, and repeating it or trying another way does not help.",
-				a.ID, a.ExpiresAt.UTC().Format(time.RFC3339)).WithTry("go on with other work and use action_status later")
+		by := a.ExpiresAt.UTC().Format(time.RFC3339)
+		e := hearken.Errorf(hearken.ApprovalPending, "%s waits for the owner's approval until %s. Trying another way does not help.", a.ID, by)
+		if a.Call != "" {
+			e = hearken.Errorf(hearken.ApprovalPending, "%s was requested during a call and waits for the owner, who decides by %s, usually after the call. "+
+				"Repeating it or trying another way does not help.", a.ID, by)
 		}
-		return hearken.Errorf(hearken.ApprovalPending, "%s waits for the owner's approval until %s.", a.ID, a.ExpiresAt.UTC().Format(time.RFC3339)).
-			WithTry("ask the user to open the approvals page or run: hearken approve %s; then repeat the call or use action_status", a.ID)
+		return e.WithTry("tell the user, who decides on the approvals page or with: hearken approve %s; check action_status later", a.ID)
 	case hearken.ActionApproved, hearken.ActionExecuting:
 		return hearken.Errorf(hearken.ApprovalPending, "%s is approved and being carried out.", a.ID).WithTry("action_status")
 	case hearken.ActionUndone:
 		return hearken.Errorf(hearken.ActionWasCancelled, "%s was done and then undone.", a.ID)
 	}
-	return &hearken.Error{Code: a.FailureCode(), Message: a.FailureMessage()}
+	e := &hearken.Error{Code: a.FailureCode(), Message: a.FailureMessage()}
+	if a.State == hearken.ActionDenied || a.State == hearken.ActionExpired {
+		e = e.WithTry("tell the user; do not try another way")
+	}
+	return e
 }
 
 // Summary says in one line what an action does.

@@ -144,6 +144,26 @@ func TestQueue_WhoDecides(t *testing.T) {
 	})
 }
 
+// An agent that got no yes is told not to try another way.
+func TestFailure_NoOtherWay(t *testing.T) {
+	for state, want := range map[hearken.ActionState]string{
+		hearken.ActionPending: "Trying another way does not help.",
+		hearken.ActionDenied:  "It did not happen. Try: tell the user; do not try another way",
+		hearken.ActionExpired: "It did not happen. Try: tell the user; do not try another way",
+	} {
+		a := &hearken.Action{ID: hearken.NewActionID(hearken.MessageSend), State: state}
+		if state.Final() {
+			a.SetFailure(hearken.PolicyDenied, "It did not happen.")
+		}
+		if got := act.Failure(a).Error(); !strings.Contains(got, want) || strings.Contains(got, "repeat") {
+			t.Errorf("%s: %s", state, got)
+		}
+		if got := a.FailureMessage(); strings.Contains(got, "way") {
+			t.Errorf("%s: stored is %q", state, got)
+		}
+	}
+}
+
 // A new recipient that only the far side named is refused, whatever is granted.
 func TestQueue_FarRecipient(t *testing.T) {
 	run(t, func(w *world) {

@@ -56,7 +56,7 @@ type calendarIn struct {
 
 func calendarCreate() *tool {
 	return defineRequest(hearken.CalendarCreate, "Create an appointment",
-		"Creates a calendar event after the owner approves. If it returns approval_pending, repeat the call to keep waiting.",
+		"Creates a calendar event after the owner approves. On approval_pending, tell the user and check action_status later.",
 		func(in calendarIn) (act.Request, *evidenceIn, string) {
 			return act.Request{Calendar: &act.CalendarArgs{
 				Title: in.Title, Start: in.Start, Minutes: *in.DurationMin, Description: in.Description, Location: in.Location,
