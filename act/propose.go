@@ -56,6 +56,13 @@ func (q *Queue) propose(ctx context.Context, req Request) (*hearken.Action, erro
 	if err := q.checkPendingLimit(ctx, key); err != nil {
 		return nil, err
 	}
+	if a.Message != nil {
+		similar, err := q.similarMessages(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		a.Warnings = append(a.Warnings, similar...)
+	}
 	if a.Evidence, err = q.evidence(ctx, a, req.Claim, said); err != nil {
 		return nil, err
 	}

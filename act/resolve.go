@@ -124,11 +124,6 @@ func (q *Queue) resolveMessage(ctx context.Context, a *hearken.Action, in *Messa
 	if len(sent) == 0 {
 		a.Warnings = append(a.Warnings, "This is the first message to this address.")
 	}
-	similar, err := q.similarMessages(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	a.Warnings = append(a.Warnings, similar...)
 	return []evidence.Arg{
 		{Name: "to", Value: to.Address, Spoken: slices.Concat([]string{in.To}, to.Spoken), Kind: evidence.Address},
 		{Name: "text", Value: in.Text},

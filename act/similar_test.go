@@ -1,8 +1,11 @@
 package act_test
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,6 +87,50 @@ func TestSimilar_Ended(t *testing.T) {
 			"Much the same text may have been sent yesterday at 01:00, which nobody knows for sure ("+maybe.ID+").")
 		w.reopenAfter(8 * 24 * time.Hour)
 		w.wantSimilar(w.messageTo("Bob", "See you at 5."))
+	})
+}
+
+// comparing counts how often earlier messages are read to be compared.
+type comparing struct {
+	hearken.Store
+	times atomic.Int32
+}
+
+func (c *comparing) Actions(ctx context.Context, f hearken.ActionFilter) ([]hearken.Action, error) {
+	if f.Tool == hearken.MessageSend && f.Target == "" {
+		c.times.Add(1)
+	}
+	return c.Store.Actions(ctx, f)
+}
+
+// Of two similar messages at the same time the second one warns. A call that is
+// repeated, or refused, is not compared.
+func TestSimilar_OncePerAction(t *testing.T) {
+	run(t, func(w *world) {
+		w.close()
+		store := &comparing{Store: w.store}
+		w.cfg.Store = store
+		w.open()
+		warned := make(chan bool)
+		for _, text := range []string{"See you at 3.", "See you at three."} {
+			go func() {
+				a, err := w.queue.Propose(w.Context(), w.message(text))
+				warned <- err == nil && strings.Contains(strings.Join(a.Warnings, " "), "already waits for your approval")
+			}()
+		}
+		if a, b := <-warned, <-warned; a == b {
+			w.Errorf("warned: %v, %v", a, b)
+		}
+		w.messageTo("Bob", "See you at 3.")
+		for i := range 18 {
+			w.messageTo("Bob", fmt.Sprintf("Message %d, about something else", i))
+		}
+		if _, err := w.queue.Propose(w.Context(), w.message("one too many")); hearken.CodeOf(err) != hearken.DailyLimit {
+			w.Errorf("one too many: %v", err)
+		}
+		if n := store.times.Load(); n != 20 {
+			w.Errorf("compared %d times", n)
+		}
 	})
 }
 
