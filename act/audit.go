@@ -12,21 +12,26 @@ import (
 )
 
 // maxPending bounds the records that wait while the audit cannot be written.
-// Nothing new is carried out meanwhile, so there cannot be many.
+// Nothing new is carried out meanwhile, and refusals do not wait, so that only
+// the owner's own changes can fill it.
 const maxPending = 1000
 
 // An auditWriter writes the audit. A record about something that is going to
 // happen must be written first, or the write fails. A record about something
 // that has happened is queued if it cannot be written, and nothing is carried
-// out while records are queued.
+// out while records are queued. Refusals are not queued but counted: an audit
+// may stay broken for days, and anybody can cause refusals.
 type auditWriter struct {
 	audit hearken.Audit
 	log   *slog.Logger
+	now   func() time.Time
 
 	mu      sync.Mutex
 	pending []hearken.AuditRecord
 	err     error // of the last attempt
 	damaged bool  // that attempt failed because the audit is not intact
+	lost    int   // records that were dropped since they were last logged
+	lostLog time.Time
 }
 
 // A checkedAudit knows whether it is intact. One that is not takes no records.
@@ -58,8 +63,8 @@ func (w *auditWriter) write(ctx context.Context, r hearken.AuditRecord) error {
 	return nil
 }
 
-// writeOrQueue writes a record about something that has happened, now or as
-// soon as possible. It reports whether the record is on disk.
+// writeOrQueue writes a record about something that has happened, now or, unless
+// it is a refusal, as soon as possible. It reports whether the record is on disk.
 func (w *auditWriter) writeOrQueue(ctx context.Context, r hearken.AuditRecord) bool {
 	w.mu.Lock()
 	waiting := len(w.pending) > 0
@@ -91,8 +96,22 @@ func (w *auditWriter) failed(err error, r *hearken.AuditRecord) {
 		}
 		w.err, w.damaged = err, w.damage() != nil
 	}
-	if r != nil && len(w.pending) < maxPending {
+	switch {
+	case r == nil:
+	case r.Type == hearken.AuditRefused || r.Type == hearken.AuditLimited || len(w.pending) >= maxPending:
+		w.lost++
+		w.logLost()
+	default:
 		w.pending = append(w.pending, *r)
+	}
+}
+
+// logLost says how many records were dropped, once a minute at most. The caller
+// holds mu.
+func (w *auditWriter) logLost() {
+	if now := w.now(); w.lost > 0 && now.Sub(w.lostLog) >= time.Minute {
+		w.log.Warn("records are missing in the audit, which cannot be written", "count", w.lost)
+		w.lost, w.lostLog = 0, now
 	}
 }
 
@@ -111,6 +130,7 @@ func (w *auditWriter) flush(ctx context.Context) error {
 func (w *auditWriter) retry(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.logLost()
 	if len(w.pending) > 0 {
 		w.err = w.flush(ctx)
 		w.damaged = w.err != nil && w.damage() != nil

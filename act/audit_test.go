@@ -1,7 +1,11 @@
 package act_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -62,6 +66,77 @@ func TestQueue_DamagedAudit(t *testing.T) {
 		w.queue.AuditRepaired()
 		if a, err := w.queue.Await(w.Context(), a.ID, time.Second); err != nil || a.State != hearken.ActionDone {
 			t.Errorf("%s, %v", a.State, err)
+		}
+	})
+}
+
+// Refusals that cannot be recorded are counted in the log instead of waiting:
+// they would fill the place of what the owner does. So is what is one too many.
+func TestQueue_RefusalsDoNotWait(t *testing.T) {
+	run(t, func(w *world) {
+		w.close()
+		var logged bytes.Buffer
+		w.cfg.Log = slog.New(slog.NewTextHandler(&logged, nil))
+		w.open()
+		refuse := func() {
+			w.Helper()
+			req := w.message("one")
+			req.Principal = "key_gone"
+			if _, err := w.queue.Propose(w.Context(), req); hearken.CodeOf(err) != hearken.Unauthorized {
+				w.Errorf("a wrong key: %v", err)
+			}
+		}
+		count := func() (times, dropped int) {
+			for line := range strings.Lines(logged.String()) {
+				if _, n, ok := strings.Cut(line, "records are missing in the audit, which cannot be written\" count="); ok {
+					times++
+					count, err := strconv.Atoi(strings.TrimSpace(n))
+					if err != nil {
+						w.Fatal(err)
+					}
+					dropped += count
+				}
+			}
+			return times, dropped
+		}
+		w.audit.setFull(true)
+		for range 50 { // of each minute 30 are to be recorded
+			for range 50 {
+				refuse()
+			}
+			w.sleep(61 * time.Second)
+		}
+		if err := w.queue.Pause(w.Context(), true, "terminal"); err != nil {
+			w.Fatal(err)
+		}
+		w.sleep(2 * time.Minute)
+		if times, dropped := count(); dropped != 50*30 || times > 52 {
+			w.Errorf("%d dropped records are logged, %d times", dropped, times)
+		}
+		for range 1001 { // two are too many, with the one before
+			if err := w.queue.Pause(w.Context(), true, "terminal"); err != nil {
+				w.Fatal(err)
+			}
+		}
+		w.sleep(2 * time.Minute)
+		if _, dropped := count(); dropped != 50*30+2 {
+			w.Errorf("%d dropped records are logged", dropped)
+		}
+		w.audit.setFull(false)
+		w.sleep(time.Minute)
+		paused := 0
+		for _, r := range w.audit.all() {
+			if r.Type != hearken.AuditPaused {
+				w.Errorf("the audit has %+v", r)
+			}
+			paused++
+		}
+		if paused != 1000 {
+			w.Errorf("the audit has %d of the owner's changes", paused)
+		}
+		refuse()
+		if all := w.audit.all(); all[len(all)-1].Type != hearken.AuditRefused {
+			w.Error("a refusal is not recorded again")
 		}
 	})
 }

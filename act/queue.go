@@ -83,7 +83,7 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	}
 	q := &Queue{
 		cfg: cfg, log: cfg.Log, book: people.New(cfg.Store),
-		audit:   auditWriter{audit: cfg.Audit, log: cfg.Log},
+		audit:   auditWriter{audit: cfg.Audit, log: cfg.Log, now: cfg.Now},
 		changes: make(chan struct{}), reserved: map[string]int{}, announced: map[string]bool{}, urged: map[string]bool{},
 		wakeup: make(chan struct{}, 1), proposing: make(chan struct{}, 1),
 	}
