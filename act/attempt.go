@@ -48,8 +48,8 @@ func (q *Queue) saveOutcome(id string, out hearken.Outcome) {
 			return true
 		})
 		if err == nil {
-			if saved && a.Decision != nil && a.Decision.Grant != "" && (a.State == hearken.ActionDone || a.State == hearken.ActionUnknown) {
-				q.notify(grantedNotice(a, q.canUndo(a)))
+			if saved {
+				q.notifyGranted(a)
 			}
 			return
 		}

@@ -343,3 +343,38 @@ func TestGrant_Notices(t *testing.T) {
 		}
 	})
 }
+
+// The owner is also told of what a grant allowed if a hub that ended left it
+// unknown, or if it may have happened and is not tried again.
+func TestGrant_NoticeOfUnknown(t *testing.T) {
+	run(t, func(w *world) {
+		w.close()
+		w.cfg.Delay = time.Minute
+		w.open()
+		w.grant(act.Local, hearken.MessageSend, "ntfy:ntfy.example/ada")
+		w.grant(act.Local, hearken.CalendarCreate, "builtin")
+		w.calendar.outcomes = []hearken.Outcome{{Result: hearken.ResultTemporary, Message: "no answer."}}
+		w.calendar.hook = func(*hearken.Action) { w.cfg.Exposure.Read(act.Local) }
+		a, b := w.propose(w.write("ntfy", "The washing is done.")), w.propose(w.event("Lunch"))
+		w.sleep(30 * time.Second)
+		if told := w.told(act.NoticeGranted); len(told) == 1 && (told[0].ID != b.ID || told[0].Title != "A grant was used, with an unknown result") {
+			w.Errorf("told %+v", told)
+		}
+		w.close()
+		stored, err := w.store.Action(w.Context(), a.ID)
+		if err != nil || stored.Decision == nil {
+			w.Fatal(stored, err)
+		}
+		stored.State = hearken.ActionExecuting
+		if ok, err := w.store.SaveAction(w.Context(), stored); !ok || err != nil {
+			w.Fatal(ok, err)
+		}
+		w.open()
+		if told := w.told(act.NoticeGranted); len(told) == 1 && (told[0].ID != a.ID || told[0].Title != "A grant was used, with an unknown result" || told[0].CanUndo) {
+			w.Errorf("told %+v", told)
+		}
+		w.close()
+		w.open()
+		w.told() // once
+	})
+}

@@ -26,6 +26,14 @@ type Notice struct {
 
 func (q *Queue) notify(n Notice) { q.cfg.OnNotice(n) }
 
+// notifyGranted tells the owner of an action that a grant allowed, if it has
+// happened or may have.
+func (q *Queue) notifyGranted(a *hearken.Action) {
+	if a.Decision != nil && a.Decision.Grant != "" && (a.State == hearken.ActionDone || a.State == hearken.ActionUnknown) {
+		q.notify(grantedNotice(a, q.canUndo(a)))
+	}
+}
+
 func pendingNotice(a *hearken.Action) Notice {
 	return Notice{Kind: NoticePending, ID: a.ID, Title: "Approval needed", Text: Summary(a) + "\nhearken approve " + a.ID}
 }

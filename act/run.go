@@ -24,7 +24,7 @@ func (q *Queue) recover(ctx context.Context) error {
 		return fmt.Errorf("find interrupted actions: %w", err)
 	}
 	for i := range left {
-		_, _, err := q.update(ctx, left[i].ID, func(a *hearken.Action) bool {
+		a, recovered, err := q.update(ctx, left[i].ID, func(a *hearken.Action) bool {
 			if a.State != hearken.ActionExecuting {
 				return false
 			}
@@ -39,6 +39,9 @@ func (q *Queue) recover(ctx context.Context) error {
 		})
 		if err != nil {
 			return fmt.Errorf("recover %s: %w", left[i].ID, err)
+		}
+		if recovered {
+			q.notifyGranted(a)
 		}
 	}
 	return q.recordAllPending(ctx)
@@ -205,6 +208,7 @@ func (q *Queue) execute(ctx context.Context, id string) {
 		q.audit.writeOrQueue(ctx, actionRecord(hearken.AuditResult, a))
 	case a.State != hearken.ActionExecuting:
 		q.recordChange(ctx, a)
+		q.notifyGranted(a)
 		if a.State == hearken.ActionPending && a.Call == "" { // otherwise the worker tells, in time
 			q.notify(pendingNotice(a))
 		}
