@@ -69,8 +69,8 @@ type Action struct {
 
 	Evidence []Evidence `json:"evidence"`
 	Warnings []string   `json:"cautions,omitempty"` // sentences for whoever decides
-	// Grantable says that a grant may cover the action: it can be undone and
-	// reaches nobody but the owner.
+	// Grantable says that a grant may cover the action: it reaches nobody but the
+	// owner, and can be undone unless it is a message.
 	Grantable bool `json:"grantable"`
 	// Call is the session that had live audio when the action was requested, if
 	// any. Such actions are collected until the call has ended.
@@ -211,8 +211,8 @@ type Evidence struct {
 	Overlap bool `json:"overlap,omitempty"`
 	// Claimed says that the agent cited these words and they were found.
 	Claimed bool `json:"claimed,omitempty"`
-	// Deleted says that the words were deleted with their session. Then only
-	// Arg, Source, Echo and Overlap are left.
+	// Deleted says that the words were deleted. Then only Arg, Source, Echo and
+	// Overlap are left.
 	Deleted bool `json:"deleted,omitempty"`
 }
 

@@ -11,9 +11,9 @@
 // compare-and-set in the store, so that only one of several decisions counts.
 // An attempt is in the store and in the audit, on disk, before it is made. If
 // nobody can know its outcome afterwards, the action is unknown and never
-// retried automatically. A grant covers only what the owner alone sees and can
-// undo, and does not apply to a key that has just been near what people said: no
-// words can make anything happen.
+// retried automatically. A grant covers only what the owner alone sees, and does
+// not apply to a key that has just been near what people said: no words can make
+// anything happen.
 package act
 
 import (

@@ -176,7 +176,7 @@ func evidenceText(e hearken.Evidence) string {
 		text += ", heard on your microphone"
 	}
 	if e.Deleted {
-		return text + ". The words were deleted with their session."
+		return text + ". The words were deleted."
 	}
 	if e.Speaker != nil {
 		text += fmt.Sprintf(" (speaker %d)", *e.Speaker+1)

@@ -40,9 +40,9 @@ func (q *Queue) applyPolicy(ctx context.Context, a *hearken.Action, key *hearken
 	return nil
 }
 
-// isGrantable reports whether a grant may cover an action: what the owner alone
-// sees and can undo, or a message to one of the owner's own addresses. A message
-// to anybody else always asks.
+// isGrantable reports whether a grant may cover an action: it reaches nobody but
+// the owner, and can be undone unless it is a message. A message to anybody else
+// always asks.
 func (q *Queue) isGrantable(a *hearken.Action) bool {
 	if a.Message != nil {
 		return a.Message.Own

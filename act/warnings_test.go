@@ -52,7 +52,7 @@ func TestEvidence_Sentences(t *testing.T) {
 			[]string{`title, said by the other side: "Tell Bob now.", 10:00`, `text, heard on your microphone, may be an echo of the other side: "Tell Bob now.", 10:00`},
 			[]string{"The other side said the title.", "Your microphone heard the text, but it may be an echo of the other side.", "Nobody was heard saying the location."}},
 		{"Deleted", []hearken.Evidence{{Arg: "to", Source: hearken.Microphone, Deleted: true}, {Arg: "text", Source: hearken.System, Deleted: true}},
-			[]string{"recipient, heard on your microphone. The words were deleted with their session.", "text, said by the other side. The words were deleted with their session."}, nil},
+			[]string{"recipient, heard on your microphone. The words were deleted.", "text, said by the other side. The words were deleted."}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var lines []string

@@ -143,7 +143,7 @@ func pageEvidence(t *testing.T, start starter) {
 	}{
 		{overlap.ID, 1, []string{"These may not be your words", "Your microphone, while the other side may have been speaking · ", "Recipient, Text (50 % of the words)"}, []string{"The other side ·"}},
 		{echo.ID, 2, []string{"This may be an echo of the other side", "Your microphone, may be an echo of the other side · "}, []string{"These may not be"}},
-		{deleted.ID, 0, []string{"The words were deleted with their session.", "Your microphone · Recipient", "The other side · Text"}, []string{"undefined", "%"}},
+		{deleted.ID, 0, []string{"The words were deleted.", "Your microphone · Recipient", "The other side · Text"}, []string{"undefined", "%"}},
 	} {
 		text := eval[string](b, `document.querySelector('[data-id="%s"]').innerText`, tt.id)
 		for _, want := range tt.says {

@@ -7,8 +7,7 @@
 // of what it finds. It may only cost something: a message is denied if only the
 // other side named an unknown recipient, and an agent's client may not decide
 // about the other side's words. So whenever both sides may have said something,
-// the finder decides for S, or marks M as overlapped; [Finder.Find] has the
-// rules.
+// the finder says S, or marks M as overlapped; [Finder.Find] has the rules.
 //
 // Only what this computer captures is M. Audio that anybody sends, with a key or
 // without one, counts as S, whoever speaks in it: otherwise a program that may

@@ -32,7 +32,7 @@ const (
 )
 
 // deletedText is what an action says instead of a quote.
-const deletedText = "The words were deleted with their session."
+const deletedText = "The words were deleted."
 
 // A quoting hub has a session, and actions that quote it: one that waits, one
 // that was denied and one that is done. The agent's key has only the tools that

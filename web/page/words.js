@@ -165,7 +165,7 @@ export const words = {
   them: "The other side",
   echo: "Your microphone, may be an echo of the other side",
   overlap: "Your microphone, while the other side may have been speaking",
-  deleted: "The words were deleted with their session.",
+  deleted: "The words were deleted.",
   notHeard: "nobody was heard saying this",
   speaker: (n) => `speaker ${n + 1}`,
   cover: (part) => `${Math.round(part * 100)} % of the words`,
