@@ -17,7 +17,7 @@ const (
 	// callSilence is how long a session has had no audio when its call counts as
 	// ended.
 	callSilence = 10 * time.Minute
-	// shortest is how long anything waits for a decision at least.
+	// shortest is how long something waits that is due at once.
 	shortest = time.Minute
 )
 
@@ -43,8 +43,8 @@ func (q *Queue) collect(a *hearken.Action) {
 		return
 	}
 	a.Call, a.ExpiresAt = session, longestWait(a, now)
-	if earliest := now.Add(shortest); a.ExpiresAt.Before(earliest) {
-		a.ExpiresAt = earliest
+	if !a.ExpiresAt.After(now) { // it begins right now
+		a.ExpiresAt = now.Add(shortest)
 	}
 }
 

@@ -220,7 +220,7 @@ func TestCollect_Urgent(t *testing.T) {
 		w.propose(meeting)
 		w.told(act.NoticePending)
 		now := w.propose(w.reminder("at once", 10*time.Second))
-		w.wait(now, now.CreatedAt.Add(time.Minute)) // nobody decides within seconds
+		w.wait(now, now.Reminder.At)
 		w.told(act.NoticePending)
 		w.sleep(10*time.Minute + time.Second)
 		if got := w.action(soon.ID); got.State != hearken.ActionExpired || act.Failure(got).Code != hearken.ApprovalExpired {

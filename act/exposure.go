@@ -189,9 +189,10 @@ func (e *Exposure) startSaving(principal string, at time.Time) *exposureSave {
 	return save
 }
 
-// checkAudio records the last audio. The queue calls it now and then, so that it
-// is known after a restart.
-func (e *Exposure) checkAudio() {
+// CheckAudio records the last audio. The hub calls it now and then, and before it
+// deletes a session or closes, so that the time is known after a restart and to
+// others with the same store.
+func (e *Exposure) CheckAudio() {
 	if at := e.cfg.LastAudio(); !at.IsZero() {
 		e.touch(audioExposure, at)
 	}
@@ -227,7 +228,7 @@ func (e *Exposure) whyExposed(key *hearken.Key) string {
 	if !key.ReadsTranscripts() {
 		return ""
 	}
-	e.checkAudio()
+	e.CheckAudio()
 	if err := e.merge(); err != nil {
 		e.cfg.Log.Warn("not known who has read transcripts", "error", err)
 		return "it is not known who has read transcripts"

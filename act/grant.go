@@ -69,7 +69,7 @@ func (q *Queue) checkGrant(ctx context.Context, g *hearken.Grant) error {
 		}
 		if !own {
 			return hearken.Errorf(hearken.PolicyDenied, "Messages to people always ask. A grant can cover only your own addresses, and %.80q is not one.", address).
-				WithTry("hearken contacts import FILE.vcf --me NAME, to say which addresses are yours")
+				WithTry("one of %s; hearken contacts import FILE.vcf --me NAME says which addresses are yours", strings.Join(q.exampleTargets(g.Tool), ", "))
 		}
 	}
 	if _, err := q.key(ctx, g.Principal); err != nil {
@@ -94,7 +94,9 @@ func (q *Queue) exampleTargets(tool string) []string {
 	var out []string
 	for _, c := range q.connectors(tool) {
 		name := c.Name()
-		if tool == hearken.MessageSend {
+		if single, ok := c.(hearken.SingleTarget); ok {
+			name += ":" + single.Target()
+		} else if tool == hearken.MessageSend {
 			name += ":ADDRESS"
 		}
 		out = append(out, name)

@@ -81,7 +81,7 @@ func (q *Queue) runDue(ctx context.Context) time.Duration {
 		return backOffTime
 	}
 	q.audit.retry(ctx)
-	q.cfg.Exposure.checkAudio()
+	q.cfg.Exposure.CheckAudio()
 	q.settleCalls(ctx, waiting)
 	now := q.cfg.Now()
 	next, wait := pollEvery, q.backOffLeft(now)

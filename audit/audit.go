@@ -47,6 +47,9 @@ type Config struct {
 	// whose files, checkpoints and keys were all removed.
 	Store HeadStore
 	Name  string
+	// Expected reports whether there must be an audit already, because something
+	// was requested or granted before. May be nil.
+	Expected func(ctx context.Context) (bool, error)
 
 	Now func() time.Time
 	Log *slog.Logger

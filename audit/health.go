@@ -113,6 +113,15 @@ func (l *Log) checkAndLog() {
 func (l *Log) verifyAndResume(ctx context.Context) error {
 	v, err := l.verify(ctx, l.w.newest)
 	if hearken.CodeOf(err) == hearken.NotFound { // a new audit
+		if l.cfg.Expected != nil {
+			expected, err := l.cfg.Expected(ctx)
+			if err != nil {
+				return err
+			}
+			if expected {
+				return tampered(l.cfg.Dir, 0, "The audit is missing, although the store has actions or grants.")
+			}
+		}
 		if _, err = makeKeys(l.cfg.KeyDir); err == nil {
 			l.checked = takeStamps(l.cfg.Dir, l.cfg.KeyDir)
 			v, err = l.verify(ctx, nil)

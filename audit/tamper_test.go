@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -271,6 +272,27 @@ func TestVerify_CutAnywhere(t *testing.T) {
 			if _, err := Verify(p.dir, opts); err != nil && checkpoints > 0 {
 				t.Errorf("the cut at %d records and %d checkpoints is found without the store: %v", records, checkpoints, err)
 			}
+		}
+	}
+}
+
+// Where something was done there must be an audit, also if nothing else is left
+// of it.
+func TestLog_Expected(t *testing.T) {
+	for _, expected := range []bool{false, true} {
+		dir := t.TempDir()
+		l, err := Open(Config{
+			Dir: filepath.Join(dir, "audit"), KeyDir: filepath.Join(dir, "keys"), Store: storetest.NewMemory(),
+			Expected: func(context.Context) (bool, error) { return expected, nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if problem := l.Problem(); (problem != nil) != expected {
+			t.Errorf("expected %v: %v", expected, problem)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,10 +17,12 @@ import (
 
 // A quoter has copies of what was said.
 type quoter struct {
+	look func() // called before a deletion
+
+	mu    sync.Mutex
 	calls []deletion
 	err   error
 	n     int
-	look  func() // called before a deletion
 }
 
 type deletion struct {
@@ -31,8 +34,23 @@ func (q *quoter) deleted(_ context.Context, session string, from, to float64) (i
 	if q.look != nil {
 		q.look()
 	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.calls = append(q.calls, deletion{session, from, to})
 	return q.n, q.err
+}
+
+// answer sets what the next deletions return.
+func (q *quoter) answer(n int, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.n, q.err = n, err
+}
+
+func (q *quoter) forgetCalls() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.calls = nil
 }
 
 func (q *quoter) config(c *Config) { c.OnDeleted = q.deleted }
@@ -42,6 +60,8 @@ func all(id string) deletion { return deletion{id, math.Inf(-1), math.Inf(1)} }
 
 func (h *testHub) wantCalls(q *quoter, want ...deletion) {
 	h.Helper()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if !slices.Equal(q.calls, want) {
 		h.Errorf("the copies of %v were deleted, want %v", q.calls, want)
 	}
@@ -102,18 +122,19 @@ func TestHub_OnDeleted_Fails(t *testing.T) {
 		stored, active := h.saved(), h.start()
 		h.send(h.attach(active), 4)
 		for _, id := range []string{stored, active} {
-			q.err, q.n, q.calls = errDisk, 0, nil
+			q.answer(0, errDisk)
+			q.forgetCalls()
 			for range 2 {
 				if err := h.hub.Delete(h.Context(), id); hearken.CodeOf(err) != hearken.RepositoryError || !strings.Contains(err.Error(), "still quote") {
 					h.Errorf("the first calls: %v", err)
 				}
 			}
-			q.err, q.n = nil, 1
+			q.answer(1, nil)
 			if err := h.hub.Delete(h.Context(), id); err != nil {
 				h.Errorf("the third call: %v", err)
 			}
 			h.wantCalls(q, all(id), all(id), all(id))
-			q.n = 0
+			q.answer(0, nil)
 			if err := h.hub.Delete(h.Context(), id); hearken.CodeOf(err) != hearken.SessionNotFound {
 				h.Errorf("the fourth call: %v", err)
 			}
@@ -125,11 +146,11 @@ func TestHub_OnDeleted_FailsToForget(t *testing.T) {
 	q := &quoter{}
 	withHub(t, func(h *testHub) {
 		id := h.saved()
-		q.err = errDisk
+		q.answer(0, errDisk)
 		if _, err := h.hub.Forget(h.Context(), id, 10*time.Second); hearken.CodeOf(err) != hearken.RepositoryError {
 			h.Errorf("the first call: %v", err)
 		}
-		q.err = nil
+		q.answer(0, nil)
 		if _, err := h.hub.Forget(h.Context(), id, 10*time.Second); err != nil {
 			h.Errorf("the second call: %v", err)
 		}
@@ -154,13 +175,13 @@ func TestHub_ForgetFailsHalfway(t *testing.T) {
 						h.store.Only("Forget")
 						h.store.Fail(errDisk)
 					} else {
-						q.err = errDisk
+						q.answer(0, errDisk)
 					}
 					if _, err := h.hub.Forget(h.Context(), id, 10*time.Second); hearken.CodeOf(err) != hearken.RepositoryError {
 						h.Fatalf("the first call: %v", err)
 					}
 					h.send(in, 8)
-					q.calls = nil
+					q.forgetCalls()
 					if how == "killed" {
 						h.killed(q.config) // with a store that works
 						if got := h.texts(id); slices.Contains(got, words(9, 10)[0]) {
@@ -168,7 +189,7 @@ func TestHub_ForgetFailsHalfway(t *testing.T) {
 						}
 					}
 					h.store.Fail(nil)
-					q.err = nil
+					q.answer(0, nil)
 					want := []deletion{{id, 14, 24}}
 					if how == "again" {
 						if _, err := h.hub.Forget(h.Context(), id, 10*time.Second); err != nil {

@@ -83,12 +83,11 @@ func (m *merger) merge(c hearken.Contact) int {
 		m.changed[i] = true
 		return i
 	}
-	if m.all[i].Me && !c.Me {
-		m.notes = append(m.notes, fmt.Sprintf("%s is you, and was left as it is. To change it, import it with --me.", m.all[i].Name))
-		m.unchanged++
-		return i
-	}
 	old, now := m.all[i], updateContact(m.all[i], c, byID)
+	if old.Me && !c.Me && !equalContacts(old, now) {
+		m.notes = append(m.notes, fmt.Sprintf("%s is you, and was left as it is. To change it, import it with --me.", old.Name))
+		now = old
+	}
 	if equalContacts(old, now) {
 		m.unchanged++
 		return i

@@ -1,6 +1,8 @@
 package people
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,5 +62,24 @@ func TestMerge(t *testing.T) {
 				t.Errorf("report %q, want %q", report, tt.report)
 			}
 		})
+	}
+}
+
+// Anybody can send a card with the owner's id, or with the owner's name and an
+// address.
+func TestMerge_LeavesOwnerAlone(t *testing.T) {
+	me := hearken.Contact{ID: "me-1", Name: "Ada Own", Emails: []string{"ada@example.org"}, Me: true}
+	for name, card := range map[string]hearken.Contact{
+		"same id":   {ID: "me-1", Name: "Rob Evil", Emails: []string{"rob@evil.example"}},
+		"same name": {ID: "x", Name: "ada own", Emails: []string{"ada@example.org", "rob@evil.example"}},
+	} {
+		save, report := Merge([]hearken.Contact{me}, []hearken.Contact{card})
+		if len(save) != 0 || !strings.Contains(report, "Ada Own is you, and was left as it is.") {
+			t.Errorf("%s: %+v, %s", name, save, report)
+		}
+		card.Me = true
+		if save, _ := Merge([]hearken.Contact{me}, []hearken.Contact{card}); len(save) != 1 || !slices.Contains(save[0].Emails, "rob@evil.example") {
+			t.Errorf("%s, marked as the owner: %+v", name, save)
+		}
 	}
 }

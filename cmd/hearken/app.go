@@ -143,6 +143,7 @@ func Open(ctx context.Context, cfg *Config, opts Options) (_ *App, err error) {
 	a.started = true
 	a.running.Go(func() { a.record(background, hearken.AuditRecord{Type: hearken.AuditHub, State: "started"}) })
 	a.running.Go(func() { a.serveHTTP(background) })
+	a.running.Go(func() { a.watchAudio(background) })
 	a.running.Go(func() { a.sweepQuotes(background) })
 	if !opts.LazyEngine {
 		a.engines.warm()

@@ -42,8 +42,9 @@ type actionParts struct {
 	refusals act.RefusalThrottle
 	started  bool // whether the audit records the hub's start
 
-	ensuring sync.Mutex                // held by ensureActions
-	quoting  atomic.Pointer[act.Queue] // queue, for those who do not know whether it is open yet
+	ensuring  sync.Mutex                   // held by ensureActions
+	quoting   atomic.Pointer[act.Queue]    // queue, for those who do not know whether it is open yet
+	recording atomic.Pointer[act.Exposure] // exposure, for the same
 }
 
 // openActions opens the action parts. Only wrong settings are an error. A hub
@@ -94,7 +95,7 @@ func (a *App) openQueue(ctx context.Context, conn connectors) (err error) {
 		return err
 	}
 	if a.auditLog, err = audit.Open(audit.Config{
-		Dir: c.auditDir(), KeyDir: c.KeyDir, Store: a.store, Name: c.auditName(),
+		Dir: c.auditDir(), KeyDir: c.KeyDir, Store: a.store, Name: c.auditName(), Expected: a.hasActed,
 		Now: a.now, Log: a.log, Failpoint: a.opts.Failpoint,
 	}); err != nil {
 		a.log.Error("no audit; no action is carried out", "error", err)
@@ -200,6 +201,17 @@ func (a *App) closeActions(ctx context.Context) error {
 		errs = append(errs, a.auditLog.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// hasActed reports whether the store has actions or grants of this hub, which an
+// audit must explain.
+func (a *App) hasActed(ctx context.Context) (bool, error) {
+	actions, err := a.store.Actions(ctx, hearken.ActionFilter{Limit: 1})
+	if err != nil || len(actions) > 0 {
+		return len(actions) > 0, err
+	}
+	grants, err := a.store.Grants(ctx)
+	return len(grants) > 0, err
 }
 
 // noAudit is an audit that cannot be written.

@@ -40,6 +40,7 @@ func (a *App) openExposure(ctx context.Context) (err error) {
 		AfterAudio: minutes(a.cfg.GrantsAfterAudioMinutes), AfterReading: minutes(a.cfg.GrantsAfterReadingMinutes),
 		Log: a.log, Now: a.now,
 	})
+	a.recording.Store(a.exposure)
 	return err
 }
 
@@ -59,6 +60,26 @@ func earlierAudio(ctx context.Context, store hearken.Store) (last time.Time, err
 		}
 	}
 	return last, nil
+}
+
+// audioInterval is how often the hub records that people can be heard.
+const audioInterval = 15 * time.Second
+
+// watchAudio records until ctx ends when people could be heard, and once more at
+// the end. A hub that carries out no actions does so too: another one with the
+// same store may.
+func (a *App) watchAudio(ctx context.Context) {
+	tick := time.NewTicker(audioInterval)
+	defer tick.Stop()
+	for {
+		a.exposure.CheckAudio()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			a.exposure.CheckAudio()
+			return
+		}
+	}
 }
 
 // lastAudio returns when audio was last transcribed, by the hub or by

@@ -124,3 +124,19 @@ func TestCaptureProbe(t *testing.T) {
 		t.Errorf("unclear: %v ago", now.Sub(last))
 	}
 }
+
+// Deleting a session right after its audio hides it from no later hub.
+func TestExposure_DeletedSession(t *testing.T) {
+	app := openApp(t, testConfig(t), Options{})
+	s, err := app.hub.Start(t.Context(), hearken.StartRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := app.hub.Delete(t.Context(), s.ID); err != nil {
+		t.Fatal(err)
+	}
+	saved, err := app.store.Exposures(t.Context())
+	if err != nil || len(saved) != 1 {
+		t.Errorf("recorded: %v, %v", saved, err)
+	}
+}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -130,6 +131,9 @@ func (q *quoteTest) find(text string) (files []string) {
 				return err
 			}
 			data, err := os.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) { // a temporary file
+				return nil
+			}
 			if bytes.Contains(bytes.ToLower(data), []byte(text)) {
 				files = append(files, path)
 			}

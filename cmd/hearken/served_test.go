@@ -117,7 +117,7 @@ func TestServed_Formats(t *testing.T) {
 	if left, err := os.ReadDir(filepath.Join(cfg.DataDir, "uploads")); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}
-	if res, answer := request(t, "POST", server.URL()+"/v1/listen", "FORM\x00\x00\x00\x00AIFF"+strings.Repeat("x", 2<<20)); res.StatusCode != http.StatusRequestEntityTooLarge {
+	if res, answer := request(t, "POST", server.URL()+"/v1/listen", "FORM\x00\x00\x00\x00AIFF"+strings.Repeat("x", 1<<20)); res.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("too large: %s: %s", res.Status, answer)
 	}
 }

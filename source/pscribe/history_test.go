@@ -134,16 +134,17 @@ func TestScribe_Status(t *testing.T) {
 		running bool
 		session string
 		length  time.Duration
+		unclear bool
 	}{
-		"as ParrotScribe": {"ParrotScribe 0.3.2\nStatus: listening\nSession ID: abc-123\nDuration: 00:12:34\nModel: large-v3\nCapture: microphone (active), system audio (inactive)\n", true, "abc-123", 12*time.Minute + 34*time.Second},
-		"stopped":         {"Status: stopped\nSession: " + id + "\nDuration: 5m 3s", false, id, 5*time.Minute + 3*time.Second},
-		"a sentence":      {"Transcription is running (session " + id + ").", true, id, 0},
-		"not running":     {"Transcription is not running.", false, "", 0},
-		"JSON":            {`{"status": "listening", "session_id": "` + id + `", "duration": 12.5}`, true, id, 12500 * time.Millisecond},
-		"no session":      {"No active session.", false, "", 0},
-		"paused":          {"Session started, now paused", false, "", 0},
-		"other words":     {"Lorem ipsum", false, "", 0},
-		"nothing":         {"", false, "", 0},
+		"as ParrotScribe": {"ParrotScribe 0.3.2\nStatus: listening\nSession ID: abc-123\nDuration: 00:12:34\nModel: large-v3\nCapture: microphone (active), system audio (inactive)\n", true, "abc-123", 12*time.Minute + 34*time.Second, false},
+		"stopped":         {"Status: stopped\nSession: " + id + "\nDuration: 5m 3s", false, id, 5*time.Minute + 3*time.Second, false},
+		"a sentence":      {"Transcription is running (session " + id + ").", true, id, 0, false},
+		"not running":     {"Transcription is not running.", false, "", 0, false},
+		"JSON":            {`{"status": "listening", "session_id": "` + id + `", "duration": 12.5}`, true, id, 12500 * time.Millisecond, false},
+		"no session":      {"No active session.", false, "", 0, false},
+		"paused":          {"Session started, now paused", false, "", 0, false},
+		"other words":     {"Lorem ipsum", false, "", 0, true},
+		"nothing":         {"", false, "", 0, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +153,7 @@ func TestScribe_Status(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := &hearken.ScribeStatus{Running: tt.running, Session: tt.session, Length: tt.length, Raw: strings.TrimSpace(tt.words)}
+			want := &hearken.ScribeStatus{Running: tt.running, Session: tt.session, Length: tt.length, Raw: strings.TrimSpace(tt.words), Unclear: tt.unclear}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
