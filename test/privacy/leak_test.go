@@ -3,6 +3,7 @@
 package privacy
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -170,6 +171,9 @@ func (c *computer) checkModes(when string) {
 			return err
 		}
 		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) { // a temporary file
+			return nil
+		}
 		if err != nil {
 			return err
 		}

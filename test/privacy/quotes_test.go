@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -173,6 +174,9 @@ func (q *quoting) find() (files []string) {
 			return err
 		}
 		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) { // a temporary file
+			return nil
+		}
 		if bytes.Contains(bytes.ToLower(data), []byte(secret)) {
 			files = append(files, path)
 		}
