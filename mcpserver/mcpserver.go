@@ -79,9 +79,9 @@ type Options struct {
 	// minute per key. OnRefused is called when somebody who may not act calls
 	// an action tool. Both may be nil, and should return soon.
 	OnLimited func(principal string)
-	// OnRead is called before a caller gets transcript text. May be nil.
-	OnRead    func(principal string)
 	OnRefused func(ctx context.Context, principal, tool string, code hearken.Code)
+	// OnRead is called before a caller gets transcript text. May be nil.
+	OnRead func(principal string)
 }
 
 // A Factory makes and caches MCP servers. Its methods may be called

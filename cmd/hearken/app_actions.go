@@ -42,9 +42,9 @@ type actionParts struct {
 	refusals act.RefusalThrottle
 	started  bool // whether the audit records the hub's start
 
-	ensuring  sync.Mutex                   // held by ensureActions
-	quoting   atomic.Pointer[act.Queue]    // queue, for those who do not know whether it is open yet
-	recording atomic.Pointer[act.Exposure] // exposure, for the same
+	ensuring      sync.Mutex                   // held by ensureActions
+	quoting       atomic.Pointer[act.Queue]    // queue, for those who do not know whether it is open yet
+	readyExposure atomic.Pointer[act.Exposure] // exposure, for the same
 }
 
 // openActions opens the action parts. Only wrong settings are an error. A hub

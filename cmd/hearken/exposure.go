@@ -40,7 +40,7 @@ func (a *App) openExposure(ctx context.Context) (err error) {
 		AfterAudio: minutes(a.cfg.GrantsAfterAudioMinutes), AfterReading: minutes(a.cfg.GrantsAfterReadingMinutes),
 		Log: a.log, Now: a.now,
 	})
-	a.recording.Store(a.exposure)
+	a.readyExposure.Store(a.exposure)
 	return err
 }
 
@@ -149,12 +149,19 @@ func (a *App) countReading(next http.Handler) http.Handler {
 var scribeWithoutText = []string{"start", "stop", "new", "status", "meter"}
 
 // countControl counts a request on the local socket as reading if its result has
-// transcript text: entries of a capture, or the words behind an action. Commands
-// make these requests, and so may any agent that has a shell.
+// transcript text: entries of a capture, the title of a call, or the words behind
+// an action. Commands make these requests, and so may any agent that has a shell.
 func (a *App) countControl(req controlRequest, result []byte) {
-	scribed := req.Op == "scribe" && req.Scribe != nil && !slices.Contains(scribeWithoutText, req.Scribe.Do) || req.Op == "actions.call"
-	// Inside of a JSON string the quotes would have a backslash.
-	if scribed || bytes.Contains(result, []byte(`"quote":"`)) {
+	var hasText bool
+	switch req.Op {
+	case "scribe":
+		hasText = req.Scribe != nil && !slices.Contains(scribeWithoutText, req.Scribe.Do)
+	case "actions.call":
+		hasText = true
+	default: // inside of a JSON string these quotes would have a backslash
+		hasText = bytes.Contains(result, []byte(`"quote":"`))
+	}
+	if hasText {
 		a.exposure.Read(act.Local)
 	}
 }

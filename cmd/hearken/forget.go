@@ -13,7 +13,7 @@ const sweepEvery = time.Hour
 // forgetQuotes removes what actions quote of deleted words. It needs no queue: a
 // single command has none, and neither has a hub that carries out no actions.
 func (a *App) forgetQuotes(ctx context.Context, session string, from, to float64) (int, error) {
-	if e := a.recording.Load(); e != nil {
+	if e := a.readyExposure.Load(); e != nil {
 		e.CheckAudio() // soon nothing else shows that there was audio
 	}
 	if q := a.quoting.Load(); q != nil {
